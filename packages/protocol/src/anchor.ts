@@ -1,0 +1,38 @@
+// What a memo transaction publishes of a statement, and the anchor object that readers get.
+
+import { bare } from './bytes.ts'
+import { canonicalBytes } from './canonical.ts'
+import type { EvidenceEnvelope } from './evidence.ts'
+import { ANCHOR_SCHEMA } from './names.ts'
+
+export interface AnchorPayload {
+  s: string
+  pid: string
+  sid: string
+  dg: string
+  root: string
+  n: number
+  seq: number
+  t: number
+  k: string
+}
+
+/** Names the statement and nothing that opens the locker: no receipt id, no filename (ANCH-02). */
+export function anchorPayload({ body, statement_digest }: EvidenceEnvelope): AnchorPayload {
+  return {
+    s: ANCHOR_SCHEMA,
+    pid: body.proof_id,
+    sid: body.snapshot_id,
+    dg: statement_digest,
+    root: bare(body.merkle_root),
+    n: body.file_count,
+    seq: body.sequence,
+    t: body.issued_at_unix,
+    k: body.issuer_key_id,
+  }
+}
+
+/** The bytes of the memo instruction. */
+export function anchorMemo(payload: AnchorPayload): Uint8Array {
+  return canonicalBytes({ ...payload })
+}

@@ -1,0 +1,81 @@
+// Text encodings of bytes, all strict: one byte string has exactly one accepted text.
+
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { base58 as base58Coder, base64urlnopad } from '@scure/base'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export const toHex: (bytes: Uint8Array) => string = bytesToHex
+export const toBase58: (bytes: Uint8Array) => string = base58Coder.encode
+export const toBase64Url: (bytes: Uint8Array) => string = base64urlnopad.encode
+
+/** Lowercase hex of exactly `length` bytes (any length when omitted), else null. */
+export function fromHex(text: string, length?: number): Uint8Array | null {
+  return isHex(text, length) ? hexToBytes(text) : null
+}
+
+export function isHex(text: string, length = text.length / 2): boolean {
+  return text.length === length * 2 && /^(?:[0-9a-f]{2})*$/.test(text)
+}
+
+/** Base58 of exactly `length` bytes, else null. */
+export function fromBase58(text: string, length: number): Uint8Array | null {
+  // 58^n grows slower than 256^n: this bound keeps the quadratic decoder away from hostile lengths.
+  if (text.length > Math.ceil(length * 1.37)) return null
+  const bytes = attempt(() => base58Coder.decode(text))
+  return bytes?.length === length ? bytes : null
+}
+
+/** Base64url without padding and without stray bits in the last character, else null. */
+export function fromBase64Url(text: string): Uint8Array | null {
+  return attempt(() => base64urlnopad.decode(text))
+}
+
+/** UTF-8 of well-formed text. A lone surrogate has no UTF-8 form and is refused rather than replaced. */
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  if (!text.isWellFormed()) throw new RangeError('text holds a lone surrogate')
+  return encoder.encode(text)
+}
+
+export function fromUtf8(bytes: Uint8Array): string | null {
+  return attempt(() => decoder.decode(bytes))
+}
+
+export function asciiBytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0))
+}
+
+export function concat(...parts: Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}
+
+const PREFIX = 'sha256:'
+
+/** `sha256:` before a bare digest: how roots and content hashes are published (GEN-04). */
+export function withPrefix(bareHash: string): string {
+  return PREFIX + bareHash
+}
+
+/** The digest without its `sha256:`; a bare one passes unchanged (Merkle rule 2). */
+export function bare(hash: string): string {
+  return hash.startsWith(PREFIX) ? hash.slice(PREFIX.length) : hash
+}
+
+function attempt<T>(decode: () => T): T | null {
+  try {
+    return decode()
+  } catch {
+    return null
+  }
+}

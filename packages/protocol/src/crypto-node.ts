@@ -1,0 +1,35 @@
+// The functions of `crypto-noble.ts` on OpenSSL: about 15 times faster at Ed25519, 10 times at SHA-256.
+
+import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
+import { concat, fromHex, utf8 } from './bytes.ts'
+import type * as noble from './crypto-noble.ts'
+
+const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420') as Uint8Array
+const SPKI_PREFIX = fromHex('302a300506032b6570032100') as Uint8Array
+
+export const sha256Hex: typeof noble.sha256Hex = (data) => {
+  if (typeof data === 'string' && !data.isWellFormed()) throw new RangeError('text holds a lone surrogate')
+  return hash('sha256', data)
+}
+
+export const sha256Stream: typeof noble.sha256Stream = () => {
+  const stream = createHash('sha256')
+  return {
+    update: (data) => void stream.update(typeof data === 'string' ? utf8(data) : data),
+    hex: () => stream.digest('hex'),
+  }
+}
+
+export const ed25519Signer: typeof noble.ed25519Signer = (seed) => {
+  const key = createPrivateKey({ key: Buffer.from(concat(PKCS8_PREFIX, seed)), format: 'der', type: 'pkcs8' })
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
+  return {
+    publicKey: Uint8Array.from(spki.subarray(SPKI_PREFIX.length)),
+    sign: (message) => Uint8Array.from(sign(null, message, key)),
+  }
+}
+
+export const ed25519Verifier: typeof noble.ed25519Verifier = (publicKey) => {
+  const key = createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: 'der', type: 'spki' })
+  return { verify: (message, signature) => signature.length === 64 && verify(null, message, key, signature) }
+}

@@ -1,0 +1,81 @@
+// Identifiers derived from other values.
+
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { sha256Hex, sha256Stream } from '#crypto'
+import { bare, toHex, utf8, withPrefix } from './bytes.ts'
+import { canonicalJson } from './canonical.ts'
+import type { FileEntry } from './merkle.ts'
+import { RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN } from './names.ts'
+
+/** One transaction has one text: an EVM hash in lower case, a primary-chain signature as it is. */
+export function canonicalTx(tx: string): string {
+  return /^0x/i.test(tx) ? tx.toLowerCase() : tx
+}
+
+/** Deterministic for the pair, so a repeated confirmation finds the same receipt (PAY-52). */
+export function receiptId(payReqId: string, tx: string): string {
+  return `rcpt_${sha256Hex(`${RECEIPT_ID_PREFIX}${payReqId}|${canonicalTx(tx)}`).slice(0, 32)}`
+}
+
+export function lockerId(receiptId: string): string {
+  return `locker_${sha256Hex(receiptId).slice(0, 12)}`
+}
+
+/** Over rows in code-point order of their filenames; takes any iterable so that a million rows need not be held. */
+export function manifestDigest(sortedFiles: Iterable<FileEntry>): string {
+  const hash = sha256Stream()
+  let separator = '['
+  for (const file of sortedFiles) {
+    const row = {
+      filename: file.filename,
+      size_bytes: String(file.size_bytes),
+      content_hash: bare(file.content_hash),
+    }
+    hash.update(separator + canonicalJson(row))
+    separator = ','
+  }
+  hash.update(separator === '[' ? '[]' : ']')
+  return withPrefix(hash.hex())
+}
+
+export function snapshotId(of: {
+  proof_id: string
+  merkle_root: string
+  manifest_digest: string
+  file_count: number
+}): string {
+  return sha256Hex(
+    canonicalJson({
+      domain: SNAPSHOT_DOMAIN,
+      proof_id: of.proof_id,
+      merkle_root: bare(of.merkle_root),
+      manifest_digest: bare(of.manifest_digest),
+      file_count: of.file_count,
+    }),
+  )
+}
+
+export const UNSIGNED_KEY_ID = 'unsigned'
+
+export function issuerKeyId(publicKeyHex: string | null): string {
+  return publicKeyHex === null ? UNSIGNED_KEY_ID : `ed25519:${publicKeyHex.slice(0, 16)}`
+}
+
+/** A number to show, never to trust: 48 bits of `result_hash` below a billion (Merkle rule 10). */
+export function attCode(resultHash: string): number {
+  return Number.parseInt(bare(resultHash).slice(0, 12), 16) % 1_000_000_000
+}
+
+export function paymentAttCode(payment: {
+  network: string
+  tx_hash: string
+  paid_raw: string
+  pay_asset: string
+}): number {
+  return attCode(sha256Hex(`${payment.network}:${payment.tx_hash}:${payment.paid_raw}:${payment.pay_asset}`))
+}
+
+/** The key of a receipt in the EVM registry, `0x` and 16 bytes (ANCH-12). */
+export function evmRegistryKey(receiptId: string): string {
+  return `0x${toHex(keccak_256(utf8(receiptId)).subarray(0, 16))}`
+}

@@ -1,0 +1,91 @@
+// Public keys and signatures, with one rule for gateway, client and verifier (ADD-04).
+
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { type Ed25519Verifier, ed25519Verifier } from '#crypto'
+import { asciiBytes, concat, fromBase58, fromHex, toHex } from './bytes.ts'
+
+export { type Ed25519Signer, type Ed25519Verifier, ed25519Signer } from '#crypto'
+
+export type SigAlg = 'ed25519' | 'secp256k1'
+
+/** `sig_alg` follows from how an identity is written: `0x…` is an EVM address (ENV-11). */
+export function sigAlgOf(identity: string): SigAlg {
+  return identity.startsWith('0x') ? 'secp256k1' : 'ed25519'
+}
+
+/**
+ * Makes a key ready for checking signatures. Null for 32 bytes that are not a point, are a second encoding of one, or
+ * are of small order: under such a key anybody can sign, and common libraries accept it.
+ */
+export function ed25519PublicKey(bytes: Uint8Array): Ed25519Verifier | null {
+  return isStrictEd25519Key(bytes) ? ed25519Verifier(bytes) : null
+}
+
+export function ed25519PublicKeyFromHex(text: string): Ed25519Verifier | null {
+  const bytes = fromHex(text, 32)
+  return bytes && ed25519PublicKey(bytes)
+}
+
+export function ed25519PublicKeyFromBase58(text: string): Ed25519Verifier | null {
+  const bytes = fromBase58(text, 32)
+  return bytes && ed25519PublicKey(bytes)
+}
+
+function isStrictEd25519Key(bytes: Uint8Array): boolean {
+  if (bytes.length !== 32) return false
+  try {
+    return !ed25519.Point.fromBytes(bytes).isSmallOrder()
+  } catch {
+    return false
+  }
+}
+
+/** Whether 32 bytes decode to a curve point in the chain's lenient sense; program-derived addresses do not. */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromBytes(bytes, true)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** EIP-191 personal-sign digest of the exact bytes. */
+export function personalSignDigest(message: Uint8Array): Uint8Array {
+  return keccak_256(concat(asciiBytes(`\x19Ethereum Signed Message:\n${message.length}`), message))
+}
+
+/** Signs as wallets do: `0x`, r, s, v with v 27 or 28. */
+export function personalSign(message: Uint8Array, privateKey: Uint8Array): string {
+  const signature = secp256k1.sign(personalSignDigest(message), privateKey, { prehash: false, format: 'recovered' })
+  const recovery = signature[0] as number
+  return `0x${toHex(signature.subarray(1))}${(27 + recovery).toString(16)}`
+}
+
+/** The lowercase address that signed, or null. `0x` optional, v 27/28 or 0/1, low s required (AMB-26). */
+export function recoverPersonalSigner(message: Uint8Array, signature: string): string | null {
+  const bytes = fromHex(signature.replace(/^0x/, '').toLowerCase(), 65)
+  const v = bytes?.[64]
+  if (!bytes || v === undefined) return null
+  const recovery = v >= 27 ? v - 27 : v
+  if (recovery > 1) return null
+  try {
+    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact')
+    if (parsed.hasHighS()) return null
+    const point = parsed.addRecoveryBit(recovery).recoverPublicKey(personalSignDigest(message))
+    return evmAddress(point.toBytes(false))
+  } catch {
+    return null
+  }
+}
+
+/** The lowercase address of an uncompressed public key. */
+export function evmAddress(uncompressedKey: Uint8Array): string {
+  return `0x${toHex(keccak_256(uncompressedKey.subarray(1)).subarray(12))}`
+}
+
+export function evmAddressOf(privateKey: Uint8Array): string {
+  return evmAddress(secp256k1.getPublicKey(privateKey, false))
+}

@@ -1,0 +1,82 @@
+// svc-merkle-v1: a binary tree over hex text. Rules are numbered as in the interface.
+
+import { sha256Hex } from '#crypto'
+import { bare } from './bytes.ts'
+
+export interface FileEntry {
+  filename: string
+  size_bytes: number
+  content_hash: string
+}
+
+export interface ProofStep {
+  hash: string
+  position: 'left' | 'right'
+}
+
+/** Rule 3: the leaf of a file, whose content hash counts without its prefix (rule 2). */
+export function leafHash(file: FileEntry): string {
+  return sha256Hex(`${file.filename}:${file.size_bytes}:${bare(file.content_hash)}`)
+}
+
+/** Rule 5: parents hash the hex text of their children. */
+export function parentHash(left: string, right: string): string {
+  return sha256Hex(left + right)
+}
+
+/** The bare root of leaves that are already in order. */
+export function merkleRoot(leaves: readonly string[]): string {
+  let level = leaves
+  if (level.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
+  while (level.length > 1) level = levelAbove(level)
+  return level[0] as string
+}
+
+/** Every level of the tree, leaves first, root last. */
+export function merkleLevels(leaves: readonly string[]): string[][] {
+  if (leaves.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
+  const levels = [[...leaves]]
+  for (let level = levels[0] as string[]; level.length > 1; ) {
+    level = levelAbove(level)
+    levels.push(level)
+  }
+  return levels
+}
+
+/** Rule 6: pair left to right; the last node of an odd level pairs with itself. */
+export function levelAbove(level: readonly string[]): string[] {
+  const parents = new Array<string>(Math.ceil(level.length / 2))
+  for (let i = 0; i < parents.length; i++) {
+    const left = level[2 * i] as string
+    parents[i] = parentHash(left, level[2 * i + 1] ?? left)
+  }
+  return parents
+}
+
+/** The siblings on the way from leaf `index` to the root. */
+export function merkleProof(levels: readonly (readonly string[])[], index: number): ProofStep[] {
+  if (!Number.isInteger(index) || index < 0 || index >= (levels[0]?.length ?? 0)) {
+    throw new RangeError(`no leaf ${index}`)
+  }
+  return levels.slice(0, -1).map((level, height) => sibling(level, index >>> height))
+}
+
+/** The step beside node `index` of a level; a lone last node is its own right sibling (MERK-20). */
+export function sibling(level: readonly string[], index: number): ProofStep {
+  const isRight = index % 2 === 1
+  const hash = isRight ? level[index - 1] : (level[index + 1] ?? level[index])
+  return { hash: hash as string, position: isRight ? 'left' : 'right' }
+}
+
+/** The bare root that a proof leads to; compare it with the attested one. */
+export function foldProof(leaf: string, proof: readonly ProofStep[]): string {
+  return proof.reduce(
+    (node, step) => (step.position === 'left' ? parentHash(step.hash, node) : parentHash(node, step.hash)),
+    leaf,
+  )
+}
+
+/** Depth of the tree over so many leaves: the length of each of its proofs. */
+export function treeDepth(leafCount: number): number {
+  return leafCount <= 1 ? 0 : 32 - Math.clz32(leafCount - 1)
+}

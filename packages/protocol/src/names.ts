@@ -1,0 +1,45 @@
+// Every identifier that carries the service's name, and every fixed word of the signed formats.
+
+import { asciiBytes } from './bytes.ts'
+
+export const HEADER_ENVELOPE = 'X-Svc-Envelope'
+export const HEADER_SIGNATURE = 'X-Svc-Signature'
+
+export const EVIDENCE_SCHEMA = 'svc/evidence/v2'
+export const SNAPSHOT_DOMAIN = 'svc/snapshot/v2'
+export const ANCHOR_SCHEMA = 'svc/anchor/v2'
+export const EVIDENCE_BUNDLE_SCHEMA = 'svc/evidence-bundle/v2'
+export const SIGNING_KEYS_SCHEMA = 'svc/signing-keys/v1'
+export const MERKLE_ALGORITHM = 'svc-merkle-v1'
+export const QUOTE_SCHEMA = 'svc_quote_v4'
+export const REGISTRY_SCHEMA_NAME = 'svc.content.v2'
+export const REGISTRY_NONCE_PREFIX = 'svc/sas-nonce/v1|'
+export const RECEIPT_ID_PREFIX = 'svc/receipt-id/v1|'
+export const RECEIPT_TAG = 'SVC_RECEIPT_V1'
+
+export const MERKLE_VERSION = '1.0'
+export const EVIDENCE_VERSION = '2.0'
+export const INTERFACE_VERSION = '1.0.0'
+export const CONTRACT_VERSION = '2026-06-12'
+export const BUNDLE_VERSIONS = [1, 2] as const
+export const ANCHOR_ENVELOPE_VERSIONS = [1, 2] as const
+
+export const OPS = [
+  'locker:provision',
+  'locker:refresh',
+  'locker:read',
+  'locker:list',
+  'locker:write',
+  'locker:admin',
+  'locker:attest',
+] as const
+export type Op = (typeof OPS)[number]
+
+/** Separates statement signatures from everything else the statement key signs (EVID-17). */
+export const DEFAULT_DOMAIN_TAG = 'SVCGW_CONTENT_ENVELOPE_V2'
+export const DOMAIN_TAG_BYTES = 25
+
+/** The bytes of a domain tag; null unless it is exactly 25 printable ASCII characters. */
+export function domainTagBytes(tag: string): Uint8Array | null {
+  return tag.length === DOMAIN_TAG_BYTES && /^[\x20-\x7e]+$/.test(tag) ? asciiBytes(tag) : null
+}

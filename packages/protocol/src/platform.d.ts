@@ -1,0 +1,8 @@
+// The only two globals the protocol uses beyond ECMAScript; every runtime has them.
+declare class TextEncoder {
+  encode(text: string): Uint8Array<ArrayBuffer>
+}
+declare class TextDecoder {
+  constructor(label: 'utf-8', options: { fatal: true; ignoreBOM: true })
+  decode(bytes: Uint8Array): string
+}

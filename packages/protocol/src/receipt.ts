@@ -1,0 +1,52 @@
+// The signature on a receipt covers every field but itself and the legacy `result_hash` (AMB-17).
+
+import { sha256Hex } from '#crypto'
+import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
+import { canonicalBytes, type Json } from './canonical.ts'
+import type { Ed25519Signer, Ed25519Verifier } from './keys.ts'
+import { RECEIPT_TAG } from './names.ts'
+
+export interface Receipt {
+  receipt_id: string
+  pay_req_id: string
+  paid_amount: string
+  paid_raw: string
+  received_raw?: string
+  pay_asset: string
+  network: string
+  slot?: number
+  block_number?: number
+  sig_alg: 'ed25519' | 'secp256k1'
+  tx_hash: string
+  payer_pubkey: string
+  units: number
+  confirmed_at: string
+  result_hash: string
+}
+
+export interface SignedReceipt extends Receipt {
+  receipt_sig: string
+  receipt_signer_pubkey: string
+}
+
+const UNSIGNED_FIELDS = new Set(['result_hash', 'receipt_sig', 'receipt_signer_pubkey'])
+
+/** The signed bytes: tag, zero byte, SHA-256 of the canonical receipt. The tag keeps them apart from statements. */
+export function receiptMessage(receipt: Receipt): Uint8Array {
+  const core = Object.fromEntries(Object.entries(receipt).filter(([field]) => !UNSIGNED_FIELDS.has(field)))
+  const digest = fromHex(sha256Hex(canonicalBytes(core as Json)), 32) as Uint8Array
+  return concat(asciiBytes(`${RECEIPT_TAG}\0`), digest)
+}
+
+export function signReceipt(receipt: Receipt, signer: Ed25519Signer): SignedReceipt {
+  return {
+    ...receipt,
+    receipt_sig: toHex(signer.sign(receiptMessage(receipt))),
+    receipt_signer_pubkey: toHex(signer.publicKey),
+  }
+}
+
+export function isReceiptSignedBy(key: Ed25519Verifier, receipt: SignedReceipt): boolean {
+  const signature = fromHex(receipt.receipt_sig, 64)
+  return signature !== null && key.verify(receiptMessage(receipt), signature)
+}

@@ -1,0 +1,150 @@
+// A JSON reader for signed documents (ADD-05). It refuses what readers disagree about: duplicate keys, invalid UTF-8,
+// a byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack.
+
+import { fromUtf8 } from './bytes.ts'
+import type { Json } from './canonical.ts'
+
+const MAX_DEPTH = 32
+
+export class StrictJsonError extends Error {
+  override name = 'StrictJsonError'
+}
+
+export function parseStrictJson(input: string | Uint8Array, maxBytes: number): Json {
+  if (input.length > maxBytes) throw new StrictJsonError(`longer than ${maxBytes} bytes`)
+  const text = typeof input === 'string' ? input : fromUtf8(input)
+  if (text === null) throw new StrictJsonError('not UTF-8')
+  return new Reader(text).document()
+}
+
+const SPACE = /[ \t\n\r]*/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const WORDS: readonly (readonly [string, Json])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]
+
+class Reader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): Json {
+    const value = this.#value(0)
+    this.#space()
+    if (this.#at !== this.#text.length) throw this.#error('text after the end of the document')
+    return value
+  }
+
+  #value(depth: number): Json {
+    this.#space()
+    switch (this.#text[this.#at]) {
+      case '{':
+        return this.#object(depth + 1)
+      case '[':
+        return this.#array(depth + 1)
+      case '"':
+        return this.#string()
+    }
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue
+      this.#at += word.length
+      return value
+    }
+    return this.#number()
+  }
+
+  #object(depth: number): Json {
+    this.#enter(depth)
+    const object: Record<string, Json> = {}
+    if (this.#take('}')) return object
+    do {
+      this.#space()
+      const key = this.#string()
+      if (Object.hasOwn(object, key)) throw this.#error(`key ${JSON.stringify(key)} stands twice`)
+      if (!this.#take(':')) throw this.#error('expected ":"')
+      // Plain assignment of "__proto__" would set the prototype instead of a member.
+      Object.defineProperty(object, key, {
+        value: this.#value(depth),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+    } while (this.#take(','))
+    if (!this.#take('}')) throw this.#error('expected "," or "}"')
+    return object
+  }
+
+  #array(depth: number): Json {
+    this.#enter(depth)
+    const items: Json[] = []
+    if (this.#take(']')) return items
+    do items.push(this.#value(depth))
+    while (this.#take(','))
+    if (!this.#take(']')) throw this.#error('expected "," or "]"')
+    return items
+  }
+
+  /** Finds the closing quote by hand: one regular expression over a long string overflows the engine's stack. */
+  #string(): string {
+    if (this.#text[this.#at] !== '"') throw this.#error('expected a string')
+    let end = this.#at
+    do end = this.#text.indexOf('"', end + 1)
+    while (end !== -1 && this.#isEscaped(end))
+    if (end === -1) throw this.#error('a string without end')
+    const token = this.#text.slice(this.#at, end + 1)
+    try {
+      return JSON.parse(token)
+    } catch {
+      throw this.#error('a string with a bad escape or a control character')
+    } finally {
+      this.#at = end + 1
+    }
+  }
+
+  #isEscaped(at: number): boolean {
+    let start = at
+    while (this.#text[start - 1] === '\\') start--
+    return (at - start) % 2 === 1
+  }
+
+  #number(): number {
+    const token = this.#match(NUMBER)
+    if (token === null || token === '') throw this.#error('expected a value')
+    const value = Number(token)
+    if (!Number.isFinite(value)) throw this.#error('number out of range')
+    return value
+  }
+
+  #enter(depth: number): void {
+    if (depth > MAX_DEPTH) throw this.#error(`nested deeper than ${MAX_DEPTH}`)
+    this.#at++
+  }
+
+  #take(char: string): boolean {
+    this.#space()
+    if (this.#text[this.#at] !== char) return false
+    this.#at++
+    return true
+  }
+
+  #space(): void {
+    this.#match(SPACE)
+  }
+
+  #match(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)
+    if (!found) return null
+    this.#at = pattern.lastIndex
+    return found[0]
+  }
+
+  #error(problem: string): StrictJsonError {
+    return new StrictJsonError(`${problem} at character ${this.#at}`)
+  }
+}
