@@ -19,20 +19,27 @@ function installPackages() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.log('Installing dependencies (a minute or so, once)…')
   // `npm install`, not `npm ci`: the latter fails as soon as a registry lacks one optional package of another platform.
-  run('npm', ['install', '--no-progress', '--loglevel=error'], 'Could not install the dependencies. Check the connection to the npm registry and run the command again.')
+  run(
+    'npm',
+    ['install', '--no-progress', '--loglevel=error'],
+    'Could not install the dependencies. Check the connection to the npm registry and run the command again.',
+  )
   writeFileSync(stamp, lockHash())
 }
 
 function requireNode24() {
   const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim()
   if (Number(version.slice(1).split('.')[0]) >= 24) return
-  fail(`This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; elsewhere please install Node 24.`)
+  fail(
+    `This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; elsewhere please install Node 24.`,
+  )
 }
 
 function installBrowser() {
   if (process.env.CHROMIUM_PATH || browsers.some(onPath)) return
   const isRootOnDebian = process.getuid?.() === 0 && onPath('apt-get')
-  if (!isRootOnDebian) fail('The tests need a Chromium: install one (package "chromium"), or set CHROMIUM_PATH to its binary.')
+  if (!isRootOnDebian)
+    fail('The tests need a Chromium: install one (package "chromium"), or set CHROMIUM_PATH to its binary.')
   console.log('Installing Chromium for the browser tests…')
   run('apt-get', ['update', '-qq'], 'apt-get update failed.')
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], 'Could not install Chromium.')

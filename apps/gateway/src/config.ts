@@ -1,0 +1,122 @@
+// Everything an operator can set, read once, all problems told at once. Secrets stay apart: the config may be logged.
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
+import type { LogLevel } from '@svc/http-service/log'
+import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+
+export type Mode = 'development' | 'production'
+
+export interface Config {
+  mode: Mode
+  dataDir: string
+  http: { host: string; port: number; baseUrl: string }
+  log: { level: LogLevel }
+  evidence: { domainTag: string }
+}
+
+export interface Secrets {
+  databaseUrl: string
+  /** Signs receipts, attestations and statements. */
+  statementSeed: Uint8Array
+  /** Signs transactions that publish statements. */
+  publicationSeed: Uint8Array
+  /** Signs short-URL tokens. */
+  shortUrlSeed: Uint8Array
+}
+
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: Map<string, string> } {
+  const settings = new SettingsReader(variables)
+  const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
+  const dataDir = resolve(settings.text('DATA_DIR', './data'))
+  const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
+  const config: Config = {
+    mode,
+    dataDir,
+    http: { host: settings.text('HOST', '0.0.0.0'), port, baseUrl: baseUrl(settings, mode, port) },
+    log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
+    evidence: { domainTag: domainTag(settings) },
+  }
+  const secrets = readSecrets(settings, mode, dataDir)
+  settings.done()
+  mkdirSync(dataDir, { recursive: true })
+  return { config, secrets, asked: settings.asked }
+}
+
+function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
+  if (mode === 'production' && settings.text('BASE_URL') === '') {
+    settings.problem('BASE_URL must be the public address of this gateway: it stands in every URL it hands out')
+  }
+  return settings.url('BASE_URL', `http://localhost:${port}`)
+}
+
+function domainTag(settings: SettingsReader): string {
+  const tag = settings.text('ENVELOPE_DOMAIN_TAG', DEFAULT_DOMAIN_TAG)
+  if (domainTagBytes(tag) === null) {
+    settings.problem(
+      `ENVELOPE_DOMAIN_TAG must be exactly ${DOMAIN_TAG_BYTES} printable ASCII characters, not ${tag.length}`,
+    )
+  }
+  return tag
+}
+
+function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): Secrets {
+  const key = (variable: string, name: string) => readKey(settings, mode, dataDir, variable, name)
+  const secrets = {
+    databaseUrl: settings.text('DATABASE_URL', `sqlite:${dataDir}/gateway.db`),
+    statementSeed: key('STATEMENT_KEY', 'statement'),
+    publicationSeed: key('PUBLICATION_KEY', 'publication'),
+    shortUrlSeed: key('SHORT_URL_KEY', 'short-url'),
+  }
+  settings.asked.set('DATABASE_URL', 'sqlite:<DATA_DIR>/gateway.db')
+  refuseSharedKeys(settings, [
+    ['STATEMENT_KEY', secrets.statementSeed],
+    ['PUBLICATION_KEY', secrets.publicationSeed],
+    ['SHORT_URL_KEY', secrets.shortUrlSeed],
+  ])
+  return secrets
+}
+
+const NO_KEY = new Uint8Array()
+
+function readKey(settings: SettingsReader, mode: Mode, dataDir: string, variable: string, name: string): Uint8Array {
+  const text = settings.text(variable)
+  const file = settings.text(`${variable}_FILE`)
+  if (!text && !file) {
+    if (mode === 'development') return developmentSeed(resolve(dataDir, 'keys'), name)
+    settings.problem(`${variable} or ${variable}_FILE is missing: 64 hex characters, or a wallet's keypair file`)
+    return NO_KEY
+  }
+  const seed = parseKeySeed(text || readKeyFile(settings, `${variable}_FILE`, file))
+  if (!seed) {
+    settings.problem(
+      `${text ? variable : `${variable}_FILE`} does not hold a key: 64 hex characters, or a wallet's keypair`,
+    )
+    return NO_KEY
+  }
+  if (mode === 'production' && isDevelopmentSeed(seed)) {
+    settings.problem(`${variable} is a development key: anybody may have it. Make a new one for production`)
+  }
+  return seed
+}
+
+function readKeyFile(settings: SettingsReader, variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return ''
+  }
+}
+
+/** One key for two purposes would let a signature of one kind pass for another. */
+function refuseSharedKeys(settings: SettingsReader, keys: [string, Uint8Array][]): void {
+  for (const [i, [name, seed]] of keys.entries()) {
+    for (const [otherName, other] of keys.slice(i + 1)) {
+      if (seed.length > 0 && Buffer.from(seed).equals(other))
+        settings.problem(`${name} and ${otherName} must be different keys`)
+    }
+  }
+}

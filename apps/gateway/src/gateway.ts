@@ -1,0 +1,37 @@
+// Starts and stops one gateway.
+
+import { createService } from '@svc/http-service/service'
+import type { Config, Secrets } from './config.ts'
+import { type Context, createContext, type Overrides } from './context.ts'
+import { infoRoutes } from './info/routes.ts'
+import { noteSigningKey } from './info/signing-keys.ts'
+
+export interface Gateway {
+  /** Where it listens; the port is the real one also when 0 was asked for. */
+  url: string
+  context: Context
+  stop(): Promise<void>
+}
+
+export async function startGateway(config: Config, secrets: Secrets, overrides?: Overrides): Promise<Gateway> {
+  const context = await createContext(config, secrets, overrides)
+  try {
+    await noteSigningKey(context)
+    const service = createService({ log: context.log, checkResponses: config.mode === 'development' })
+    infoRoutes(service, context)
+    const url = await service.app.listen({ host: config.http.host, port: config.http.port })
+    context.log.info({ url, mode: config.mode }, 'gateway started')
+    return {
+      url,
+      context,
+      async stop() {
+        await service.app.close()
+        await context.database.close()
+        context.log.flush()
+      },
+    }
+  } catch (error) {
+    await context.database.close()
+    throw error
+  }
+}

@@ -1,0 +1,46 @@
+import type { Endpoint } from '@svc/api/endpoint'
+import { gatewayEndpoints } from '@svc/api/gateway'
+import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
+import { toBase58 } from '@svc/protocol/bytes'
+import {
+  ANCHOR_ENVELOPE_VERSIONS,
+  BUNDLE_VERSIONS,
+  CONTRACT_VERSION,
+  EVIDENCE_VERSION,
+  HEADER_ENVELOPE,
+  HEADER_SIGNATURE,
+  INTERFACE_VERSION,
+  MERKLE_VERSION,
+  OPS,
+} from '@svc/protocol/names'
+import type { Context } from '../context.ts'
+
+/** The index of all surfaces. */
+export function discoveryDocument({ config, signers }: Context): Discovery {
+  const at = (endpoint: Endpoint) => config.http.baseUrl + endpoint.path
+  return {
+    name: 'svc',
+    environment: config.mode,
+    contract_version: CONTRACT_VERSION,
+    interface_version: INTERFACE_VERSION,
+    base_url: config.http.baseUrl,
+    openapi_url: at(openApi),
+    docs_url: at(docs),
+    keys_url: at(keys),
+    short_url_verify_key_url: at(shortUrlVerifyKey),
+    auth: { envelope_header: HEADER_ENVELOPE, signature_header: HEADER_SIGNATURE, ops: [...OPS] },
+    evidence: {
+      merkle: MERKLE_VERSION,
+      evidence: EVIDENCE_VERSION,
+      bundle_versions: [...BUNDLE_VERSIONS],
+      anchor_envelope_versions: [...ANCHOR_ENVELOPE_VERSIONS],
+      domain_tag: config.evidence.domainTag,
+      anchor_signer: toBase58(signers.publication.publicKey),
+    },
+    endpoints: gatewayEndpoints.filter((endpoint) => endpoint !== discovery).map(listed),
+  }
+}
+
+function listed({ method, path, auth, summary }: Endpoint) {
+  return { method, path, auth: auth === 'public' ? auth : `envelope: ${auth.ops.join(', ')}`, summary }
+}

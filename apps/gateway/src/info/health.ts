@@ -1,0 +1,33 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import type { Health } from '@svc/api/info'
+import { Answer } from '@svc/http-service/serve'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { INTERFACE_VERSION } from '@svc/protocol/names'
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+
+/** 503 only when the gateway cannot serve; what is merely off says `disabled`. */
+export async function checkHealth(context: Context): Promise<Answer<Health>> {
+  const [database, storage] = await Promise.all([
+    works(() => sql`select 1`.execute(context.database.db)),
+    works(() => access(context.config.dataDir, constants.W_OK)),
+  ])
+  const checks: Health['checks'] = { database, storage, signing_key: 'ok' }
+  const isServing = !Object.values(checks).includes('failing')
+  return new Answer(isServing ? 200 : 503, {
+    status: isServing ? 'ok' : 'degraded',
+    version: INTERFACE_VERSION,
+    time: isoSeconds(Math.floor(context.now() / 1000)),
+    checks,
+  })
+}
+
+async function works(probe: () => Promise<unknown>): Promise<'ok' | 'failing'> {
+  try {
+    await probe()
+    return 'ok'
+  } catch {
+    return 'failing'
+  }
+}

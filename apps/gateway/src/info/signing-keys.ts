@@ -1,0 +1,34 @@
+import type { SigningKey, SigningKeys } from '@svc/api/info'
+import { toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import type { Context } from '../context.ts'
+import { activateSigningKey, allSigningKeys } from './store.ts'
+
+const USES: SigningKey['use'][] = ['receipt', 'attestation', 'evidence-envelope']
+
+/** At start: the configured key becomes the active one, and the one before it is kept as retired (ADD-07). */
+export async function noteSigningKey({ database, signers, now }: Context): Promise<void> {
+  await activateSigningKey(database.db, toHex(signers.statement.publicKey), isoSeconds(Math.floor(now() / 1000)))
+}
+
+/** One entry for each use of a key (AMB-53). */
+export async function listSigningKeys({ database, config }: Context): Promise<SigningKeys> {
+  const keys = await allSigningKeys(database.db)
+  return {
+    schema: SIGNING_KEYS_SCHEMA,
+    keys: keys.flatMap((key) =>
+      USES.map((use) => ({
+        key_id: issuerKeyId(key.public_key_hex),
+        alg: 'ed25519' as const,
+        public_key_hex: key.public_key_hex,
+        use,
+        status: key.valid_to === null ? ('active' as const) : ('retired' as const),
+        valid_from: key.valid_from,
+        ...(key.valid_to !== null && { valid_to: key.valid_to }),
+      })),
+    ),
+    note: `Pin these keys out of band. Envelope domain tag (25 ASCII bytes): ${config.evidence.domainTag}.`,
+  }
+}

@@ -1,0 +1,116 @@
+// Every error code of the services and the status it travels with. A code has one meaning and one place: here.
+
+import Type, { type Static } from 'typebox'
+
+export const ERROR_STATUS = {
+  // what the client sent
+  leg_not_in_quote: 400,
+  leg_incomplete: 400,
+  mixed_networks: 400,
+  missing_receipt_id: 400,
+  missing_result_hash_run_storage_verify_first: 400,
+  receipt_has_no_tx_hash: 400,
+  malformed_request: 400,
+
+  // who the client is
+  MISSING_ENVELOPE: 401,
+  RECEIPT_ID_MISMATCH: 401,
+  LOCKER_ID_MISMATCH: 401,
+  OIDC_TOKEN_INVALID: 401,
+  BEARER_TOKEN_INVALID: 401,
+  INTERNAL_AUTH_REQUIRED: 401,
+  UPLOAD_TOKEN_INVALID: 401,
+
+  // payment
+  tx_required: 402,
+  tx_not_found: 402,
+  payment_verification_failed: 402,
+
+  // what the client may do
+  SIGNATURE_INVALID: 403,
+  BODY_HASH_MISMATCH: 403,
+  MISSING_OPS: 403,
+  EXPIRED_ENVELOPE: 403,
+  ENVELOPE_NOT_YET_VALID: 403,
+  ENVELOPE_LIFETIME_INVALID: 403,
+  METHOD_MISMATCH: 403,
+  PATH_MISMATCH: 403,
+  NONCE_REPLAYED: 403,
+  OWNER_REQUIRED: 403,
+  OWNER_IDENTITY_MISMATCH: 403,
+  SERVICE_NOT_AUTHORIZED: 403,
+  SHORT_URL_INVALID: 403,
+  SHORT_URL_EXPIRED: 403,
+  CONTENT_TYPE_MISMATCH: 403,
+  ORACLE_SECRET_INVALID: 403,
+
+  // what is not there
+  not_found: 404,
+  pay_req_not_found: 404,
+  receipt_not_found: 404,
+  locker_not_found: 404,
+  CONTENT_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  FILE_NOT_ATTESTED: 404,
+  OPERATOR_NOT_FOUND: 404,
+  SESSION_NOT_FOUND: 404,
+  method_not_allowed: 405,
+
+  // what the state does not allow
+  idempotency_conflict: 409,
+  attestation_not_available: 409,
+  HASH_MISMATCH: 409,
+  EMPTY_FILE_LIST: 409,
+  CONTENT_HASH_CHANGED: 409,
+  LOCKER_ID_COLLISION: 409,
+  SESSION_CLOSED: 409,
+  quote_expired: 410,
+
+  // form and size
+  body_too_large: 413,
+  UPLOAD_TOO_LARGE: 413,
+  unsupported_encoding: 415,
+  unsupported_media_type: 415,
+  validation_error: 422,
+  headers_too_large: 431,
+
+  // limits
+  LOCKER_LIMIT_EXCEEDED: 429,
+  RATE_LIMITED: 429,
+
+  // ours to fix
+  internal_error: 500,
+  IAM_SIGNBLOB_PERMISSION_DENIED: 500,
+  anchor_failed: 502,
+  tx_not_found_on_chain: 502,
+  chain_unavailable: 503,
+  signing_key_unavailable: 503,
+  LOCKER_CAPACITY_EXCEEDED: 507,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'The code; stable, made for programs.' }),
+    message: Type.String({ description: 'What went wrong, for people.' }),
+    hint: Type.Optional(Type.String({ description: 'What to do next.' })),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    detail: Type.Optional(
+      Type.Array(
+        Type.Object({
+          loc: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+          msg: Type.String(),
+          type: Type.String(),
+        }),
+        {
+          description:
+            'With `validation_error`: each input that is wrong. `loc` begins with body, query, path or header.',
+        },
+      ),
+    ),
+    request_id: Type.String(),
+  },
+  { title: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>

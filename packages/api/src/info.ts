@@ -1,0 +1,144 @@
+// Service information and keys.
+
+import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { Hex, Timestamp, Words } from './wire.ts'
+
+const CheckState = Words(['ok', 'disabled', 'failing'])
+
+export const Health = Type.Object(
+  {
+    status: Words(['ok', 'degraded']),
+    version: Type.String(),
+    time: Timestamp(),
+    checks: Type.Object({ database: CheckState, storage: CheckState, signing_key: CheckState }),
+  },
+  { title: 'Health' },
+)
+export type Health = Static<typeof Health>
+
+export const SigningKey = Type.Object(
+  {
+    key_id: Type.String({ pattern: '^ed25519:[0-9a-f]{16}$' }),
+    alg: Type.Literal('ed25519'),
+    public_key_hex: Hex(32),
+    use: Words(['receipt', 'attestation', 'evidence-envelope']),
+    status: Words(['active', 'retired']),
+    valid_from: Type.Optional(Timestamp('The key signs from here on.')),
+    valid_to: Type.Optional(Timestamp('A retired key signed until here; what it signed stays checkable.')),
+  },
+  { title: 'SigningKey' },
+)
+export type SigningKey = Static<typeof SigningKey>
+
+export const SigningKeys = Type.Object(
+  { schema: Type.Literal(SIGNING_KEYS_SCHEMA), keys: Type.Array(SigningKey), note: Type.String() },
+  { title: 'SigningKeys' },
+)
+export type SigningKeys = Static<typeof SigningKeys>
+
+export const ShortUrlVerifyKey = Type.Object(
+  {
+    verify_key_hex: Hex(32),
+    algorithm: Type.Literal('ed25519'),
+    usage: Type.Literal('short_url_token_verification'),
+  },
+  { title: 'ShortUrlVerifyKey' },
+)
+
+export const Discovery = Type.Object(
+  {
+    name: Type.String(),
+    environment: Words(['development', 'production']),
+    contract_version: Type.String(),
+    interface_version: Type.String(),
+    base_url: Type.String(),
+    openapi_url: Type.String(),
+    docs_url: Type.String(),
+    keys_url: Type.String(),
+    short_url_verify_key_url: Type.String(),
+    auth: Type.Object({
+      envelope_header: Type.String(),
+      signature_header: Type.String(),
+      ops: Type.Array(Type.String()),
+    }),
+    evidence: Type.Object({
+      merkle: Type.String(),
+      evidence: Type.String(),
+      bundle_versions: Type.Array(Type.Integer()),
+      anchor_envelope_versions: Type.Array(Type.Integer()),
+      domain_tag: Type.String(),
+      anchor_signer: Type.String({ description: 'Public key, base58, of the transactions that publish statements.' }),
+    }),
+    endpoints: Type.Array(
+      Type.Object({ method: Type.String(), path: Type.String(), auth: Type.String(), summary: Type.String() }),
+    ),
+  },
+  { title: 'Discovery' },
+)
+export type Discovery = Static<typeof Discovery>
+
+const KEYS_CACHE = { 'cache-control': 'public, max-age=300' }
+
+export const health = endpoint({
+  name: 'health',
+  method: 'GET',
+  path: '/health',
+  auth: 'public',
+  summary: 'Whether the gateway can serve, and what each of its parts says',
+  responses: { 200: Health, 503: Health },
+  headers: { 'cache-control': 'no-store' },
+})
+
+export const keys = endpoint({
+  name: 'keys',
+  method: 'GET',
+  path: '/v1/keys',
+  auth: 'public',
+  summary: 'Public keys that sign receipts, attestations and statements',
+  responses: { 200: SigningKeys },
+  headers: KEYS_CACHE,
+})
+
+export const wellKnownKeys = endpoint({ ...keys, name: 'wellKnownKeys', path: '/.well-known/svc-signing-keys.json' })
+
+export const shortUrlVerifyKey = endpoint({
+  name: 'shortUrlVerifyKey',
+  method: 'GET',
+  path: '/v1/short-url/verify-key',
+  auth: 'public',
+  summary: 'Public key that signs short-URL tokens',
+  responses: { 200: ShortUrlVerifyKey },
+  headers: KEYS_CACHE,
+})
+
+export const discovery = endpoint({
+  name: 'discovery',
+  method: 'GET',
+  path: '/.well-known/svc.json',
+  auth: 'public',
+  summary: 'Index of everything this service offers',
+  responses: { 200: Discovery },
+  headers: KEYS_CACHE,
+})
+
+export const openApi = endpoint({
+  name: 'openApi',
+  method: 'GET',
+  path: '/openapi.json',
+  auth: 'public',
+  summary: 'This interface as OpenAPI 3.1',
+  responses: { 200: Type.Object({}, { additionalProperties: true }) },
+  headers: KEYS_CACHE,
+})
+
+export const docs = endpoint({
+  name: 'docs',
+  method: 'GET',
+  path: '/docs',
+  auth: 'public',
+  summary: 'This interface as a page to browse',
+  responses: { 200: Type.String() },
+  contentType: 'text/html; charset=utf-8',
+})

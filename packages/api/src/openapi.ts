@@ -1,0 +1,111 @@
+// OpenAPI 3.1 from endpoint declarations. A schema is its own JSON Schema; one with a title becomes a component.
+
+import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
+import type { TObject, TSchema } from 'typebox'
+import type { Endpoint } from './endpoint.ts'
+import { ERROR_STATUS, ErrorBody, type ErrorCode } from './errors.ts'
+
+type Node = { [key: string]: unknown }
+
+export function openApiDocument(endpoints: readonly Endpoint[], service: { title: string; baseUrl: string }): Node {
+  const components: Node = {}
+  const paths: Record<string, Node> = {}
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint, components) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: service.title,
+      version: INTERFACE_VERSION,
+      description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
+      license: { name: 'UNLICENSED' },
+    },
+    servers: [{ url: service.baseUrl }],
+    paths,
+    components: { schemas: components, securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+const SECURITY_SCHEMES = {
+  envelope: { type: 'apiKey', in: 'header', name: HEADER_ENVELOPE, description: 'base64url of the signed envelope' },
+  signature: { type: 'apiKey', in: 'header', name: HEADER_SIGNATURE, description: 'Signature over the envelope bytes' },
+}
+
+function operation(endpoint: Endpoint, components: Node): Node {
+  const { auth, body } = endpoint
+  return {
+    operationId: endpoint.name,
+    summary: endpoint.summary,
+    security: auth === 'public' ? [] : [{ envelope: [], signature: [] }],
+    ...(auth !== 'public' && { 'x-required-ops': auth.ops }),
+    parameters: [
+      ...parameters('path', endpoint.params, components),
+      ...parameters('query', endpoint.query, components),
+    ],
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: lift(body, components) } } },
+    }),
+    responses: { ...successes(endpoint, components), ...failures(endpoint, components) },
+  }
+}
+
+function parameters(where: 'path' | 'query', schema: TObject | undefined, components: Node): Node[] {
+  if (!schema) return []
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    in: where,
+    required: schema.required?.includes(name) ?? false,
+    schema: lift(property, components),
+  }))
+}
+
+function successes(endpoint: Endpoint, components: Node): Node {
+  const contentType = endpoint.contentType ?? 'application/json'
+  const headers = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [name, { schema: { const: value } }])
+  return Object.fromEntries(
+    Object.entries(endpoint.responses).map(([status, schema]) => [
+      status,
+      {
+        description: endpoint.summary,
+        ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+        content: { [contentType]: { schema: lift(schema, components) } },
+      },
+    ]),
+  )
+}
+
+function failures(endpoint: Endpoint, components: Node): Node {
+  const byStatus = Map.groupBy(endpoint.errors ?? [], (code: ErrorCode) => String(ERROR_STATUS[code]))
+  const content = { 'application/json': { schema: lift(ErrorBody, components) } }
+  return {
+    ...Object.fromEntries([...byStatus].map(([status, codes]) => [status, { description: codes.join(', '), content }])),
+    default: { description: 'Any other error', content },
+  }
+}
+
+/** A copy of the schema in which every titled part is a reference to its component. */
+function lift(schema: TSchema, components: Node): Node {
+  const copy = liftParts(schema as Node, components)
+  const { title } = copy
+  if (typeof title !== 'string') return copy
+  components[title] = copy
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+function liftParts(schema: Node, components: Node): Node {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (keyword === 'properties') {
+        const properties = Object.entries(value as Record<string, TSchema>)
+        return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, lift(part, components)]))]
+      }
+      if (Array.isArray(value)) return [keyword, value.map((part) => (isSchema(part) ? lift(part, components) : part))]
+      return [keyword, isSchema(value) ? lift(value, components) : value]
+    }),
+  )
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

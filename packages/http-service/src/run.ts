@@ -1,0 +1,26 @@
+// A process that starts something, says so, and stops it in order.
+
+import closeWithGrace from 'close-with-grace'
+import { ConfigError } from './config.ts'
+
+export interface Running {
+  stop(): Promise<void>
+}
+
+const STOP_WITHIN_MS = 30_000
+
+/** Requests in flight are finished on SIGTERM and Ctrl-C; a second signal ends the process at once. */
+export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+  let running: Running
+  try {
+    running = await start()
+  } catch (error) {
+    // A configuration is mended by reading the message; a stack trace would only hide it.
+    console.error(error instanceof ConfigError ? error.message : error)
+    process.exit(1)
+  }
+  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
+    if (err) console.error(err)
+    await running.stop()
+  })
+}

@@ -1,0 +1,142 @@
+// One endpoint on one service: the order in which a request is looked at, top to bottom.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { parseJsonBody } from './json-body.ts'
+import { routerPath } from './paths.ts'
+import type { Service } from './service.ts'
+import { readQuery, schemaCheck, validator } from './validate.ts'
+
+/** The request as it came over the wire: what signatures are checked against. */
+export interface WireRequest {
+  id: string
+  method: string
+  /** Path and query, exactly as sent. */
+  target: string
+  headers: IncomingHttpHeaders
+  body: Uint8Array
+  clientAddress: string
+}
+
+export interface Input<E extends Endpoint, Caller> {
+  params: Params<E>
+  query: Query<E>
+  body: Body<E>
+  caller: Caller
+  wire: WireRequest
+}
+
+/** A response other than the endpoint's first declared status, or with headers of its own. */
+export class Answer<B> {
+  readonly status: number
+  readonly body: B
+  readonly headers: Record<string, string>
+
+  constructor(status: number, body: B, headers: Record<string, string> = {}) {
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+type Operation<E extends Endpoint, Caller> = (
+  input: Input<E, Caller>,
+) => ResponseBody<E> | Answer<ResponseBody<E>> | Promise<ResponseBody<E> | Answer<ResponseBody<E>>>
+
+/** Says who is calling, or throws. It sees the path's and query's values, checked, and the body's bytes, unread. */
+export type Authenticate<E extends Endpoint, Caller> = (
+  wire: WireRequest,
+  declared: { params: Params<E>; query: Query<E> },
+) => Caller | Promise<Caller>
+
+const NO_BYTES = new Uint8Array()
+
+type PublicEndpoint = Endpoint & { auth: 'public' }
+
+export function serve<E extends PublicEndpoint>(service: Service, endpoint: E, operation: Operation<E, null>): void {
+  route(service, endpoint, () => null, operation)
+}
+
+/** As `serve`, for callers that must show who they are first. */
+export function serveKnown<E extends Endpoint, Caller>(
+  service: Service,
+  endpoint: E,
+  authenticate: Authenticate<E, Caller>,
+  operation: Operation<E, Caller>,
+): void {
+  route(service, endpoint, authenticate, operation)
+}
+
+function route<E extends Endpoint, Caller>(
+  service: Service,
+  endpoint: E,
+  authenticate: Authenticate<E, Caller>,
+  operation: Operation<E, Caller>,
+): void {
+  const checkParams = endpoint.params && validator('path', endpoint.params)
+  const checkQuery = endpoint.query && validator('query', endpoint.query)
+  const checkBody = endpoint.body && validator('body', endpoint.body)
+  const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
+  const firstStatus = Number(Object.keys(endpoint.responses)[0])
+  const headers = { ...(endpoint.contentType && { 'content-type': endpoint.contentType }), ...endpoint.headers }
+
+  async function handle(request: FastifyRequest, reply: FastifyReply) {
+    if (endpoint.params && hasEmptyValue(request.params)) return reply.callNotFound()
+    checkParams?.(request.params)
+    const params = request.params as Params<E>
+    const query = (endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)) as Query<E>
+    checkQuery?.(query)
+
+    const wire = wireRequest(request)
+    const caller = await authenticate(wire, { params, query })
+    const body = (endpoint.body && parseJsonBody(wire.headers, wire.body)) as Body<E>
+    checkBody?.(body)
+
+    const result = await operation({ params, query, body, caller, wire })
+    const answer = result instanceof Answer ? result : null
+    const value = answer ? answer.body : result
+    const status = answer?.status ?? firstStatus
+    checkResponse?.(status, value)
+    reply.code(status).headers(headers)
+    if (answer) reply.headers(answer.headers)
+    return value
+  }
+
+  service.routes.add(endpoint.method, endpoint.path)
+  service.app.route({
+    method: endpoint.method,
+    url: routerPath(endpoint.path),
+    schema: endpoint.contentType ? {} : { response: endpoint.responses },
+    // The framework's own validation stays off: it would run before authentication, and coerce.
+    attachValidation: false,
+    handler: handle,
+  })
+}
+
+/** The router takes `/things/` for `/things/{name}` with an empty name; there is no such thing. */
+function hasEmptyValue(params: unknown): boolean {
+  return Object.values(params as Record<string, string>).includes('')
+}
+
+function wireRequest(request: FastifyRequest): WireRequest {
+  return {
+    id: request.id,
+    method: request.method,
+    target: request.raw.url ?? '',
+    headers: request.headers,
+    body: (request.body as Uint8Array | undefined) ?? NO_BYTES,
+    clientAddress: request.ip,
+  }
+}
+
+function responseCheck(endpoint: Endpoint): (status: number, body: unknown) => void {
+  const checks = new Map(
+    Object.entries(endpoint.responses).map(([status, schema]) => [Number(status), schemaCheck(schema)]),
+  )
+  return (status, body) => {
+    const check = checks.get(status)
+    const problem = check ? check(body) : `status ${status} is not declared`
+    if (problem) throw new Error(`${endpoint.name} answers against its declaration: ${problem}`)
+  }
+}

@@ -1,0 +1,112 @@
+// The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
+
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { ErrorCode } from '@svc/api/errors'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { allowEveryOrigin } from './cors.ts'
+import { MAX_JSON_BYTES } from './json-body.ts'
+import { type Logger, logRequests } from './log.ts'
+import { type PathMatcher, pathMatcher } from './paths.ts'
+import { ServiceError, ValidationError } from './service-error.ts'
+
+export interface Service {
+  app: FastifyInstance
+  log: Logger
+  /** In development and tests every response is held against its declared schema. */
+  checkResponses: boolean
+  routes: PathMatcher
+}
+
+const HEADERS_TIMEOUT_MS = 15_000
+
+export function createService({ log, checkResponses }: Pick<Service, 'log' | 'checkResponses'>): Service {
+  const app = Fastify({
+    logger: false,
+    genReqId: newRequestId,
+    bodyLimit: MAX_JSON_BYTES,
+    // Uploads may take as long as they need; only the headers must come soon.
+    requestTimeout: 0,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    routerOptions: { maxParamLength: 2048 },
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
+  })
+  const routes = pathMatcher()
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  keepRawBodies(app)
+  allowEveryOrigin(app)
+  logRequests(app, log)
+  app.setErrorHandler<FastifyError>((error, request, reply) => answerError(log, error, request, reply))
+  app.setNotFoundHandler((request, reply) => answerError(log, notServed(routes, request), request, reply))
+  return { app, log, checkResponses, routes }
+}
+
+/** Bodies stay the bytes that came: signatures and hashes are over those, and parsing comes after authentication. */
+function keepRawBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
+  const methods = routes.methodsAt(request.url)
+  if (methods.length === 0) {
+    return new ServiceError('not_found', 'there is nothing at this path', {
+      hint: 'see /.well-known/svc.json for what there is',
+    })
+  }
+  const allow = methods.join(', ')
+  return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
+}
+
+function answerError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = error instanceof ServiceError ? error : fromFramework(error)
+  if (!known) log.error({ request_id: request.id, route: request.routeOptions.url, err: error })
+  const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
+  reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .serializer(JSON.stringify)
+    .send(answer.body(request.id))
+}
+
+/** What the framework refuses before an operation runs; null for anything it does not know, which is our fault. */
+function fromFramework(error: unknown): ServiceError | null {
+  switch ((error as FastifyError | undefined)?.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('body_too_large', `a JSON body may have ${MAX_JSON_BYTES} bytes`)
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ValidationError({ loc: ['header', 'Content-Length'], msg: 'does not fit the body' })
+    case 'FST_ERR_BAD_URL':
+      return new ValidationError({ loc: ['path'], msg: 'is not valid percent-encoding' })
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return new ServiceError('malformed_request', 'the connection broke before the body was complete')
+    default:
+      return null
+  }
+}
+
+const BROKEN: Record<string, ErrorCode> = { HPE_HEADER_OVERFLOW: 'headers_too_large' }
+
+/** Requests that are not even HTTP; there is no reply object yet, so the answer is written by hand. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const answer = new ServiceError(BROKEN[error.code ?? ''] ?? 'malformed_request', 'this is not a valid HTTP request')
+  const body = JSON.stringify(answer.body(newRequestId()))
+  if (!socket.writable) return
+  socket.end(
+    `HTTP/1.1 ${answer.status} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function newRequestId(): string {
+  return `req_${randomBytes(8).toString('hex')}`
+}

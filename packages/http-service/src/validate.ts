@@ -1,0 +1,69 @@
+// Input against its declared schema: strict, nothing coerced, every objection named.
+
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { TObject, TSchema } from 'typebox'
+import { type InvalidInput, ValidationError } from './service-error.ts'
+
+export type InputPart = 'body' | 'query' | 'path'
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, messages: true })
+const MAX_OBJECTIONS = 20
+
+/** A function that throws a ValidationError unless its argument fits the schema. */
+export function validator(part: InputPart, schema: TSchema): (value: unknown) => void {
+  const check = ajv.compile(schema)
+  return (value) => {
+    if (check(value)) return
+    const [first, ...rest] = (check.errors ?? []).slice(0, MAX_OBJECTIONS).map((error) => objection(part, error))
+    throw new ValidationError(first as InvalidInput, ...rest)
+  }
+}
+
+/** A function that says what is wrong with a value, or null. */
+export function schemaCheck(schema: TSchema): (value: unknown) => string | null {
+  const check = ajv.compile(schema)
+  return (value) => (check(value) ? null : ajv.errorsText(check.errors, { dataVar: '' }))
+}
+
+/** Query values are text; they are read as what the schema declares, and left alone where they do not fit. */
+export function readQuery(schema: TObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const read: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (query[name] !== undefined) read[name] = readText(property as TSchema & { type?: string }, query[name])
+  }
+  return read
+}
+
+function readText(schema: { type?: string }, value: unknown): unknown {
+  if (schema.type === 'array') return Array.isArray(value) ? value : [value]
+  if (typeof value !== 'string') return value
+  if (schema.type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
+  if (schema.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
+}
+
+function objection(part: InputPart, error: ErrorObject): InvalidInput {
+  const at = error.instancePath.split('/').slice(1).map(unescapePointer)
+  const missing = error.keyword === 'required' ? [(error.params as { missingProperty: string }).missingProperty] : []
+  return { loc: [part, ...at, ...missing], msg: missing.length > 0 ? 'is required' : explain(error) }
+}
+
+/** Array positions become numbers; everything else stays text. */
+function unescapePointer(segment: string): string | number {
+  const text = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+  return /^\d+$/.test(text) ? Number(text) : text
+}
+
+function explain(error: ErrorObject): string {
+  const schema = error.parentSchema as { type?: string; minimum?: number; maximum?: number } | undefined
+  if (error.keyword === 'enum')
+    return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`
+  if (schema?.type === 'integer') return `must be an integer${bounds(schema)}`
+  return error.message ?? 'is not valid'
+}
+
+function bounds({ minimum, maximum }: { minimum?: number; maximum?: number }): string {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return ` >= ${minimum}`
+  return maximum === undefined ? '' : ` <= ${maximum}`
+}

@@ -1,0 +1,60 @@
+// Who may import whom. `npm run check` fails on an import that is not in this table.
+
+import { globSync, readFileSync } from 'node:fs'
+
+const PACKAGES: Record<string, readonly string[]> = {
+  protocol: [],
+  api: ['protocol'],
+  verifier: ['protocol'],
+  database: [],
+  'http-service': ['api', 'protocol'],
+  gateway: ['api', 'database', 'http-service', 'protocol'],
+  testbed: ['api', 'database', 'gateway', 'http-service', 'protocol'],
+  acceptance: ['testbed'],
+  bench: ['api', 'http-service', 'protocol', 'testbed'],
+}
+
+/** Rooms of the gateway: each names those it may enter. Files at the top wire them together. */
+const ROOMS: Record<string, readonly string[]> = {
+  db: [],
+  info: ['db'],
+}
+
+const problems = sourceFiles().flatMap((file) => {
+  const owner = file.split('/').at(file.startsWith('packages/') || file.startsWith('apps/') ? 1 : 0) as string
+  return imports(file).flatMap((target) => objection(file, owner, target) ?? [])
+})
+for (const problem of problems) console.error(problem)
+process.exit(problems.length > 0 ? 1 : 0)
+
+function sourceFiles(): string[] {
+  return globSync('{packages,apps}/*/src/**/*.ts').concat(
+    globSync('{testbed,bench}/src/**/*.ts'),
+    globSync('acceptance/**/*.ts'),
+  )
+}
+
+function imports(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    (match) => match[1] as string,
+  )
+}
+
+function objection(file: string, owner: string, target: string): string | null {
+  const isTest = file.endsWith('.test.ts')
+  const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
+  if (imported) {
+    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', owner] : [])]
+    return allowed.includes(imported) ? null : `${file}: ${owner} may not import ${imported}`
+  }
+  if (!target.startsWith('.') || isTest) return null
+  const path = new URL(target, `file:///${file}`).pathname.slice(1)
+  if (!path.startsWith(file.split('/src/')[0] as string)) return `${file}: ${target} leaves the package`
+  return owner === 'gateway' ? roomObjection(file, path) : null
+}
+
+function roomObjection(file: string, target: string): string | null {
+  const [from, to] = [file, target].map((path) => /^apps\/gateway\/src\/([^/]+)\//.exec(path)?.[1])
+  if (!from || !to || from === to) return null
+  return ROOMS[from]?.includes(to) ? null : `${file}: the room ${from} may not enter ${to}`
+}

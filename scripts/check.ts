@@ -1,0 +1,25 @@
+// `npm run check`: everything that can be said about the code without running it.
+
+import { spawnSync } from 'node:child_process'
+
+const STEPS: [name: string, command: string, ...args: string[]][] = [
+  ['types', 'tsc', '-p', 'tsconfig.json'],
+  ['types of protocol, without Node and DOM', 'tsc', '-p', 'packages/protocol'],
+  ['types of verifier, without Node and DOM', 'tsc', '-p', 'packages/verifier'],
+  ['lint and format', 'biome', 'check', '.'],
+  ['dead files, exports and dependencies', 'knip', '--no-progress'],
+  ['import arrows', 'node', 'scripts/arrows.ts'],
+]
+
+export function runChecks(): { passed: number; failed: number } {
+  const results = STEPS.map(([name, command, ...args]) => {
+    const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+    console.log(`${status === 0 ? '✓' : '✗'} ${name}`)
+    if (status !== 0) console.log(`${stdout}${stderr}`)
+    return status === 0
+  })
+  const passed = results.filter(Boolean).length
+  return { passed, failed: results.length - passed }
+}
+
+if (import.meta.main) process.exit(runChecks().failed > 0 ? 1 : 0)
