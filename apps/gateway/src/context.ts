@@ -1,7 +1,7 @@
 // What operations work with, built on this one page from the configuration.
 
 import { type Database, openDatabase } from '@svc/database/open'
-import { createLog, type Logger } from '@svc/http-service/log'
+import { createLog, type Log } from '@svc/http-service/log'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import type { Config, Secrets } from './config.ts'
 import { migrations } from './db/migrations.ts'
@@ -11,7 +11,7 @@ export interface Context {
   config: Config
   database: Database<Schema>
   signers: { statement: Ed25519Signer; publication: Ed25519Signer; shortUrl: Ed25519Signer }
-  log: Logger
+  log: Log
   /** Unix milliseconds. */
   now: () => number
 }

@@ -40,9 +40,8 @@ export class Answer<B> {
   }
 }
 
-type Operation<E extends Endpoint, Caller> = (
-  input: Input<E, Caller>,
-) => ResponseBody<E> | Answer<ResponseBody<E>> | Promise<ResponseBody<E> | Answer<ResponseBody<E>>>
+type Result<E extends Endpoint> = ResponseBody<E> | Answer<ResponseBody<E>>
+type Operation<E extends Endpoint, Caller> = (input: Input<E, Caller>) => Result<E> | Promise<Result<E>>
 
 /** Says who is calling, or throws. It sees the path's and query's values, checked, and the body's bytes, unread. */
 export type Authenticate<E extends Endpoint, Caller> = (
@@ -55,7 +54,7 @@ const NO_BYTES = new Uint8Array()
 type PublicEndpoint = Endpoint & { auth: 'public' }
 
 export function serve<E extends PublicEndpoint>(service: Service, endpoint: E, operation: Operation<E, null>): void {
-  route(service, endpoint, () => null, operation)
+  route(service, endpoint, null, operation)
 }
 
 /** As `serve`, for callers that must show who they are first. */
@@ -71,7 +70,7 @@ export function serveKnown<E extends Endpoint, Caller>(
 function route<E extends Endpoint, Caller>(
   service: Service,
   endpoint: E,
-  authenticate: Authenticate<E, Caller>,
+  authenticate: Authenticate<E, Caller> | null,
   operation: Operation<E, Caller>,
 ): void {
   const checkParams = endpoint.params && validator('path', endpoint.params)
@@ -81,26 +80,40 @@ function route<E extends Endpoint, Caller>(
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
   const headers = { ...(endpoint.contentType && { 'content-type': endpoint.contentType }), ...endpoint.headers }
 
-  async function handle(request: FastifyRequest, reply: FastifyReply) {
-    if (endpoint.params && hasEmptyValue(request.params)) return reply.callNotFound()
+  function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
     checkParams?.(request.params)
-    const params = request.params as Params<E>
-    const query = (endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)) as Query<E>
+    const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)
     checkQuery?.(query)
+    return { params: request.params as Params<E>, query: query as Query<E>, wire: wireRequest(request) }
+  }
 
-    const wire = wireRequest(request)
-    const caller = await authenticate(wire, { params, query })
-    const body = (endpoint.body && parseJsonBody(wire.headers, wire.body)) as Body<E>
+  function run(input: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
+    const body = endpoint.body && parseJsonBody(input.wire.headers, input.wire.body)
     checkBody?.(body)
+    return operation({ ...input, body: body as Body<E>, caller })
+  }
 
-    const result = await operation({ params, query, body, caller, wire })
+  function send(reply: FastifyReply, result: Result<E>): FastifyReply {
     const answer = result instanceof Answer ? result : null
     const value = answer ? answer.body : result
     const status = answer?.status ?? firstStatus
     checkResponse?.(status, value)
     reply.code(status).headers(headers)
     if (answer) reply.headers(answer.headers)
-    return value
+    return reply.send(value)
+  }
+
+  async function authenticated(request: FastifyRequest, reply: FastifyReply, check: Authenticate<E, Caller>) {
+    const input = readInput(request)
+    return send(reply, await run(input, await check(input.wire, input)))
+  }
+
+  /** A public operation that answers at once is sent at once: a promise costs a small route a tenth of its speed. */
+  function handle(request: FastifyRequest, reply: FastifyReply) {
+    if (endpoint.params && hasEmptyValue(request.params)) return reply.callNotFound()
+    if (authenticate) return authenticated(request, reply, authenticate)
+    const result = run(readInput(request), null as Caller)
+    return result instanceof Promise ? result.then((value) => send(reply, value)) : send(reply, result)
   }
 
   service.routes.add(endpoint.method, endpoint.path)

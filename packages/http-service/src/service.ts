@@ -4,15 +4,15 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ErrorCode } from '@svc/api/errors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { allowEveryOrigin } from './cors.ts'
+import { sendCommonHeaders } from './common-headers.ts'
 import { MAX_JSON_BYTES } from './json-body.ts'
-import { type Logger, logRequests } from './log.ts'
+import { type Log, logRequests } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 
 export interface Service {
   app: FastifyInstance
-  log: Logger
+  log: Log
   /** In development and tests every response is held against its declared schema. */
   checkResponses: boolean
   routes: PathMatcher
@@ -34,12 +34,8 @@ export function createService({ log, checkResponses }: Pick<Service, 'log' | 'ch
     frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
   })
   const routes = pathMatcher()
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
   keepRawBodies(app)
-  allowEveryOrigin(app)
+  sendCommonHeaders(app)
   logRequests(app, log)
   app.setErrorHandler<FastifyError>((error, request, reply) => answerError(log, error, request, reply))
   app.setNotFoundHandler((request, reply) => answerError(log, notServed(routes, request), request, reply))
@@ -63,7 +59,7 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
   return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
 }
 
-function answerError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = error instanceof ServiceError ? error : fromFramework(error)
   if (!known) log.error({ request_id: request.id, route: request.routeOptions.url, err: error })
   const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
@@ -107,6 +103,10 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   )
 }
 
+const processId = randomBytes(6).toString('hex')
+let requestCount = 0
+
+/** Unique across processes and restarts, without asking for randomness at every request. */
 function newRequestId(): string {
-  return `req_${randomBytes(8).toString('hex')}`
+  return `req_${processId}${(++requestCount).toString(36)}`
 }

@@ -1,4 +1,4 @@
-// Every route may be called from any web page, never with that page's cookies (ADD-09).
+// Headers of every answer: its request id, and that any web page may call, never with that page's cookies (ADD-09).
 
 import type { FastifyInstance } from 'fastify'
 
@@ -19,8 +19,9 @@ const REQUEST_HEADERS = [
 
 const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Content-Range, Location, X-Request-Id'
 
-export function allowEveryOrigin(app: FastifyInstance): void {
+export function sendCommonHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     if (request.method !== 'OPTIONS') return done()

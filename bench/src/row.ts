@@ -1,0 +1,29 @@
+/** One line of the performance table: what was measured, against what, in the same run on the same machine. */
+export interface Row {
+  what: string
+  measured: string
+  against: string
+  ratio: number
+  /** What the ratio should reach. */
+  goal: { atLeast: number } | { atMost: number }
+}
+
+export function meetsGoal({ ratio, goal }: Row): boolean {
+  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] as number
+}
+
+/** Runs two things in turn and gives the median seconds of each, so that a slow moment hits both. */
+export function compareSeconds(rounds: number, ours: () => void, theirs: () => void): { ours: number; theirs: number } {
+  const seconds = (run: () => void) => {
+    const start = performance.now()
+    run()
+    return (performance.now() - start) / 1000
+  }
+  const pairs = Array.from({ length: rounds }, () => ({ ours: seconds(ours), theirs: seconds(theirs) }))
+  return { ours: median(pairs.map((pair) => pair.ours)), theirs: median(pairs.map((pair) => pair.theirs)) }
+}

@@ -1,0 +1,14 @@
+// A gateway as operators run it: production mode, logging on, standard output going nowhere.
+import { startTestGateway } from '@svc/testbed/test-gateway'
+import { reportTo } from '../server-process.ts'
+
+const key = (byte: string) => byte.repeat(32)
+const gateway = await startTestGateway({
+  SVC_MODE: 'production',
+  BASE_URL: 'http://localhost',
+  LOG_LEVEL: 'info',
+  STATEMENT_KEY: key('01'),
+  PUBLICATION_KEY: key('02'),
+  SHORT_URL_KEY: key('03'),
+})
+reportTo(process, gateway.url)

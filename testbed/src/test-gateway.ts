@@ -1,0 +1,36 @@
+// A real gateway for tests: its own data folder and port, gone afterwards.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '@svc/gateway/config'
+import type { Overrides } from '@svc/gateway/context'
+import { type Gateway, startGateway } from '@svc/gateway/gateway'
+import type { Variables } from '@svc/http-service/config'
+import { freePort } from './free-port.ts'
+
+export async function startTestGateway(variables: Variables = {}, overrides?: Overrides): Promise<Gateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  try {
+    const { config, secrets } = readConfig({
+      SVC_MODE: 'development',
+      HOST: '127.0.0.1',
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+      DATA_DIR: folder,
+      ...variables,
+    })
+    const gateway = await startGateway(config, secrets, overrides)
+    return {
+      ...gateway,
+      async stop() {
+        await gateway.stop()
+        await removeFolder()
+      },
+    }
+  } catch (error) {
+    await removeFolder()
+    throw error
+  }
+}
