@@ -1,0 +1,104 @@
+import type { Address } from '@solana/kit'
+import type { LiteSVM } from 'litesvm'
+import type { AccountHistory } from './account-history.ts'
+import { type AccountsByAddress, lamportsOf, tokenBalances } from './balances.ts'
+import { execute, type Simulation, simulate } from './execute.ts'
+import { type Journal, storeAccount } from './journal.ts'
+import type { Ledger, TransactionRecord } from './ledger.ts'
+import { type Account, liveAccount } from './live-account.ts'
+import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes } from './sysvars.ts'
+import type { Timeline } from './timeline.ts'
+import type { TransactionError } from './transaction-errors.ts'
+import {
+  type AccountKey,
+  accountKeys,
+  type LoadedAddresses,
+  loadAddresses,
+  type WireTransaction,
+} from './wire-transaction.ts'
+
+export interface State {
+  readonly svm: LiteSVM
+  readonly timeline: Timeline
+  readonly ledger: Ledger
+  readonly history: AccountHistory
+  readonly journal: Journal
+}
+
+/** Runs a transaction whose lifetime has been checked. One that could not even pay its fee leaves no trace. */
+export function submit(state: State, wire: WireTransaction): TransactionRecord | { dropped: TransactionError } {
+  const { svm, timeline, ledger, history, journal } = state
+  const time = timeline.time()
+  const slot = timeline.slotAt(time) + 1
+  const { keys, loaded, before } = prepare(state, wire, slot, time)
+
+  const outcome = execute(svm, wire)
+  const after = new Map(before)
+  for (const key of keys) if (key.writable) after.set(key.address, liveAccount(svm, key.address))
+  const meta = balanceMeta(svm, keys, before, after)
+  if (outcome.err !== null && meta.fee === 0n) return { dropped: outcome.err }
+
+  const signature = wire.signatures[0]!
+  const record = { signature, slot, time, wire: base64(wire.bytes), ...outcome, ...meta, loadedAddresses: loaded }
+  const changed = [...after].filter(([address, account]) => !isSame(before.get(address) ?? null, account))
+  journal.append({
+    time,
+    transaction: record,
+    accounts: changed.map(([address, account]) => storeAccount(address, account)),
+  })
+  timeline.countTransaction(time)
+  ledger.add(record)
+  for (const [address] of changed) history.remember(time, address, before.get(address) ?? null)
+  return record
+}
+
+export type SimulatedTransaction = Simulation &
+  ReturnType<typeof balanceMeta> & { readonly loadedAddresses: LoadedAddresses }
+
+export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
+  const time = state.timeline.time()
+  const { keys, loaded, before } = prepare(state, wire, state.timeline.slotAt(time), time)
+  const simulation = simulate(state.svm, wire, verifySignatures)
+  const after = new Map(
+    [...before].map(([address, account]) => [address, simulation.accountsAfter.get(address) ?? account]),
+  )
+  return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
+}
+
+function prepare({ svm, timeline }: State, wire: WireTransaction, slot: number, time: number) {
+  const loaded = loadAddresses(wire.message, (address) => liveAccount(svm, address))
+  const keys = accountKeys(wire.message, loaded)
+  setClock(svm, timeline, slot, time)
+  if (keys.some((key) => key.address === LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
+  const before = new Map(keys.map(({ address }) => [address, liveAccount(svm, address)]))
+  return { loaded, keys, before }
+}
+
+function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: AccountsByAddress, after: AccountsByAddress) {
+  const getAccount = (address: Address) => liveAccount(svm, address)
+  const preBalances = keys.map((key) => lamportsOf(before.get(key.address)))
+  const postBalances = keys.map((key) => lamportsOf(after.get(key.address)))
+  const total = (balances: readonly bigint[]) => balances.reduce((sum, balance) => sum + balance, 0n)
+  return {
+    // Lamports move among the accounts of a transaction and nowhere else: what is missing afterwards is the fee.
+    fee: total(preBalances) - total(postBalances),
+    preBalances,
+    postBalances,
+    preTokenBalances: tokenBalances(keys, before, getAccount),
+    postTokenBalances: tokenBalances(keys, after, getAccount),
+  }
+}
+
+function isSame(before: Account | null, after: Account | null): boolean {
+  if (before === null || after === null) return before === after
+  return (
+    before.lamports === after.lamports &&
+    before.programAddress === after.programAddress &&
+    before.executable === after.executable &&
+    Buffer.from(before.data).equals(Buffer.from(after.data))
+  )
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}
