@@ -28,9 +28,7 @@ export interface State {
 /** Runs a transaction whose lifetime has been checked. One that could not even pay its fee leaves no trace. */
 export function submit(state: State, wire: WireTransaction): TransactionRecord | { dropped: TransactionError } {
   const { svm, timeline, ledger, history, journal } = state
-  const time = timeline.time()
-  const slot = timeline.slotAt(time) + 1
-  const { keys, loaded, before } = prepare(state, wire, slot, time)
+  const { time, slot, keys, loaded, before } = prepare(state, wire)
 
   const outcome = execute(svm, wire)
   const after = new Map(before)
@@ -56,8 +54,7 @@ export type SimulatedTransaction = Simulation &
   ReturnType<typeof balanceMeta> & { readonly loadedAddresses: LoadedAddresses }
 
 export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
-  const time = state.timeline.time()
-  const { keys, loaded, before } = prepare(state, wire, state.timeline.slotAt(time), time)
+  const { keys, loaded, before } = prepare(state, wire)
   const simulation = simulate(state.svm, wire, verifySignatures)
   const after = new Map(
     [...before].map(([address, account]) => [address, simulation.accountsAfter.get(address) ?? account]),
@@ -65,13 +62,15 @@ export function simulateOn(state: State, wire: WireTransaction, verifySignatures
   return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
 }
 
-function prepare({ svm, timeline }: State, wire: WireTransaction, slot: number, time: number) {
+function prepare({ svm, timeline }: State, wire: WireTransaction) {
+  const time = timeline.time()
+  const slot = timeline.slotAt(time) + 1
   const loaded = loadAddresses(wire.message, (address) => liveAccount(svm, address))
   const keys = accountKeys(wire.message, loaded)
   setClock(svm, timeline, slot, time)
   if (keys.some((key) => key.address === LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
   const before = new Map(keys.map(({ address }) => [address, liveAccount(svm, address)]))
-  return { loaded, keys, before }
+  return { time, slot, loaded, keys, before }
 }
 
 function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: AccountsByAddress, after: AccountsByAddress) {

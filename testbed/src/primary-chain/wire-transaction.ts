@@ -5,6 +5,7 @@ import {
   getAddressDecoder,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
   type ReadonlyUint8Array,
   type Signature,
@@ -42,7 +43,32 @@ export function decodeWireTransaction(bytes: Uint8Array): WireTransaction {
 export function decodeMessage(bytes: ReadonlyUint8Array): CompiledMessage {
   const message = getCompiledTransactionMessageDecoder().decode(bytes)
   if (message.version === 1) throw new Error('transaction version 1 is not supported')
+  // The decoder is lenient and litesvm is not: it takes the whole process down at bytes that are not exactly a message.
+  const exact = getCompiledTransactionMessageEncoder().encode(message)
+  if (!Buffer.from(exact).equals(Buffer.from(bytes))) throw new Error('the message is cut short or has bytes to spare')
+  sanitize(message)
   return message
+}
+
+/** The rules on offsets that a node checks before it looks at anything else. */
+function sanitize(message: CompiledMessage) {
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header
+  const statics = message.staticAccounts.length
+  const lookups = message.version === 0 ? (message.addressTableLookups ?? []) : []
+  const loadedCounts = lookups.map(
+    ({ writableIndexes, readonlyIndexes }) => writableIndexes.length + readonlyIndexes.length,
+  )
+  const total = loadedCounts.reduce((sum, count) => sum + count, statics)
+  const isSane =
+    numReadonlySignerAccounts < numSignerAccounts &&
+    numSignerAccounts + numReadonlyNonSignerAccounts <= statics &&
+    total <= 256 &&
+    loadedCounts.every((count) => count > 0) &&
+    message.instructions.every(
+      ({ programAddressIndex, accountIndices = [] }) =>
+        programAddressIndex > 0 && programAddressIndex < statics && accountIndices.every((index) => index < total),
+    )
+  if (!isSane) throw new Error('Transaction failed to sanitize accounts offsets correctly')
 }
 
 const LOOKUP_TABLE_META_BYTES = 56
