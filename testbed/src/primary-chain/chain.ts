@@ -3,10 +3,11 @@ import type { LiteSVM } from 'litesvm'
 import { createAccountHistory } from './account-history.ts'
 import { createBlockhashes, type IssuedBlockhash } from './blockhashes.ts'
 import { type Ageing, type Commitment, commitmentOf, type View, viewAt } from './commitments.ts'
-import { type Journal, type JournalEntry, loadAccount } from './journal.ts'
+import type { Outcome } from './execute.ts'
+import { type Journal, type JournalEntry, loadAccount, type StoredAccount } from './journal.ts'
 import { createLedger, type TransactionRecord } from './ledger.ts'
 import { type Account, liveAccount } from './live-account.ts'
-import { type SimulatedTransaction, type State, simulateOn, submit } from './submit.ts'
+import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './submit.ts'
 import { CLOCK_SYSVAR, setClock } from './sysvars.ts'
 import { createTimeline, SLOT_MS, type Timeline } from './timeline.ts'
 import type { TransactionError } from './transaction-errors.ts'
@@ -26,6 +27,8 @@ export interface PrimaryChain {
   /** Why a transaction would not be taken up as of `view`; null when nothing is in its way. */
   refusal(wire: WireTransaction, view: View): TransactionError | null
   submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
+  /** Whether the transaction would go through, its signatures included. */
+  preflight(wire: WireTransaction): Outcome
   simulate(wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction
   /** Moves the chain's time forward, as if so much had passed. */
   advanceTime(milliseconds: number): void
@@ -48,7 +51,14 @@ export function createChain(options: ChainOptions): PrimaryChain {
   const blockhashes = createBlockhashes(genesisTime, (blockhash) =>
     journal.append({ time: timeline.time(), blockhash }),
   )
-  const state: State = { svm, timeline, ledger: createLedger(), history: createAccountHistory(), journal }
+  const state: State = {
+    svm,
+    timeline,
+    ledger: createLedger(),
+    history: createAccountHistory(),
+    journal,
+    programs: new Map(),
+  }
   restore(state, blockhashes.restore, entries)
   if (entries.length === 0) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
 
@@ -94,6 +104,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
       state.history.forgetUpTo(view('finalized').cutoff)
       return submit(state, wire)
     },
+    preflight: (wire) => preflight(state, wire),
     simulate: (wire, verifySignatures) => simulateOn(state, wire, verifySignatures),
     advanceTime: timeline.advance,
     expireBlockhashes() {
@@ -105,16 +116,17 @@ export function createChain(options: ChainOptions): PrimaryChain {
 }
 
 function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => void, entries: readonly JournalEntry[]) {
-  const accounts = new Map<string, ReturnType<typeof loadAccount>>()
+  const latest = new Map<string, StoredAccount>()
   for (const entry of entries) {
     if ('blockhash' in entry) restoreBlockhash(entry.blockhash)
     if ('skippedBlocks' in entry) state.timeline.skipBlocks(entry.skippedBlocks)
     if (!('transaction' in entry)) continue
     state.ledger.add(entry.transaction)
     state.timeline.countTransaction(entry.time)
-    for (const stored of entry.accounts) accounts.set(stored.address, loadAccount(stored))
+    for (const stored of entry.accounts) latest.set(stored.address, stored)
   }
   // A program can only be loaded once the account with its code is there.
-  const programsLast = [...accounts.values()].sort((a, b) => Number(a.executable) - Number(b.executable))
+  const accounts = [...latest.values()].map(loadAccount)
+  const programsLast = accounts.sort((a, b) => Number(a.executable) - Number(b.executable))
   for (const account of programsLast) state.svm.setAccount(account)
 }

@@ -32,18 +32,18 @@ export function execute(svm: LiteSVM, wire: WireTransaction): Outcome {
 }
 
 export interface Simulation extends Outcome {
-  readonly accountsAfter: ReadonlyMap<Address, Account>
+  accountsAfter(): ReadonlyMap<Address, Account>
 }
 
 export function simulate(svm: LiteSVM, wire: WireTransaction, verifySignatures: boolean): Simulation {
-  if (verifySignatures && !isSigned(wire)) return { ...refused('SignatureFailure'), accountsAfter: new Map() }
+  if (verifySignatures && !isSigned(wire)) return { ...refused('SignatureFailure'), accountsAfter: () => new Map() }
   svm.withSigverify(verifySignatures)
   try {
     const result = svm.simulateTransaction(wire.transaction)
     if (result instanceof FailedTransactionMetadata)
-      return { ...outcome(result.meta(), transactionError(result)), accountsAfter: new Map() }
-    const accounts = result.postAccounts().map((account) => [account.address, account] as const)
-    return { ...outcome(result.meta(), null), accountsAfter: new Map(accounts) }
+      return { ...outcome(result.meta(), transactionError(result)), accountsAfter: () => new Map() }
+    const accountsAfter = () => new Map(result.postAccounts().map((account) => [account.address, account] as const))
+    return { ...outcome(result.meta(), null), accountsAfter }
   } finally {
     svm.withSigverify(true)
   }

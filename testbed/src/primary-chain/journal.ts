@@ -15,7 +15,7 @@ export type JournalEntry = { readonly time: number } & (
 )
 
 /** An account after a transaction; without `data` it was closed. */
-interface StoredAccount {
+export interface StoredAccount {
   readonly address: string
   readonly lamports?: string
   readonly owner?: string

@@ -12,6 +12,7 @@ export interface TransactionRecord extends Outcome {
   readonly time: number
   /** The transaction as it was sent, in base64. */
   readonly wire: string
+  readonly version: 0 | 'legacy'
   // Lamports are bigint when recorded; read back from the journal, those within 2^53 are numbers.
   readonly fee: bigint | number
   readonly preBalances: readonly (bigint | number)[]

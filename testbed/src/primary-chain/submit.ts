@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import type { AccountHistory } from './account-history.ts'
 import { type AccountsByAddress, lamportsOf, tokenBalances } from './balances.ts'
-import { execute, type Simulation, simulate } from './execute.ts'
+import { execute, type Outcome, type Simulation, simulate } from './execute.ts'
 import { type Journal, storeAccount } from './journal.ts'
 import type { Ledger, TransactionRecord } from './ledger.ts'
 import { type Account, liveAccount } from './live-account.ts'
@@ -23,6 +23,8 @@ export interface State {
   readonly ledger: Ledger
   readonly history: AccountHistory
   readonly journal: Journal
+  /** Programs read before: they are large, and nothing that only reads them can change them. */
+  readonly programs: Map<Address, Account>
 }
 
 /** Runs a transaction whose lifetime has been checked. One that could not even pay its fee leaves no trace. */
@@ -37,7 +39,17 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   if (outcome.err !== null && meta.fee === 0n) return { dropped: outcome.err }
 
   const signature = wire.signatures[0]!
-  const record = { signature, slot, time, wire: base64(wire.bytes), ...outcome, ...meta, loadedAddresses: loaded }
+  const { version } = wire.message
+  const record = {
+    signature,
+    slot,
+    time,
+    wire: base64(wire.bytes),
+    version,
+    ...outcome,
+    ...meta,
+    loadedAddresses: loaded,
+  }
   const changed = [...after].filter(([address, account]) => !isSame(before.get(address) ?? null, account))
   journal.append({
     time,
@@ -50,27 +62,45 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   return record
 }
 
+/** Whether a transaction would go through, its signatures included. */
+export function preflight(state: State, wire: WireTransaction): Outcome {
+  enterNextSlot(state, wire)
+  return simulate(state.svm, wire, true)
+}
+
 export type SimulatedTransaction = Simulation &
   ReturnType<typeof balanceMeta> & { readonly loadedAddresses: LoadedAddresses }
 
 export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
   const { keys, loaded, before } = prepare(state, wire)
   const simulation = simulate(state.svm, wire, verifySignatures)
-  const after = new Map(
-    [...before].map(([address, account]) => [address, simulation.accountsAfter.get(address) ?? account]),
-  )
+  const simulated = simulation.accountsAfter()
+  const after = new Map([...before].map(([address, account]) => [address, simulated.get(address) ?? account]))
   return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
 }
 
-function prepare({ svm, timeline }: State, wire: WireTransaction) {
+function prepare(state: State, wire: WireTransaction) {
+  const loaded = loadAddresses(wire.message, (address) => liveAccount(state.svm, address))
+  const keys = accountKeys(wire.message, loaded)
+  const before = new Map(keys.map((key) => [key.address, readKey(state, key)]))
+  return { ...enterNextSlot(state, wire), loaded, keys, before }
+}
+
+function enterNextSlot({ svm, timeline }: State, wire: WireTransaction) {
   const time = timeline.time()
   const slot = timeline.slotAt(time) + 1
-  const loaded = loadAddresses(wire.message, (address) => liveAccount(svm, address))
-  const keys = accountKeys(wire.message, loaded)
   setClock(svm, timeline, slot, time)
-  if (keys.some((key) => key.address === LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
-  const before = new Map(keys.map(({ address }) => [address, liveAccount(svm, address)]))
-  return { time, slot, loaded, keys, before }
+  if (wire.message.staticAccounts.includes(LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
+  return { time, slot }
+}
+
+function readKey({ svm, programs }: State, { address, writable }: AccountKey): Account | null {
+  if (writable) programs.delete(address)
+  const known = programs.get(address)
+  if (known) return known
+  const account = liveAccount(svm, address)
+  if (account?.executable && !writable) programs.set(address, account)
+  return account
 }
 
 function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: AccountsByAddress, after: AccountsByAddress) {

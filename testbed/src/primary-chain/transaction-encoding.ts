@@ -1,49 +1,66 @@
 import { type Address, getBase58Decoder } from '@solana/kit'
 import type { TransactionRecord } from './ledger.ts'
 import { parseInstruction } from './parsed-instructions.ts'
-import { accountKeys, type CompiledMessage, decodeWireTransaction } from './wire-transaction.ts'
+import { type AccountKey, accountKeys, type CompiledMessage, decodeWireTransaction } from './wire-transaction.ts'
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number]
 
 /** The answer of `getTransaction`; `version` stands in it only for clients that say which versions they know. */
 export function encodeTransaction(record: TransactionRecord, encoding: TransactionEncoding, withVersion: boolean) {
-  const { message, signatures, bytes } = decodeWireTransaction(Buffer.from(record.wire, 'base64'))
-  const transaction = {
-    base64: () => [record.wire, 'base64'],
-    base58: () => [getBase58Decoder().decode(bytes), 'base58'],
-    json: () => ({ signatures, message: jsonMessage(message) }),
-    jsonParsed: () => ({ signatures, message: parsedMessage(message, record) }),
-  }[encoding]()
   return {
     slot: record.slot,
-    transaction,
-    meta: transactionMeta(record, encoding, message),
+    ...encodings[encoding](record),
     blockTime: Math.floor(record.time / 1000),
-    ...(withVersion && { version: message.version }),
+    ...(withVersion && { version: record.version }),
   }
 }
 
-function transactionMeta(record: TransactionRecord, encoding: TransactionEncoding, message: CompiledMessage) {
-  const parsed = encoding === 'jsonParsed'
-  const keys = addresses(message, record)
+const encodings = {
+  base64: (record: TransactionRecord) => ({ transaction: [record.wire, 'base64'], meta: unparsedMeta(record) }),
+  base58: (record: TransactionRecord) => {
+    const base58 = getBase58Decoder().decode(Buffer.from(record.wire, 'base64'))
+    return { transaction: [base58, 'base58'], meta: unparsedMeta(record) }
+  },
+  json: (record: TransactionRecord) => {
+    const { message, signatures } = decodeWireTransaction(Buffer.from(record.wire, 'base64'))
+    return { transaction: { signatures, message: jsonMessage(message) }, meta: unparsedMeta(record) }
+  },
+  jsonParsed: (record: TransactionRecord) => {
+    const { message, signatures } = decodeWireTransaction(Buffer.from(record.wire, 'base64'))
+    const keys = accountKeys(message, record.loadedAddresses)
+    const addresses = keys.map(({ address }) => address)
+    return {
+      transaction: { signatures, message: parsedMessage(message, keys, addresses) },
+      meta: parsedMeta(record, addresses),
+    }
+  },
+}
+
+function unparsedMeta(record: TransactionRecord) {
+  const { innerInstructions, loadedAddresses } = record
+  return { ...commonMeta(record), innerInstructions, loadedAddresses }
+}
+
+function parsedMeta(record: TransactionRecord, addresses: readonly Address[]) {
+  const innerInstructions = record.innerInstructions.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((instruction) => parseInstruction(instruction, addresses)),
+  }))
+  return { ...commonMeta(record), innerInstructions }
+}
+
+function commonMeta(record: TransactionRecord) {
   return {
     err: record.err,
     status: record.err === null ? { Ok: null } : { Err: record.err },
     fee: record.fee,
     preBalances: record.preBalances,
     postBalances: record.postBalances,
-    innerInstructions: parsed
-      ? record.innerInstructions.map(({ index, instructions }) => ({
-          index,
-          instructions: instructions.map((instruction) => parseInstruction(instruction, keys)),
-        }))
-      : record.innerInstructions,
     logMessages: record.logs,
     preTokenBalances: record.preTokenBalances,
     postTokenBalances: record.postTokenBalances,
     rewards: [],
-    ...(!parsed && { loadedAddresses: record.loadedAddresses }),
     ...(record.returnData && { returnData: record.returnData }),
     computeUnitsConsumed: record.unitsConsumed,
   }
@@ -64,21 +81,13 @@ function jsonMessage(message: CompiledMessage) {
   }
 }
 
-function parsedMessage(message: CompiledMessage, record: TransactionRecord) {
-  const keys = addresses(message, record)
+function parsedMessage(message: CompiledMessage, keys: readonly AccountKey[], addresses: readonly Address[]) {
   return {
-    accountKeys: accountKeys(message, record.loadedAddresses).map(({ address, ...key }) => ({
-      pubkey: address,
-      ...key,
-    })),
+    accountKeys: keys.map(({ address, ...key }) => ({ pubkey: address, ...key })),
     recentBlockhash: message.lifetimeToken,
-    instructions: compiledInstructions(message).map((instruction) => parseInstruction(instruction, keys)),
+    instructions: compiledInstructions(message).map((instruction) => parseInstruction(instruction, addresses)),
     ...addressTableLookups(message),
   }
-}
-
-function addresses(message: CompiledMessage, { loadedAddresses }: TransactionRecord): Address[] {
-  return [...message.staticAccounts, ...loadedAddresses.writable, ...loadedAddresses.readonly]
 }
 
 function compiledInstructions(message: CompiledMessage) {

@@ -1,8 +1,10 @@
 import {
   type Address,
   generateKeyPairSigner,
+  getBase58Decoder,
   getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
+  getTransactionEncoder,
   isSolanaError,
   type KeyPairSigner,
   type Signature,
@@ -20,7 +22,7 @@ import {
 } from '@solana-program/token'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, MINTS, PUBLICATION, TREASURY, tokenAccountOf } from './dev-accounts.ts'
-import { send, sign, signerOf, startTestChain } from './test-client.ts'
+import { call, send, sign, signerOf, startTestChain } from './test-client.ts'
 
 const SOL = 1_000_000_000n
 
@@ -211,6 +213,13 @@ describe('transfers', () => {
       expect((await running.rpc.getSignatureStatuses([id]).send()).value).toEqual([null])
     }
     await sendWire(good)
+  })
+
+  it('takes a transaction in base58 when nothing else is said', async () => {
+    const transaction = await sign(running.rpc, payer, [paySol(payer, 8n)])
+    const base58 = getBase58Decoder().decode(getTransactionEncoder().encode(transaction))
+    const { result } = await call(running.url, 'sendTransaction', [base58, { preflightCommitment: 'confirmed' }])
+    expect(result).toBe(getSignatureFromTransaction(transaction))
   })
 
   it('takes 200 transfers at once', async () => {

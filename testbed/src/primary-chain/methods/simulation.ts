@@ -53,8 +53,9 @@ function accountsAfter(chain: PrimaryChain, view: View, config: Config, simulati
   if (wanted.encoding === 'base58' || wanted.encoding === 'binary') throw invalidParams('base58 encoding not supported')
   const encode = present(chain, view, wanted, 'base64')
   if (simulation === null || simulation.err !== null) return addresses.map(() => null)
+  const simulated = simulation.accountsAfter()
   return addresses.map((address) => {
-    const account = simulation.accountsAfter.get(address) ?? chain.account(address, view)
+    const account = simulated.get(address) ?? chain.account(address, view)
     return account?.lamports === 0n ? null : encode(account)
   })
 }

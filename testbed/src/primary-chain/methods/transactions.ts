@@ -4,7 +4,6 @@ import { commitmentIn, configAt, flag, listAt, oneOf, readSignature, readU64, te
 import { invalidParams, RPC_CODES, RpcError } from '../rpc-error.ts'
 import { encodeTransaction, TRANSACTION_ENCODINGS } from '../transaction-encoding.ts'
 import { describeTransactionError, type TransactionError } from '../transaction-errors.ts'
-import { decodeWireTransaction } from '../wire-transaction.ts'
 import { inContext, type Methods } from './method.ts'
 import { readWireTransaction } from './read-wire-transaction.ts'
 
@@ -17,12 +16,12 @@ export const transactionMethods: Methods = {
     const wire = readWireTransaction(textAt(params, 0), config)
     if (!flag(config, 'skipPreflight')) {
       const view = viewFor(chain, config, 'preflightCommitment')
-      const simulation = chain.simulate(wire, true)
-      if (simulation.err === 'SignatureFailure')
+      const outcome = chain.preflight(wire)
+      if (outcome.err === 'SignatureFailure')
         throw new RpcError(RPC_CODES.signatureVerificationFailure, 'Transaction signature verification failure')
       const refusal = chain.refusal(wire, view)
       if (refusal !== null) throw preflightFailure(refusal, [], 0)
-      if (simulation.err !== null) throw preflightFailure(simulation.err, simulation.logs, simulation.unitsConsumed)
+      if (outcome.err !== null) throw preflightFailure(outcome.err, outcome.logs, outcome.unitsConsumed)
     }
     // A node forwards the transaction and answers with its id; whether it lands, the client must find out by itself.
     chain.submit(wire)
@@ -83,7 +82,7 @@ function statusOf(chain: PrimaryChain, record: TransactionRecord, slot: number) 
 }
 
 function requireKnownVersion(record: TransactionRecord, known: bigint | null) {
-  const { version } = decodeWireTransaction(Buffer.from(record.wire, 'base64')).message
+  const { version } = record
   if (version === 'legacy' || (known !== null && known >= BigInt(version))) return
   throw new RpcError(
     RPC_CODES.unsupportedTransactionVersion,
