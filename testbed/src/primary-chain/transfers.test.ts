@@ -1,15 +1,10 @@
 import {
   type Address,
-  generateKeyPairSigner,
   getBase58Decoder,
-  getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
   getTransactionEncoder,
-  isSolanaError,
   type KeyPairSigner,
   type Signature,
-  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
-  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
 } from '@solana/kit'
 import { getAddMemoInstruction, SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
@@ -166,55 +161,6 @@ describe('transfers', () => {
     })
   })
 
-  it('keeps a failed transaction with its error, logs and fee', async () => {
-    const poor = await generateKeyPairSigner()
-    const before = (await running.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value
-    const signature = await send(running.rpc, payer, [paySol(poor, SOL)], { skipPreflight: true })
-    const { meta } = await finalized(signature)
-    expect(meta.err).toEqual({ InstructionError: [0n, { Custom: 1n }] })
-    expect(meta.fee).toBe(10_000n)
-    expect(meta.logMessages?.at(-1)).toContain('custom program error: 0x1')
-    const { value } = await running.rpc.getSignatureStatuses([signature]).send()
-    expect(value[0]).toMatchObject({ err: { InstructionError: [0n, { Custom: 1n }] }, confirmationStatus: 'finalized' })
-    expect((await running.rpc.getBalance(payer.address).send()).value).toBe(before - 10_000n)
-  })
-
-  it('refuses in preflight what would fail, and keeps nothing of it', async () => {
-    const poor = await generateKeyPairSigner()
-    const transaction = await sign(running.rpc, payer, [paySol(poor, SOL)])
-    const error = await sendWire(transaction).catch((caught: unknown) => caught)
-    expect(isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)).toBe(true)
-    expect(error).toMatchObject({ context: { logs: expect.arrayContaining([expect.stringContaining('0x1')]) } })
-    const { value } = await running.rpc.getSignatureStatuses([getSignatureFromTransaction(transaction)]).send()
-    expect(value).toEqual([null])
-  })
-
-  it('refuses a transaction that it has already processed', async () => {
-    const transaction = await sign(running.rpc, payer, [paySol(payer, 5n)])
-    await sendWire(transaction)
-    const before = await running.rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()
-    await expect(sendWire(transaction)).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('already been processed') },
-    })
-    await sendWire(transaction, true)
-    const after = await running.rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()
-    expect(after.value).toBe(before.value)
-  })
-
-  it('refuses wrong and missing signatures; without preflight it takes them and they never land', async () => {
-    const good = await sign(running.rpc, payer, [paySol(payer, 6n)])
-    for (const signature of [new Uint8Array(64).fill(7), null]) {
-      const bad = { ...good, signatures: { ...good.signatures, [payer.address]: signature } } as typeof good
-      const error = await sendWire(bad).catch((caught: unknown) => caught)
-      expect(
-        isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE),
-      ).toBe(true)
-      const id = await sendWire(bad, true)
-      expect((await running.rpc.getSignatureStatuses([id]).send()).value).toEqual([null])
-    }
-    await sendWire(good)
-  })
-
   it('takes a transaction in base58 when nothing else is said', async () => {
     const transaction = await sign(running.rpc, payer, [paySol(payer, 8n)])
     const base58 = getBase58Decoder().decode(getTransactionEncoder().encode(transaction))
@@ -233,11 +179,6 @@ describe('transfers', () => {
     const after = (await running.rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()).value
     expect(after - before).toBe(200n * 1_000n + (199n * 200n) / 2n)
   })
-
-  function sendWire(transaction: Awaited<ReturnType<typeof sign>>, skipPreflight = false) {
-    const wire = getBase64EncodedWireTransaction(transaction)
-    return running.rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight }).send()
-  }
 })
 
 function transferUsdc(authority: KeyPairSigner, source: Address, destination: Address, amount: bigint) {
