@@ -1,0 +1,132 @@
+import type { Address } from '@solana/kit'
+import type { LiteSVM } from 'litesvm'
+import { createAccountHistory } from './account-history.ts'
+import { createBlockhashes, type IssuedBlockhash } from './blockhashes.ts'
+import { type Ageing, type Commitment, commitmentOf, type View, viewAt } from './commitments.ts'
+import type { Outcome } from './execute.ts'
+import { type Journal, type JournalEntry, loadAccount, type StoredAccount } from './journal.ts'
+import { createLedger, type TransactionRecord } from './ledger.ts'
+import { type Account, liveAccount } from './live-account.ts'
+import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './submit.ts'
+import { CLOCK_SYSVAR, setClock } from './sysvars.ts'
+import { createTimeline, SLOT_MS, type Timeline } from './timeline.ts'
+import type { TransactionError } from './transaction-errors.ts'
+import type { WireTransaction } from './wire-transaction.ts'
+
+export interface PrimaryChain {
+  readonly svm: LiteSVM
+  readonly timeline: Timeline
+  view(commitment: Commitment): View
+  account(address: Address, view: View): Account | null
+  programAccounts(program: Address, view: View): Account[]
+  transaction(signature: string): TransactionRecord | undefined
+  commitmentOf(record: TransactionRecord): Commitment
+  blockTime(slot: number): number
+  latestBlockhash(view: View): IssuedBlockhash
+  isBlockhashValid(blockhash: string, view: View): boolean
+  /** Why a transaction would not be taken up as of `view`; null when nothing is in its way. */
+  refusal(wire: WireTransaction, view: View): TransactionError | null
+  submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
+  /** Whether the transaction would go through, its signatures included. */
+  preflight(wire: WireTransaction): Outcome
+  simulate(wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction
+  /** Moves the chain's time forward, as if so much had passed. */
+  advanceTime(milliseconds: number): void
+  /** Lets 151 blocks go by at once: every blockhash handed out so far is too old, and block height says so. */
+  expireBlockhashes(): void
+  close(): void
+}
+
+export interface ChainOptions extends Ageing {
+  readonly svm: LiteSVM
+  readonly now: () => number
+  readonly journal: Journal
+  readonly entries: readonly JournalEntry[]
+}
+
+export function createChain(options: ChainOptions): PrimaryChain {
+  const { svm, journal, entries } = options
+  const genesisTime = entries[0]?.time ?? Math.floor(options.now())
+  const timeline = createTimeline(options.now, genesisTime, entries.at(-1)?.time ?? genesisTime)
+  const blockhashes = createBlockhashes(genesisTime, (blockhash) =>
+    journal.append({ time: timeline.time(), blockhash }),
+  )
+  const state: State = {
+    svm,
+    timeline,
+    ledger: createLedger(),
+    history: createAccountHistory(),
+    journal,
+    programs: new Map(),
+  }
+  restore(state, blockhashes.restore, entries)
+  if (entries.length === 0) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
+
+  const view = (commitment: Commitment) => viewAt(timeline, options, commitment)
+
+  function account(address: Address, { cutoff }: View): Account | null {
+    if (address === CLOCK_SYSVAR) setClock(svm, timeline, timeline.slotAt(cutoff), cutoff)
+    const past = state.history.at(address, cutoff)
+    return past === undefined ? liveAccount(svm, address) : past
+  }
+
+  function refusal(wire: WireTransaction, at: View): TransactionError | null {
+    if (!blockhashes.isValid(wire.message.lifetimeToken, at)) return 'BlockhashNotFound'
+    return state.ledger.has(wire.bytes) ? 'AlreadyProcessed' : null
+  }
+
+  return {
+    svm,
+    timeline,
+    view,
+    account,
+    refusal,
+    programAccounts(program, at) {
+      const addresses = new Set(svm.getProgramAccounts(program).map(({ address }) => address))
+      for (const address of state.history.addresses()) addresses.add(address)
+      return [...addresses].flatMap((address) => {
+        const found = account(address, at)
+        return found?.programAddress === program ? [found] : []
+      })
+    },
+    transaction: (signature) => state.ledger.find(signature),
+    commitmentOf: (record) => commitmentOf(record.time, timeline.time(), options),
+    blockTime(slot) {
+      const last = state.ledger.lastUpTo(slot)
+      const blocksSince = slot - (last?.slot ?? timeline.slotAt(genesisTime))
+      return Math.floor(Math.min((last?.time ?? genesisTime) + blocksSince * SLOT_MS, timeline.time()) / 1000)
+    },
+    latestBlockhash: blockhashes.issue,
+    isBlockhashValid: blockhashes.isValid,
+    submit(wire) {
+      const dropped = refusal(wire, view('processed'))
+      if (dropped !== null) return { dropped }
+      state.history.forgetUpTo(view('finalized').cutoff)
+      return submit(state, wire)
+    },
+    preflight: (wire) => preflight(state, wire),
+    simulate: (wire, verifySignatures) => simulateOn(state, wire, verifySignatures),
+    advanceTime: timeline.advance,
+    expireBlockhashes() {
+      journal.append({ time: timeline.time(), skippedBlocks: 151 })
+      timeline.skipBlocks(151)
+    },
+    close: journal.close,
+  }
+}
+
+function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => void, entries: readonly JournalEntry[]) {
+  const latest = new Map<string, StoredAccount>()
+  for (const entry of entries) {
+    if ('blockhash' in entry) restoreBlockhash(entry.blockhash)
+    if ('skippedBlocks' in entry) state.timeline.skipBlocks(entry.skippedBlocks)
+    if (!('transaction' in entry)) continue
+    state.ledger.add(entry.transaction)
+    state.timeline.countTransaction(entry.time)
+    for (const stored of entry.accounts) latest.set(stored.address, stored)
+  }
+  // A program can only be loaded once the account with its code is there.
+  const accounts = [...latest.values()].map(loadAccount)
+  const programsLast = accounts.sort((a, b) => Number(a.executable) - Number(b.executable))
+  for (const account of programsLast) state.svm.setAccount(account)
+}

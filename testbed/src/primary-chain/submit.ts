@@ -1,0 +1,133 @@
+import type { Address } from '@solana/kit'
+import type { LiteSVM } from 'litesvm'
+import type { AccountHistory } from './account-history.ts'
+import { type AccountsByAddress, lamportsOf, tokenBalances } from './balances.ts'
+import { execute, type Outcome, type Simulation, simulate } from './execute.ts'
+import { type Journal, storeAccount } from './journal.ts'
+import type { Ledger, TransactionRecord } from './ledger.ts'
+import { type Account, liveAccount } from './live-account.ts'
+import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes } from './sysvars.ts'
+import type { Timeline } from './timeline.ts'
+import type { TransactionError } from './transaction-errors.ts'
+import {
+  type AccountKey,
+  accountKeys,
+  type LoadedAddresses,
+  loadAddresses,
+  type WireTransaction,
+} from './wire-transaction.ts'
+
+export interface State {
+  readonly svm: LiteSVM
+  readonly timeline: Timeline
+  readonly ledger: Ledger
+  readonly history: AccountHistory
+  readonly journal: Journal
+  /** Programs read before: they are large, and nothing that only reads them can change them. */
+  readonly programs: Map<Address, Account>
+}
+
+/** Runs a transaction whose lifetime has been checked. One that could not even pay its fee leaves no trace. */
+export function submit(state: State, wire: WireTransaction): TransactionRecord | { dropped: TransactionError } {
+  const { svm, timeline, ledger, history, journal } = state
+  const { time, slot, keys, loaded, before } = prepare(state, wire)
+
+  const outcome = execute(svm, wire)
+  const after = new Map(before)
+  for (const key of keys) if (key.writable) after.set(key.address, liveAccount(svm, key.address))
+  const meta = balanceMeta(svm, keys, before, after)
+  if (outcome.err !== null && meta.fee === 0n) return { dropped: outcome.err }
+
+  const signature = wire.signatures[0]!
+  const { version } = wire.message
+  const record = {
+    signature,
+    slot,
+    time,
+    wire: base64(wire.bytes),
+    version,
+    ...outcome,
+    ...meta,
+    loadedAddresses: loaded,
+  }
+  const changed = [...after].filter(([address, account]) => !isSame(before.get(address) ?? null, account))
+  journal.append({
+    time,
+    transaction: record,
+    accounts: changed.map(([address, account]) => storeAccount(address, account)),
+  })
+  timeline.countTransaction(time)
+  ledger.add(record)
+  for (const [address] of changed) history.remember(time, address, before.get(address) ?? null)
+  return record
+}
+
+/** Whether a transaction would go through, its signatures included. */
+export function preflight(state: State, wire: WireTransaction): Outcome {
+  enterNextSlot(state, wire)
+  return simulate(state.svm, wire, true)
+}
+
+export type SimulatedTransaction = Simulation &
+  ReturnType<typeof balanceMeta> & { readonly loadedAddresses: LoadedAddresses }
+
+export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
+  const { keys, loaded, before } = prepare(state, wire)
+  const simulation = simulate(state.svm, wire, verifySignatures)
+  const simulated = simulation.accountsAfter()
+  const after = new Map([...before].map(([address, account]) => [address, simulated.get(address) ?? account]))
+  return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
+}
+
+function prepare(state: State, wire: WireTransaction) {
+  const loaded = loadAddresses(wire.message, (address) => liveAccount(state.svm, address))
+  const keys = accountKeys(wire.message, loaded)
+  const before = new Map(keys.map((key) => [key.address, readKey(state, key)]))
+  return { ...enterNextSlot(state, wire), loaded, keys, before }
+}
+
+function enterNextSlot({ svm, timeline }: State, wire: WireTransaction) {
+  const time = timeline.time()
+  const slot = timeline.slotAt(time) + 1
+  setClock(svm, timeline, slot, time)
+  if (wire.message.staticAccounts.includes(LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
+  return { time, slot }
+}
+
+function readKey({ svm, programs }: State, { address, writable }: AccountKey): Account | null {
+  if (writable) programs.delete(address)
+  const known = programs.get(address)
+  if (known) return known
+  const account = liveAccount(svm, address)
+  if (account?.executable && !writable) programs.set(address, account)
+  return account
+}
+
+function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: AccountsByAddress, after: AccountsByAddress) {
+  const getAccount = (address: Address) => liveAccount(svm, address)
+  const preBalances = keys.map((key) => lamportsOf(before.get(key.address)))
+  const postBalances = keys.map((key) => lamportsOf(after.get(key.address)))
+  const total = (balances: readonly bigint[]) => balances.reduce((sum, balance) => sum + balance, 0n)
+  return {
+    // Lamports move among the accounts of a transaction and nowhere else: what is missing afterwards is the fee.
+    fee: total(preBalances) - total(postBalances),
+    preBalances,
+    postBalances,
+    preTokenBalances: tokenBalances(keys, before, getAccount),
+    postTokenBalances: tokenBalances(keys, after, getAccount),
+  }
+}
+
+function isSame(before: Account | null, after: Account | null): boolean {
+  if (before === null || after === null) return before === after
+  return (
+    before.lamports === after.lamports &&
+    before.programAddress === after.programAddress &&
+    before.executable === after.executable &&
+    Buffer.from(before.data).equals(Buffer.from(after.data))
+  )
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}
