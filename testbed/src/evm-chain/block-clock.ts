@@ -1,0 +1,38 @@
+import { INVALID_PARAMS, RpcError } from './rpc-error.ts'
+
+/** Decides the timestamp of the next block. The engine's own clock cannot be injected, so it is told before each block. */
+export type BlockClock = {
+  /** Seconds: what was asked for, else the clock's time, and never before the head. */
+  next(headTime: number): number
+  /** evm_setNextBlockTimestamp: for one block; after it the clock rules again. */
+  pin(time: number): void
+  unpin(): void
+  /** evm_increaseTime: from now on. Answers the whole shift, as hardhat does. */
+  increase(params: readonly unknown[]): string
+}
+
+export function createBlockClock(now: () => number): BlockClock {
+  let shift = 0
+  let pinned: number | undefined
+  return {
+    next: (headTime) => pinned ?? Math.max(headTime, seconds(now()) + shift),
+    pin(time) {
+      pinned = time
+    },
+    unpin() {
+      pinned = undefined
+    },
+    increase([by]) {
+      const step = typeof by === 'string' || typeof by === 'number' ? Number(by) : Number.NaN
+      if (!Number.isSafeInteger(step) || step < 0) {
+        throw new RpcError(INVALID_PARAMS, 'evm_increaseTime: wants a whole number of seconds, 0 or more')
+      }
+      shift += step
+      return String(shift)
+    },
+  }
+}
+
+export function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
+}

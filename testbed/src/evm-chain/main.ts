@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+import { DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
+import { CHAIN_ID } from './engine.ts'
+import { startEvmChain } from './start-evm-chain.ts'
+
+const { DEV_EVM_RPC_PORT, DATA_DIR } = process.env
+const running = await startEvmChain({
+  port: Number(DEV_EVM_RPC_PORT ?? 8545),
+  ...(DATA_DIR ? { stateFile: join(DATA_DIR, 'evm-chain.jsonl') } : {}),
+})
+console.log(`EVM chain ${CHAIN_ID} on ${running.url}${DATA_DIR ? `, kept in ${DATA_DIR}` : ', in memory only'}`)
+console.log(`treasury ${DEV_TREASURY.address}`)
+for (const { address, privateKey } of DEV_PAYERS) console.log(`payer    ${address}  key ${privateKey}`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void running.stop())
