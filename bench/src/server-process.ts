@@ -9,8 +9,9 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-export async function startServer(name: string): Promise<ServerProcess> {
+export async function startServer(name: string, variables: Record<string, string> = {}): Promise<ServerProcess> {
   const child = fork(new URL(`./servers/${name}.ts`, import.meta.url), {
+    env: { ...process.env, ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const [url] = (await once(child, 'message')) as [string]

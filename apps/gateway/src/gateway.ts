@@ -27,7 +27,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
       async stop() {
         await service.app.close()
         await context.database.close()
-        context.log.flush()
+        context.log.output.flush()
       },
     }
   } catch (error) {

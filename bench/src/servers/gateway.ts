@@ -1,4 +1,4 @@
-// A gateway as operators run it: production mode, logging on, standard output going nowhere.
+// A gateway as operators run it, in production mode; standard output goes nowhere.
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { reportTo } from '../server-process.ts'
 
@@ -6,7 +6,7 @@ const key = (byte: string) => byte.repeat(32)
 const gateway = await startTestGateway({
   SVC_MODE: 'production',
   BASE_URL: 'http://localhost',
-  LOG_LEVEL: 'info',
+  LOG_LEVEL: process.env.LOG_LEVEL,
   STATEMENT_KEY: key('01'),
   PUBLICATION_KEY: key('02'),
   SHORT_URL_KEY: key('03'),

@@ -84,6 +84,7 @@ export const ERROR_STATUS = {
   anchor_failed: 502,
   tx_not_found_on_chain: 502,
   chain_unavailable: 503,
+  identity_provider_unavailable: 503,
   signing_key_unavailable: 503,
   LOCKER_CAPACITY_EXCEEDED: 507,
 } as const

@@ -57,11 +57,10 @@ let parsedBodies = 0
 let finishSlow: () => void
 
 beforeAll(async () => {
-  const log = createLog('debug', {
-    write(line) {
-      logged += line
-    },
-  })
+  const write = (line: string) => {
+    logged += line
+  }
+  const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
   service = createService({ log, checkResponses: true })
   serveKnown(
     service,
@@ -305,7 +304,7 @@ describe('faults', () => {
 describe('every answer', () => {
   it('FILE-30 allows every origin, on errors too', async () => {
     for (const path of ['/v1/things/a', '/nope', '/crash']) {
-      const response = await fetch(url + path)
+      const response = await fetch(url + path, { headers: { origin: 'https://page.example' } })
       expect(response.headers.get('access-control-allow-origin')).toBe('*')
       expect(response.headers.get('access-control-expose-headers')).toContain('PAYMENT-REQUIRED')
       expect(response.headers.get('access-control-allow-credentials')).toBeNull()

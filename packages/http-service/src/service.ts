@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ErrorCode } from '@svc/api/errors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { sendCommonHeaders } from './common-headers.ts'
 import { MAX_JSON_BYTES } from './json-body.ts'
-import { type Log, logRequests } from './log.ts'
+import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
+import { answerPreflights, createSend, type Send } from './send.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 
 export interface Service {
@@ -16,11 +16,27 @@ export interface Service {
   /** In development and tests every response is held against its declared schema. */
   checkResponses: boolean
   routes: PathMatcher
+  send: Send
 }
 
 const HEADERS_TIMEOUT_MS = 15_000
+const ERROR_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
 export function createService({ log, checkResponses }: Pick<Service, 'log' | 'checkResponses'>): Service {
+  const send = createSend(log)
+  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const known = error instanceof ServiceError ? error : fromFramework(error)
+    const route = request.routeOptions.url ?? null
+    if (!known) log.error({ request_id: request.id, route, err: error })
+    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
+    reply.serializer(JSON.stringify)
+    send(request, reply, {
+      route,
+      status: answer.status,
+      headers: { ...ERROR_HEADERS, ...answer.headers },
+      body: answer.body(request.id),
+    })
+  }
   const app = Fastify({
     logger: false,
     genReqId: newRequestId,
@@ -31,15 +47,14 @@ export function createService({ log, checkResponses }: Pick<Service, 'log' | 'ch
     routerOptions: { maxParamLength: 2048 },
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
+    frameworkErrors: answerError,
   })
   const routes = pathMatcher()
   keepRawBodies(app)
-  sendCommonHeaders(app)
-  logRequests(app, log)
-  app.setErrorHandler<FastifyError>((error, request, reply) => answerError(log, error, request, reply))
-  app.setNotFoundHandler((request, reply) => answerError(log, notServed(routes, request), request, reply))
-  return { app, log, checkResponses, routes }
+  answerPreflights(app, send)
+  app.setErrorHandler<FastifyError>(answerError)
+  app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
+  return { app, log, checkResponses, routes, send }
 }
 
 /** Bodies stay the bytes that came: signatures and hashes are over those, and parsing comes after authentication. */
@@ -57,19 +72,6 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
   }
   const allow = methods.join(', ')
   return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
-}
-
-function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = error instanceof ServiceError ? error : fromFramework(error)
-  if (!known) log.error({ request_id: request.id, route: request.routeOptions.url, err: error })
-  const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
-  reply
-    .code(answer.status)
-    .headers(answer.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .serializer(JSON.stringify)
-    .send(answer.body(request.id))
 }
 
 /** What the framework refuses before an operation runs; null for anything it does not know, which is our fault. */
