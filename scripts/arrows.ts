@@ -19,6 +19,9 @@ const PACKAGES: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   db: [],
   info: ['db'],
+  auth: ['db'],
+  lockers: ['auth', 'db'],
+  purchases: ['auth', 'db', 'lockers'],
 }
 
 const problems = sourceFiles().flatMap((file) => {

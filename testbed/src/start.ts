@@ -1,30 +1,43 @@
 // `npm start`: the whole service in development mode on this machine, nothing external.
 
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { readConfig } from '@svc/gateway/config'
 import { startGateway } from '@svc/gateway/gateway'
 import { runUntilStopped } from '@svc/http-service/run'
+import { readDevSettings } from './dev-settings.ts'
+import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
+import { startLocalChains } from './local-chains.ts'
+import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
 
 await runUntilStopped(async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')
-  const { config, secrets } = readConfig({
-    HOST: '127.0.0.1',
-    LOG_LEVEL: 'warn',
-    ...process.env,
-    SVC_MODE: 'development',
-  })
+  const variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
+  const { dev } = readDevSettings(variables)
+  const { config: settings } = readConfig(variables)
+  const stateFolder = `${settings.dataDir}/chains`
+  mkdirSync(stateFolder, { recursive: true })
+  console.log('Starting the local chains…')
+  const chains = await startLocalChains({ primaryPort: dev.primaryRpcPort, evmPort: dev.evmRpcPort, stateFolder })
+  const { config, secrets } = readConfig({ ...variables, ...chains.variables })
   const gateway = await startGateway(config, secrets)
   const { baseUrl } = config.http
   console.log(`
-svc storage gateway (development mode)
+svc storage gateway (development mode: local chains, worthless coins)
 
-  gateway      ${baseUrl}
-  API page     ${baseUrl}/docs
-  index        ${baseUrl}/.well-known/svc.json
-  data         ${config.dataDir}
+  gateway        ${baseUrl}
+  API page       ${baseUrl}/docs
+  index          ${baseUrl}/.well-known/svc.json
+  primary chain  ${chains.primary.url}   a funded payer: ${DEMO_PAYERS[0]?.address}
+  EVM chain      ${chains.evm.url}   a funded payer: ${DEV_PAYERS[0]?.address}
+  data           ${config.dataDir}
 
-Try:   curl ${baseUrl}/.well-known/svc.json
+Try:   curl -X POST ${baseUrl}/v1/storage/request -H 'Content-Type: application/json' -d '{"units":1}'
 Stop:  Ctrl-C
 `)
-  return gateway
+  return {
+    async stop() {
+      await gateway.stop()
+      await chains.stop()
+    },
+  }
 })

@@ -6,6 +6,7 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
 
 export type Mode = 'development' | 'production'
 
@@ -15,9 +16,22 @@ export interface Config {
   http: { host: string; port: number; baseUrl: string }
   log: { level: LogLevel }
   evidence: { domainTag: string }
+  payments: PaymentConfig
+  sponsors: OidcConfig | null
+  internal: { oidc: OidcConfig | null }
 }
 
-export interface Secrets {
+/** Tokens of one identity provider, for services named here. */
+export interface OidcConfig {
+  issuer: string
+  audience: string
+  jwksUrl: string
+  allowedServices: string[]
+}
+
+export interface Secrets extends PaymentSecrets {
+  /** Shared with the scheduler and the operator's tools. */
+  internalSecret: string | null
   databaseUrl: string
   /** Signs receipts, attestations and statements. */
   statementSeed: Uint8Array
@@ -32,14 +46,22 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
   const dataDir = resolve(settings.text('DATA_DIR', './data'))
   const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
+  const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
   const config: Config = {
     mode,
     dataDir,
     http: { host: settings.text('HOST', '0.0.0.0'), port, baseUrl: baseUrl(settings, mode, port) },
     log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
     evidence: { domainTag: domainTag(settings) },
+    payments,
+    sponsors: readOidc(settings, 'SPONSOR', mode),
+    internal: { oidc: readOidc(settings, 'INTERNAL', mode) },
   }
-  const secrets = readSecrets(settings, mode, dataDir)
+  const secrets = {
+    ...readSecrets(settings, mode, dataDir),
+    ...paymentSecrets,
+    internalSecret: internalSecret(settings, mode),
+  }
   settings.done()
   mkdirSync(dataDir, { recursive: true })
   return { config, secrets, asked: settings.asked }
@@ -62,7 +84,38 @@ function domainTag(settings: SettingsReader): string {
   return tag
 }
 
-function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): Secrets {
+/** All four or none. The issuer is compared to the letter, so it is not tidied as an address would be. */
+function readOidc(settings: SettingsReader, who: 'SPONSOR' | 'INTERNAL', mode: Mode): OidcConfig | null {
+  const issuer = settings.text(`${who}_OIDC_ISSUER`)
+  const audience = settings.text(`${who}_OIDC_AUDIENCE`)
+  const jwksUrl = settings.text(`${who}_OIDC_JWKS_URL`)
+  const allowedServices = settings.text(`${who}_OIDC_SERVICES`).split(',').filter(Boolean)
+  const given = [issuer, audience, jwksUrl, allowedServices[0]].filter(Boolean).length
+  if (given === 0) return null
+  if (given < 4)
+    settings.problem(`${who}_OIDC_ISSUER, _AUDIENCE, _JWKS_URL and _SERVICES belong together: set all or none`)
+  const { protocol } = URL.parse(jwksUrl) ?? {}
+  if (protocol !== 'https:' && !(protocol === 'http:' && mode === 'development')) {
+    settings.problem(`${who}_OIDC_JWKS_URL must be an https address`)
+  }
+  return { issuer, audience, jwksUrl, allowedServices }
+}
+
+const MIN_SECRET_CHARACTERS = 24
+
+function internalSecret(settings: SettingsReader, mode: Mode): string | null {
+  const secret = settings.text('INTERNAL_SECRET')
+  if (!secret) return null
+  const isWeak = mode === 'production' && secret.length < MIN_SECRET_CHARACTERS
+  if (isWeak || !/^[\x21-\x7e]+$/.test(secret)) {
+    settings.problem(`INTERNAL_SECRET must be at least ${MIN_SECRET_CHARACTERS} visible ASCII characters`)
+  }
+  return secret
+}
+
+type KeySecrets = Pick<Secrets, 'databaseUrl' | 'statementSeed' | 'publicationSeed' | 'shortUrlSeed'>
+
+function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): KeySecrets {
   const key = (variable: string, name: string) => readKey(settings, mode, dataDir, variable, name)
   const secrets = {
     databaseUrl: settings.text('DATABASE_URL', `sqlite:${dataDir}/gateway.db`),

@@ -5,6 +5,7 @@ import type { Config, Secrets } from './config.ts'
 import { type Context, createContext, type Overrides } from './context.ts'
 import { infoRoutes } from './info/routes.ts'
 import { noteSigningKey } from './info/signing-keys.ts'
+import { purchaseRoutes } from './purchases/routes.ts'
 
 export interface Gateway {
   /** Where it listens; the port is the real one also when 0 was asked for. */
@@ -19,6 +20,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
     await noteSigningKey(context)
     const service = createService({ log: context.log, checkResponses: config.mode === 'development' })
     infoRoutes(service, context)
+    purchaseRoutes(service, context)
     const url = await service.app.listen({ host: config.http.host, port: config.http.port })
     context.log.info({ url, mode: config.mode }, 'gateway started')
     return {

@@ -10,5 +10,7 @@ const gateway = await startTestGateway({
   STATEMENT_KEY: key('01'),
   PUBLICATION_KEY: key('02'),
   SHORT_URL_KEY: key('03'),
+  EVM_RPC_URLS: 'http://127.0.0.1:1',
+  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
 })
 reportTo(process, gateway.url)

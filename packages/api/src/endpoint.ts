@@ -11,8 +11,8 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `{name}` for parameters. */
   path: string
-  /** What a caller must show: nothing, or a signed envelope with these ops. */
-  auth: 'public' | { ops: readonly Op[] }
+  /** What a caller must show: nothing, a signed envelope with these ops, an identity provider's token, or the operator's. */
+  auth: 'public' | { ops: readonly Op[] } | 'oidc' | 'internal'
   summary: string
   params?: TObject
   query?: TObject

@@ -2,8 +2,9 @@
 
 import type { Endpoint } from './endpoint.ts'
 import * as info from './info.ts'
+import * as purchases from './purchases.ts'
 
-const rooms: readonly object[] = [info]
+const rooms: readonly object[] = [info, purchases]
 
 export const gatewayEndpoints: readonly Endpoint[] = rooms.flatMap((room) => Object.values(room)).filter(isEndpoint)
 

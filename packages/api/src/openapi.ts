@@ -30,6 +30,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { title
 const SECURITY_SCHEMES = {
   envelope: { type: 'apiKey', in: 'header', name: HEADER_ENVELOPE, description: 'base64url of the signed envelope' },
   signature: { type: 'apiKey', in: 'header', name: HEADER_SIGNATURE, description: 'Signature over the envelope bytes' },
+  bearer: { type: 'http', scheme: 'bearer' },
 }
 
 function operation(endpoint: Endpoint, components: Node): Node {
@@ -37,8 +38,8 @@ function operation(endpoint: Endpoint, components: Node): Node {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    security: auth === 'public' ? [] : [{ envelope: [], signature: [] }],
-    ...(auth !== 'public' && { 'x-required-ops': auth.ops }),
+    security: security(auth),
+    ...(typeof auth === 'object' && { 'x-required-ops': auth.ops }),
     parameters: [
       ...parameters('path', endpoint.params, components),
       ...parameters('query', endpoint.query, components),
@@ -48,6 +49,11 @@ function operation(endpoint: Endpoint, components: Node): Node {
     }),
     responses: { ...successes(endpoint, components), ...failures(endpoint, components) },
   }
+}
+
+function security(auth: Endpoint['auth']): Node[] {
+  if (auth === 'public') return []
+  return typeof auth === 'object' ? [{ envelope: [], signature: [] }] : [{ bearer: [] }]
 }
 
 function parameters(where: 'path' | 'query', schema: TObject | undefined, components: Node): Node[] {

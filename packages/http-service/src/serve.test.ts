@@ -364,6 +364,8 @@ describe('the log', () => {
       status: 200,
       ms: expect.any(Number),
     })
+    expect(lines[1].ms).toBeGreaterThan(0)
+    expect(lines[1].ms).toBeLessThan(5000)
   })
 })
 

@@ -1,13 +1,14 @@
 // The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
 
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorCode } from '@svc/api/errors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { MAX_JSON_BYTES } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
-import { answerPreflights, createSend, type Send } from './send.ts'
+import { answerPreflights, createSend, type Send, STARTED, type StartedRequest } from './send.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 
 export interface Service {
@@ -109,6 +110,7 @@ const processId = randomBytes(6).toString('hex')
 let requestCount = 0
 
 /** Unique across processes and restarts, without asking for randomness at every request. */
-function newRequestId(): string {
+function newRequestId(raw?: IncomingMessage & StartedRequest): string {
+  if (raw) raw[STARTED] = performance.now()
   return `req_${processId}${(++requestCount).toString(36)}`
 }

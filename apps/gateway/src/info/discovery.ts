@@ -42,5 +42,5 @@ export function discoveryDocument({ config, signers }: Context): Discovery {
 }
 
 function listed({ method, path, auth, summary }: Endpoint) {
-  return { method, path, auth: auth === 'public' ? auth : `envelope: ${auth.ops.join(', ')}`, summary }
+  return { method, path, auth: typeof auth === 'string' ? auth : `envelope: ${auth.ops.join(', ')}`, summary }
 }

@@ -5,7 +5,7 @@ import { Answer } from '@svc/http-service/serve'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 
 /** 503 only when the gateway cannot serve; what is merely off says `disabled`. */
 export async function checkHealth(context: Context): Promise<Answer<Health>> {
@@ -18,7 +18,7 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
   return new Answer(isServing ? 200 : 503, {
     status: isServing ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
-    time: isoSeconds(Math.floor(context.now() / 1000)),
+    time: isoSeconds(unixNow(context)),
     checks,
   })
 }

@@ -3,14 +3,15 @@ import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
-import type { Context } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import { activateSigningKey, allSigningKeys } from './store.ts'
 
 const USES: SigningKey['use'][] = ['receipt', 'attestation', 'evidence-envelope']
 
 /** At start: the configured key becomes the active one, and the one before it is kept as retired (ADD-07). */
-export async function noteSigningKey({ database, signers, now }: Context): Promise<void> {
-  await activateSigningKey(database.db, toHex(signers.statement.publicKey), isoSeconds(Math.floor(now() / 1000)))
+export async function noteSigningKey(context: Context): Promise<void> {
+  const { database, signers } = context
+  await activateSigningKey(database.db, toHex(signers.statement.publicKey), isoSeconds(unixNow(context)))
 }
 
 /** One entry for each use of a key (AMB-53). */

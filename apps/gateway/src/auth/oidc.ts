@@ -1,0 +1,132 @@
+// Which service is calling, by the OIDC token that its identity provider signed.
+
+import { ServiceError } from '@svc/http-service/service-error'
+import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
+
+export interface OidcVerifier {
+  /** Takes the `Authorization` header; throws unless it holds a token of an allowed service. */
+  verify(authorization: string | undefined): Promise<{ service: string }>
+}
+
+interface OidcSettings {
+  /** Compared to the letter: some providers' names end in a slash. */
+  issuer: string
+  audience: string
+  jwksUrl: string
+  /** Verified e-mail addresses or subjects. */
+  allowedServices: readonly string[]
+  now: () => number
+  /** The provider is not asked for its keys again before this has passed, however many tokens name unknown keys. */
+  jwksCooldownMs?: number
+  jwksTimeoutMs?: number
+}
+
+// No HMAC: whoever knows a public key could sign with it.
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
+const CLOCK_TOLERANCE_S = 30
+/** As much as fits into the headers of a request. */
+const MAX_HEADER_CHARS = 16_384
+const JWKS_CACHE_MS = 600_000
+
+export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
+  const { issuer, audience, now, jwksCooldownMs = 5000, jwksTimeoutMs = 5000 } = settings
+  const allowed = new Set(settings.allowedServices)
+  const keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
+    timeoutDuration: jwksTimeoutMs,
+    cooldownDuration: jwksCooldownMs,
+    cacheMaxAge: JWKS_CACHE_MS,
+    [customFetch]: spacedFetch(jwksCooldownMs, now),
+  })
+
+  function invalid(fault: string): ServiceError {
+    return new ServiceError('OIDC_TOKEN_INVALID', `the OIDC token ${fault}`, {
+      hint: `send "Authorization: Bearer <token>" with a fresh ID token of ${issuer} for the audience ${audience}`,
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+
+  async function readClaims(token: string): Promise<JWTPayload> {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        issuer,
+        audience,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['exp', 'iat', 'sub'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        currentDate: new Date(now()),
+      })
+      return payload
+    } catch (error) {
+      const fault = tokenFault(error)
+      throw fault ? invalid(fault) : providerUnavailable(error, jwksCooldownMs)
+    }
+  }
+
+  return {
+    async verify(authorization) {
+      const token = bearerToken(authorization)
+      if (!token) throw invalid('is missing')
+      const service = serviceOf(await readClaims(token))
+      if (!service) throw invalid('names no service')
+      if (!allowed.has(service)) throw notAuthorized(service)
+      return { service }
+    },
+  }
+}
+
+/** The credential of `Authorization: Bearer …` (RFC 6750; the scheme in any case), else null. */
+export function bearerToken(authorization: string | undefined): string | null {
+  if (!authorization || authorization.length > MAX_HEADER_CHARS) return null
+  return /^bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null
+}
+
+/** jose waits between fetches only after a success; a provider that is down would be asked again for every token. */
+function spacedFetch(spacingMs: number, now: () => number): FetchImplementation {
+  let askedAt = Number.NEGATIVE_INFINITY
+  return async (url, options) => {
+    // The distance either way: a clock that was set back must not lock the provider out.
+    if (Math.abs(now() - askedAt) < spacingMs) throw new Error('the identity provider was asked a moment ago')
+    askedAt = now()
+    return fetch(url, options)
+  }
+}
+
+/** An unverified address is whatever its owner typed. */
+function serviceOf({ email, email_verified, sub }: JWTPayload): string | null {
+  const name = email_verified === true && email ? email : sub
+  return typeof name === 'string' ? name : null
+}
+
+const TOKEN_FAULTS: Record<string, string> = {
+  ERR_JWS_INVALID: 'is not a signed JWT',
+  ERR_JWT_INVALID: 'holds no claims',
+  ERR_JWT_EXPIRED: 'has expired',
+  ERR_JOSE_ALG_NOT_ALLOWED: `is not signed with ${ALGORITHMS.join(', ')}`,
+  ERR_JOSE_NOT_SUPPORTED: 'has a critical header that is not known here',
+  ERR_JWKS_NO_MATCHING_KEY: 'is signed with a key that its issuer does not publish',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'does not say with which key (kid) it is signed',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'has a wrong signature',
+}
+
+/** What is wrong with the token; null where the failure is the provider's. */
+function tokenFault(error: unknown): string | null {
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === 'nbf' ? 'is not valid yet' : `has no good claim "${error.claim}"`
+  }
+  return error instanceof errors.JOSEError ? (TOKEN_FAULTS[error.code] ?? null) : null
+}
+
+function notAuthorized(service: string): ServiceError {
+  return new ServiceError('SERVICE_NOT_AUTHORIZED', 'the token is good, but its service is not allowed to call this', {
+    hint: 'ask the operator of this gateway to allow the service named in details',
+    details: { service },
+  })
+}
+
+function providerUnavailable(cause: unknown, retryAfterMs: number): ServiceError {
+  return new ServiceError('identity_provider_unavailable', "the identity provider's keys cannot be had at the moment", {
+    hint: 'the token was not looked at; send the same request again in a few seconds',
+    headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
+    cause,
+  })
+}

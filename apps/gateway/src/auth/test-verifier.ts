@@ -1,0 +1,29 @@
+// For tests: a verifier of a local issuer's tokens, and what becomes of a verification.
+
+import { ServiceError } from '@svc/http-service/service-error'
+import { type OidcIssuer, TEST_AUDIENCE } from '@svc/testbed/oidc-issuer'
+import { createOidcVerifier, type OidcVerifier } from './oidc.ts'
+
+type Settings = Parameters<typeof createOidcVerifier>[0]
+
+export function createTestVerifier(
+  { issuer, jwksUrl }: OidcIssuer,
+  settings: Pick<Settings, 'now'> & Partial<Settings>,
+): OidcVerifier {
+  const allowedServices = ['sponsor', 'sponsor@services.example']
+  return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, allowedServices, ...settings })
+}
+
+/** The code of the refusal; the service where there is none. */
+export async function outcome(verification: Promise<{ service: string }>): Promise<string> {
+  return verification.then(
+    ({ service }) => service,
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+}
+
+export async function refusalOf(verification: Promise<unknown>): Promise<ServiceError> {
+  const error = await verification.catch((error: unknown) => error)
+  if (error instanceof ServiceError) return error
+  throw new Error('there was no refusal', { cause: error })
+}

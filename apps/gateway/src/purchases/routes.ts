@@ -1,0 +1,18 @@
+import * as purchases from '@svc/api/purchases'
+import { serve } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import type { Context } from '../context.ts'
+import { confirmPayment } from './confirm-payment.ts'
+import { readReceipt, verifyReceipt } from './receipts.ts'
+import { requestQuote } from './request-quote.ts'
+import { showPrice } from './show-price.ts'
+import { verifyPayment } from './verify-payment.ts'
+
+export function purchaseRoutes(service: Service, context: Context): void {
+  serve(service, purchases.price, ({ query }) => showPrice(context, query))
+  serve(service, purchases.requestStorage, ({ body, wire }) => requestQuote(context, body, wire))
+  serve(service, purchases.confirmStorage, ({ body, wire }) => confirmPayment(context, body, wire))
+  serve(service, purchases.readReceipt, ({ params }) => readReceipt(context, params.receipt_id))
+  serve(service, purchases.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
+  serve(service, purchases.verifyPayment, ({ params }) => verifyPayment(context, params.receipt_id))
+}

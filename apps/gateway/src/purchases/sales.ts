@@ -1,0 +1,108 @@
+// What the purchases room works with beside the database: legs, readers of chains, prices. Built once at start.
+
+import type { Log } from '@svc/http-service/log'
+import { ASSETS, type Asset } from '@svc/payments/assets'
+import { createEvmPaymentReader } from '@svc/payments/evm/evm-payment-reader'
+import { createHermesSource } from '@svc/payments/hermes'
+import { configuredLegs, type Leg } from '@svc/payments/legs'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { PaymentReader } from '@svc/payments/payment'
+import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
+import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
+import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
+import type { PaymentConfig, PaymentSecrets } from '../payment-settings.ts'
+
+export interface Sales {
+  /** Legs that can be paid right now: a token account that does not exist cannot. */
+  offeredLegs(): Promise<Leg[]>
+  reader(network: Network): PaymentReader
+  oracle: PriceOracle
+}
+
+const ORACLE_TIMEOUT_MS = 3_000
+const MAX_CONFIDENCE_RATIO = 0.02
+
+export async function openSales(
+  config: PaymentConfig,
+  secrets: PaymentSecrets,
+  now: () => number,
+  log: Log,
+): Promise<Sales> {
+  const treasuries = new Map<Network, string>()
+  if (config.primary) treasuries.set(PRIMARY, config.primary.treasury)
+  if (config.evm) treasuries.set(EVM, config.evm.treasury)
+  const legs = await configuredLegs({ treasuries, address: (asset) => assetAddress(config, asset) })
+  const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
+  const tokenAccounts = watchTokenAccounts({
+    rpcUrls: secrets.primaryRpcUrls,
+    accounts: legs.filter(isTokenAccount).map(({ payTo }) => payTo),
+    now,
+  })
+  const readers = paymentReaders(config, secrets)
+  return {
+    async offeredLegs() {
+      const existing = await tokenAccounts.existing()
+      return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
+    },
+    reader(network) {
+      const reader = readers.get(network)
+      if (!reader) throw new Error(`no payments are read on ${network.name}`)
+      return reader
+    },
+    oracle: priceOracle(config, secrets, now, log),
+  }
+}
+
+function assetAddress({ assets }: PaymentConfig, asset: Asset): string | null {
+  const configured = new Map([
+    [findAsset('BETA', PRIMARY), assets.BETA],
+    [findAsset('USDT0', EVM), assets.USDT0],
+    [findAsset('WETH', EVM), assets.EVM_WETH],
+  ])
+  return configured.get(asset) ?? asset.defaultAddress
+}
+
+function findAsset(ticker: string, network: Network): Asset | undefined {
+  return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
+}
+
+function paymentReaders({ primary, evm }: PaymentConfig, secrets: PaymentSecrets): Map<Network, PaymentReader> {
+  const readers = new Map<Network, PaymentReader>()
+  if (primary) {
+    const { genesisHash } = PRIMARY
+    readers.set(
+      PRIMARY,
+      createSolanaPaymentReader({ rpcUrls: secrets.primaryRpcUrls, genesisHash, commitment: primary.commitment }),
+    )
+  }
+  if (evm) {
+    const { confirmations, finality } = evm
+    readers.set(
+      EVM,
+      createEvmPaymentReader({ rpcUrls: secrets.evmRpcUrls, chainId: EVM.chainId, confirmations, finality }),
+    )
+  }
+  return readers
+}
+
+function priceOracle(
+  { oracle }: PaymentConfig,
+  { oracleApiKey }: PaymentSecrets,
+  now: () => number,
+  log: Log,
+): PriceOracle {
+  return createPriceOracle({
+    source: createHermesSource({
+      baseUrl: oracle.url,
+      feeds: oracle.feeds,
+      timeoutMs: ORACLE_TIMEOUT_MS,
+      maxAgeSeconds: oracle.maxAgeSeconds,
+      maxConfidenceRatio: MAX_CONFIDENCE_RATIO,
+      now,
+      ...(oracleApiKey && { apiKey: oracleApiKey }),
+    }),
+    fallback: oracle.fallback,
+    now,
+    onProblem: (symbol, problem) => log.warn({ symbol, problem }, 'price oracle: the configured rate stands in'),
+  })
+}

@@ -1,0 +1,86 @@
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Kysely, Selectable } from 'kysely'
+import type { PaymentTransactionTable, PayRequestTable, ReceiptTable, Schema } from '../db/schema.ts'
+
+type Db = Kysely<Schema>
+export type PayRequest = Selectable<PayRequestTable>
+
+export async function findPayRequest(db: Db, payReqId: string): Promise<PayRequest | null> {
+  return (await db.selectFrom('pay_requests').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()) ?? null
+}
+
+export async function insertPayRequest(db: Db, request: PayRequest): Promise<void> {
+  await db.insertInto('pay_requests').values(request).execute()
+}
+
+export interface KeptKey {
+  idempotency_key: string
+  body_sha256: string
+  pay_req_id: string
+  created_at: number
+}
+
+export async function findIdempotencyKey(db: Db, key: string): Promise<KeptKey | null> {
+  const row = await db.selectFrom('idempotency_keys').selectAll().where('idempotency_key', '=', key).executeTakeFirst()
+  return row ?? null
+}
+
+/** Takes the key for a request; false when another request took it first. `replacing` names the quote it may take over from. */
+export async function takeIdempotencyKey(db: Db, key: KeptKey, replacing: string | null): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('idempotency_keys')
+    .values(key)
+    .onConflict((conflict) =>
+      conflict
+        .column('idempotency_key')
+        .doUpdateSet(key)
+        .where('idempotency_keys.pay_req_id', '=', replacing ?? ''),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+export async function forgetIdempotencyKeys(db: Db, before: number): Promise<void> {
+  await db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
+}
+
+export async function findReceipt(db: Db, receiptId: string): Promise<SignedReceipt | null> {
+  return parsed(
+    await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst(),
+  )
+}
+
+export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<SignedReceipt | null> {
+  return parsed(await db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', payReqId).executeTakeFirst())
+}
+
+function parsed(row: Pick<ReceiptTable, 'receipt'> | undefined): SignedReceipt | null {
+  return row ? JSON.parse(row.receipt) : null
+}
+
+/** False when the request has a receipt already. */
+export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('receipts')
+    .values({
+      receipt_id: receipt.receipt_id,
+      pay_req_id: receipt.pay_req_id,
+      network: receipt.network,
+      tx: receipt.tx_hash,
+      payer: receipt.payer_pubkey,
+      receipt: JSON.stringify(receipt),
+    })
+    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+/** False when the transaction is in the book already. */
+export async function insertPaymentTransaction(db: Db, payment: PaymentTransactionTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('payment_transactions')
+    .values(payment)
+    .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}

@@ -1,0 +1,72 @@
+import type { Quote } from '@svc/api/purchases'
+import { ServiceError } from '@svc/http-service/service-error'
+import { networkNamed } from '@svc/payments/networks'
+import type { ChainReading } from '@svc/payments/payment'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type Context, unixNow } from '../context.ts'
+import { paidLeg, type QuotedLeg } from './paid-leg.ts'
+import { chainUnavailable } from './payment-errors.ts'
+import { readReceipt } from './receipts.ts'
+import { findPayRequest } from './store.ts'
+
+/** Reads the transaction again and says, field by field, whether the chain agrees with the receipt. */
+export async function verifyPayment(context: Context, receiptId: string) {
+  const receipt = await readReceipt(context, receiptId)
+  if (!receipt.tx_hash) {
+    throw new ServiceError('receipt_has_no_tx_hash', 'this receipt names no transaction', {
+      hint: 'only receipts of on-chain payments can be checked',
+    })
+  }
+  const leg = await legOf(context, receipt)
+  const reading = await context.sales.reader(leg.network).read(receipt.tx_hash, leg)
+  if (reading.outcome === 'unavailable') throw chainUnavailable()
+  if (reading.outcome === 'not_found')
+    throw new ServiceError('tx_not_found_on_chain', 'the chain does not show the transaction of this receipt')
+  const matches = compare(reading, receipt, leg)
+  return {
+    receipt_id: receipt.receipt_id,
+    network: receipt.network,
+    tx_hash: receipt.tx_hash,
+    verified: Object.values(matches).every(Boolean),
+    matches,
+    on_chain: onChain(reading, leg),
+    receipt: { paid_raw: receipt.paid_raw, payer_pubkey: receipt.payer_pubkey, ...height(receipt) },
+    checked_at: isoSeconds(unixNow(context)),
+  }
+}
+
+/** The destination is the quote's: what the treasury is today does not matter. */
+async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
+  const request = await findPayRequest(context.database.db, receipt.pay_req_id)
+  if (!request || !networkNamed(receipt.network)) throw new Error(`receipt ${receipt.receipt_id} has no quote`)
+  const { accepts } = JSON.parse(request.quote) as Quote
+  return paidLeg(accepts, { pay_network: receipt.network, pay_asset: receipt.pay_asset })
+}
+
+function compare(reading: Settled, receipt: SignedReceipt, { network }: QuotedLeg) {
+  const found = reading.outcome === 'found' ? reading : null
+  const payer = network.family === 'evm' ? found?.payer.toLowerCase() : found?.payer
+  return {
+    treasury_balance_rose: (found?.received ?? 0n) > 0n,
+    amount_sufficient: (found?.received ?? 0n) >= BigInt(receipt.paid_raw),
+    payer_matches: payer === receipt.payer_pubkey,
+    ...(network.family === 'solana' && { slot_matches: found?.height === receipt.slot }),
+  }
+}
+
+type Settled = Extract<ChainReading, { outcome: 'found' | 'rejected' }>
+
+function onChain(reading: Settled, { network }: QuotedLeg) {
+  if (reading.outcome === 'rejected') return { received_raw: '0', payer: null, block_time: null }
+  return {
+    received_raw: String(reading.received),
+    payer: reading.payer,
+    ...(network.family === 'evm' ? { block_number: reading.height } : { slot: reading.height }),
+    block_time: reading.blockTime,
+  }
+}
+
+function height({ slot, block_number }: SignedReceipt) {
+  return { ...(slot !== undefined && { slot }), ...(block_number !== undefined && { block_number }) }
+}

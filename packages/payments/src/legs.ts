@@ -1,0 +1,65 @@
+// The ways to pay that a deployment has set up, and which of them a buyer means.
+
+import { address } from '@solana/kit'
+import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { ASSETS, type Asset } from './assets.ts'
+import { type Network, networkNamed } from './networks.ts'
+import type { Destination } from './payment.ts'
+
+export interface Leg extends Destination {
+  of: Asset
+}
+
+export interface LegSettings {
+  /** Wallet that is paid, by network; a network without one takes no payments. */
+  treasuries: ReadonlyMap<Network, string>
+  /** Mint or contract where it differs from the asset's default, or has none. */
+  address(asset: Asset): string | null
+}
+
+/** In table order: the first is the default leg of a quote that covers all (AMB-08). */
+export async function configuredLegs({ treasuries, address }: LegSettings): Promise<Leg[]> {
+  const legs = ASSETS.map(async (of): Promise<Leg | null> => {
+    const treasury = treasuries.get(of.network)
+    const asset = address(of)
+    return treasury && asset ? { of, asset, payTo: await paymentAddress(of.network, treasury, asset) } : null
+  })
+  return (await Promise.all(legs)).filter((leg) => leg !== null)
+}
+
+/** Tokens of the primary chain are paid to the treasury's token account, everything else to the treasury (AMB-10). */
+async function paymentAddress(network: Network, treasury: string, asset: string): Promise<string> {
+  if (network.family === 'evm' || asset === network.nativeAsset) return treasury
+  const [account] = await findAssociatedTokenPda({
+    owner: address(treasury),
+    mint: address(asset),
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  })
+  return account
+}
+
+export interface LegChoice {
+  pay_network?: string | undefined
+  pay_asset?: string | undefined
+}
+
+export type ChosenLegs<L> =
+  | { outcome: 'chosen'; legs: L[] }
+  | { outcome: 'unknown_network' }
+  | { outcome: 'not_offered' }
+
+/** All legs that fit what a buyer names of network and asset. */
+export function chooseLegs<L extends { of: Asset }>(legs: readonly L[], choice: LegChoice): ChosenLegs<L> {
+  const network = choice.pay_network === undefined ? null : networkNamed(choice.pay_network)
+  if (choice.pay_network !== undefined && !network) return { outcome: 'unknown_network' }
+  const ticker = choice.pay_asset?.toLowerCase()
+  const fitting = legs.filter(
+    ({ of }) => (!network || of.network === network) && (ticker === undefined || of.ticker.toLowerCase() === ticker),
+  )
+  return fitting.length > 0 ? { outcome: 'chosen', legs: fitting } : { outcome: 'not_offered' }
+}
+
+/** What an error says of a pair that is not there: the asset in capitals, the network as it was named (AMB-14). */
+export function notInQuote(choice: LegChoice, defaultNetwork: string): string {
+  return `${(choice.pay_asset ?? 'ANY').toUpperCase()} on ${choice.pay_network ?? defaultNetwork} not in quote`
+}

@@ -1,0 +1,59 @@
+// Legs in the form of x402 version 2.
+
+import { QUOTE_SCHEMA } from '@svc/protocol/names'
+import { displayAmount, legAmount } from './amounts.ts'
+import type { Asset } from './assets.ts'
+import type { Leg } from './legs.ts'
+import type { Rate, Rates } from './price-oracle.ts'
+
+export const MAX_TIMEOUT_SECONDS = 300
+
+export interface PricedLeg extends Leg {
+  amount: bigint
+  /** Of oracle-priced assets only. */
+  rate: Rate | null
+}
+
+/** Each leg with what it costs; one whose price nobody knows is left out. */
+export function priceLegs(legs: readonly Leg[], rates: Rates, totalUsd: string, units: number): PricedLeg[] {
+  return legs.flatMap((leg) => {
+    const rate = rateOf(leg.of, rates)
+    if (leg.of.pricing.by === 'oracle' && !rate) return []
+    return { ...leg, rate, amount: legAmount({ totalUsd, units, asset: leg.of, usdRate: rate?.usd ?? null }) }
+  })
+}
+
+function rateOf({ pricing }: Asset, rates: Rates): Rate | null {
+  return pricing.by === 'oracle' ? rates[pricing.symbol] : null
+}
+
+/** A rate as it stands on the wire: the price is a number there. */
+export function wireRate(rate: Rate) {
+  return { ...rate, usd: Number(rate.usd) }
+}
+
+export function x402Leg({ of, asset, payTo, amount, rate }: PricedLeg, payReqId: string) {
+  return {
+    scheme: 'exact' as const,
+    network: of.network.caip2,
+    amount: String(amount),
+    asset,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: {
+      name: of.ticker,
+      decimals: of.decimals,
+      human_amount: displayAmount(amount, of.decimals),
+      pay_req_id: payReqId,
+      quote_schema: QUOTE_SCHEMA,
+      ...(rate && { oracle_rate: wireRate(rate) }),
+      ...transferHints(of, payReqId),
+    },
+  } as const
+}
+
+/** What stock clients need to know; none of them could pay the other legs by their own scheme (ADD-01). */
+function transferHints({ network, ticker }: Asset, payReqId: string) {
+  if (network.family === 'evm' && ticker === 'USDC') return { version: '2' }
+  return { paymentFlow: 'upfront', assetTransferMethod: 'transaction-proof', memo: payReqId }
+}

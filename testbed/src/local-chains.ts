@@ -1,0 +1,62 @@
+// The outside world of a gateway, on loopback: both chains and a server of exchange rates.
+
+import type { Variables } from '@svc/http-service/config'
+import { TOKENS } from './evm-chain/contracts.ts'
+import { DEV_TREASURY } from './evm-chain/dev-accounts.ts'
+import { type RunningEvmChain, startEvmChain } from './evm-chain/start-evm-chain.ts'
+import { MINTS, TREASURY } from './primary-chain/dev-accounts.ts'
+import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
+import { type RateServer, startRateServer } from './rate-server.ts'
+
+export interface LocalChains {
+  primary: RunningPrimaryChain
+  evm: RunningEvmChain
+  rates: RateServer
+  /** What a gateway is told of them. */
+  variables: Variables
+  stop(): Promise<void>
+}
+
+export interface LocalChainsOptions {
+  primaryPort?: number
+  evmPort?: number
+  /** Folder where the chains keep their state; without it they begin anew. */
+  stateFolder?: string
+  /** Unix milliseconds. */
+  now?: () => number
+  /** Whether transactions of the primary chain are final at once, as tests like it, or age as on a real chain. */
+  finalAtOnce?: boolean
+}
+
+export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
+  const { primaryPort = 0, evmPort = 0, stateFolder, now, finalAtOnce = false } = options
+  const clock = now && { now }
+  const [primary, evm, rates] = await Promise.all([
+    startPrimaryChain({
+      port: primaryPort,
+      ...(stateFolder && { stateFile: `${stateFolder}/primary-chain.jsonl` }),
+      ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),
+      ...clock,
+    }),
+    startEvmChain({ port: evmPort, ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }), ...clock }),
+    startRateServer({ ...clock }),
+  ])
+  return {
+    primary,
+    evm,
+    rates,
+    variables: {
+      PRIMARY_RPC_URLS: primary.url,
+      PRIMARY_TREASURY: TREASURY.address,
+      BETA_MINT: MINTS.BETA.mint,
+      EVM_RPC_URLS: evm.url,
+      EVM_TREASURY: DEV_TREASURY.address,
+      EVM_USDT0_CONTRACT: TOKENS.USDT0.address,
+      EVM_WETH_CONTRACT: TOKENS.WETH.address,
+      ORACLE_URL: rates.url,
+    },
+    async stop() {
+      await Promise.all([primary.stop(), evm.stop(), rates.stop()])
+    },
+  }
+}

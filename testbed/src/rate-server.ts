@@ -1,0 +1,145 @@
+// A stand-in for the price network: the Hermes wire format over HTTP, with prices that its owner sets.
+
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Feed ids of the real network, so that a gateway's default settings fit. */
+const FEEDS = {
+  SOL: 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d',
+  MON: '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1',
+  ETH: 'ff61491a931112ddf1bd8147cd1b641375f79f5825126d665480874634fd0ace',
+} as const
+
+type RateSymbol = keyof typeof FEEDS
+
+export interface RateServerOptions {
+  /** 0, the default, takes any free port. */
+  port?: number
+  host?: string
+  /** The time in milliseconds since 1970. */
+  now?: () => number
+  /** When given, requests need it as their bearer token. */
+  apiKey?: string
+}
+
+export interface RateServer {
+  url: string
+  readonly requestCount: number
+  /** Any decimal text, negative too. `confidence` is in USD, a 2000th of the price by default. */
+  setPrice(symbol: RateSymbol, usd: string, doubts?: { confidence?: string; ageSeconds?: number }): void
+  /** The feed is unknown from now on, and a request that names it is refused whole. */
+  removePrice(symbol: RateSymbol): void
+  answerAlways(status: number, body: string): void
+  /** Takes requests and never answers. */
+  hang(): void
+  /** Ends what `answerAlways` or `hang` began. */
+  recover(): void
+  stop(): Promise<void>
+}
+
+interface Feed {
+  price: bigint
+  conf: bigint
+  expo: number
+  ageSeconds: number
+}
+
+export async function startRateServer(options: RateServerOptions = {}): Promise<RateServer> {
+  const { port = 0, host = '127.0.0.1', now = Date.now, apiKey } = options
+  const feeds = new Map<string, Feed>([
+    [FEEDS.SOL, readFeed('150.25')],
+    [FEEDS.MON, readFeed('0.035')],
+    [FEEDS.ETH, readFeed('3500')],
+  ])
+  let requestCount = 0
+  let answer = answerPrices
+
+  function answerPrices(target: string, response: ServerResponse) {
+    const { pathname, searchParams } = new URL(target, 'http://rates')
+    if (pathname !== '/v2/updates/price/latest') return send(response, 404, 'not found')
+    const ids = searchParams.getAll('ids[]').map((id) => id.toLowerCase().replace(/^0x/, ''))
+    if (ids.length === 0) return send(response, 400, 'Failed to deserialize query string: missing field `ids`')
+    const unknown = ids.filter((id) => !feeds.has(id))
+    if (unknown.length > 0) return send(response, 404, `Price ids not found: ${unknown.join(', ')}`)
+    const seconds = Math.floor(now() / 1000)
+    const parsed = ids.map((id) => wireUpdate(id, feeds.get(id) as Feed, seconds)) // every id was just seen in it
+    send(response, 200, JSON.stringify({ binary: { encoding: 'hex', data: [] }, parsed }))
+  }
+
+  const server = createServer((request, response) => {
+    requestCount++
+    if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
+      return send(response, 401, 'an API key is required')
+    }
+    answer(request.url ?? '/', response)
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  const { port: boundPort } = server.address() as AddressInfo // a listening TCP server has one
+
+  return {
+    url: `http://${host}:${boundPort}`,
+    get requestCount() {
+      return requestCount
+    },
+    setPrice(symbol, usd, doubts) {
+      feeds.set(FEEDS[symbol], readFeed(usd, doubts))
+    },
+    removePrice(symbol) {
+      feeds.delete(FEEDS[symbol])
+    },
+    answerAlways(status, body) {
+      answer = (_target, response) => send(response, status, body)
+    },
+    hang() {
+      answer = () => {}
+    },
+    recover() {
+      answer = answerPrices
+    },
+    async stop() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function readFeed(
+  usd: string,
+  { confidence, ageSeconds = 0 }: { confidence?: string; ageSeconds?: number } = {},
+): Feed {
+  // Feeds have 8 places; a longer price gets the places it needs.
+  const scale = Math.max(8, placesOf(usd), placesOf(confidence ?? ''))
+  const price = scaled(usd, scale)
+  const conf = confidence === undefined ? (price < 0n ? -price : price) / 2000n : scaled(confidence, scale)
+  return { price, conf, expo: -scale, ageSeconds }
+}
+
+function placesOf(text: string): number {
+  return text.split('.')[1]?.length ?? 0
+}
+
+function scaled(text: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(scale, '0'))
+}
+
+function wireUpdate(id: string, { price, conf, expo, ageSeconds }: Feed, seconds: number): object {
+  const publishTime = seconds - ageSeconds
+  const wirePrice = { price: price.toString(), conf: conf.toString(), expo, publish_time: publishTime }
+  return {
+    id,
+    price: wirePrice,
+    ema_price: wirePrice,
+    metadata: { slot: publishTime * 2, proof_available_time: publishTime + 1, prev_publish_time: publishTime - 1 },
+  }
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  const type = status === 200 ? 'application/json' : 'text/plain; charset=utf-8'
+  response.writeHead(status, { 'content-type': type }).end(body)
+}
