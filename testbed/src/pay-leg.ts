@@ -7,7 +7,6 @@ import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_AD
 import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex, zeroAddress } from 'viem'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
 import { connectAs } from './evm-chain/dev-client.ts'
-import type { LocalChains } from './local-chains.ts'
 import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
 import { send, signerOf } from './primary-chain/test-client.ts'
 
@@ -29,12 +28,14 @@ export interface PayOptions {
   memo?: string | null
 }
 
+/** Where the chains' nodes are. */
+export interface ChainAddresses {
+  primary: { url: string }
+  evm: { url: string }
+}
+
 /** The transaction's id. */
-export function payLeg(
-  chains: Pick<LocalChains, 'primary' | 'evm'>,
-  leg: PayableLeg,
-  options: PayOptions = {},
-): Promise<string> {
+export function payLeg(chains: ChainAddresses, leg: PayableLeg, options: PayOptions = {}): Promise<string> {
   const { payer = 0, amount = BigInt(leg.amount), memo = leg.extra.pay_req_id } = options
   const pay = leg.network.startsWith('eip155:') ? payOnEvm : payOnPrimary
   return pay(pay === payOnEvm ? chains.evm.url : chains.primary.url, leg, { payer, amount, memo })

@@ -12,7 +12,13 @@ export const Health = Type.Object(
     status: Words(['ok', 'degraded']),
     version: Type.String(),
     time: Timestamp(),
-    checks: Type.Object({ database: CheckState, storage: CheckState, signing_key: CheckState }),
+    checks: Type.Object({
+      database: CheckState,
+      storage: CheckState,
+      primary_chain: CheckState,
+      evm_chain: CheckState,
+      signing_key: CheckState,
+    }),
   },
   { title: 'Health' },
 )
@@ -62,6 +68,12 @@ export const Discovery = Type.Object(
       envelope_header: Type.String(),
       signature_header: Type.String(),
       ops: Type.Array(Type.String()),
+    }),
+    payment: Type.Object({
+      quote_schema: Type.String(),
+      networks: Type.Array(
+        Type.Object({ network: Type.String(), name: Type.String(), assets: Type.Array(Type.String()) }),
+      ),
     }),
     evidence: Type.Object({
       merkle: Type.String(),

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { ServiceError, ValidationError } from './service-error.ts'
+import { requireStorableText } from './storable-text.ts'
 
 export const MAX_JSON_BYTES = 1_048_576
 
@@ -21,6 +22,12 @@ export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array): 
       hint: 'send the body without Content-Encoding',
     })
   }
+  const value = parse(bytes)
+  requireStorableText(value, ['body'])
+  return value
+}
+
+function parse(bytes: Uint8Array): Json {
   try {
     return parseStrictJson(bytes, MAX_JSON_BYTES)
   } catch (error) {

@@ -177,6 +177,15 @@ describe('input that does not fit', () => {
     })
   })
 
+  it('T-06 text that no database or UTF-8 can hold is 422, wherever it stands', async () => {
+    const place = async (response: Response) =>
+      ((await response.json()) as { detail: { loc: unknown[] }[] }).detail[0]?.loc
+    expect(await place(await post('{"units":1,"tags":["a","\\u0000"]}'))).toEqual(['body', 'tags', 1])
+    expect(await place(await post('{"units":1,"tags":["\\ud800"]}'))).toEqual(['body', 'tags', 0])
+    expect(await place(await fetch(`${url}/v1/things/a%00b`))).toEqual(['path', 'filename'])
+    expect(await place(await fetch(`${url}/query?names=a&names=%00`))).toEqual(['query', 'names', 1])
+  })
+
   it('GEN-08 names every wrong input at once', async () => {
     const response = await post('{"units":"x","tags":"y"}')
     const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }

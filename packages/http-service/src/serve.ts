@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseJsonBody } from './json-body.ts'
 import { routerPath } from './paths.ts'
 import type { Service } from './service.ts'
+import { requireStorableText } from './storable-text.ts'
 import { readQuery, schemaCheck, validator } from './validate.ts'
 
 /** The request as it came over the wire: what signatures are checked against. */
@@ -82,8 +83,10 @@ function register<E extends Endpoint, Caller>(
   const headers = { ...(endpoint.contentType && { 'content-type': endpoint.contentType }), ...endpoint.headers }
 
   function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
+    if (endpoint.params) requireStorableText(request.params, ['path'])
     checkParams?.(request.params)
     const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)
+    if (query) requireStorableText(query, ['query'])
     checkQuery?.(query)
     return { params: request.params as Params<E>, query: query as Query<E>, wire: wireRequest(request) }
   }

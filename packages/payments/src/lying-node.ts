@@ -85,7 +85,7 @@ export function withBody(method: string, body: string): Behaviour {
   return async (call) => ({ body: call.method === method ? body : await call.honest() })
 }
 
-const NONSENSE = [null, 'x', -1.5, {}, []]
+const NONSENSE = [undefined, null, 'x', -1.5, {}, []]
 
 /** An answer with one of its parts put wrong, for every part and every way to do that. */
 export function* spoil(answer: unknown): Generator<unknown> {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
+import { NETWORKS } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import {
   ANCHOR_ENVELOPE_VERSIONS,
@@ -12,11 +13,13 @@ import {
   INTERFACE_VERSION,
   MERKLE_VERSION,
   OPS,
+  QUOTE_SCHEMA,
 } from '@svc/protocol/names'
 import type { Context } from '../context.ts'
 
 /** The index of all surfaces. */
-export function discoveryDocument({ config, signers }: Context): Discovery {
+export async function discoveryDocument({ config, signers, sales }: Context): Promise<Discovery> {
+  const legs = await sales.offeredLegs()
   const at = (endpoint: Endpoint) => config.http.baseUrl + endpoint.path
   return {
     name: 'svc',
@@ -29,6 +32,14 @@ export function discoveryDocument({ config, signers }: Context): Discovery {
     keys_url: at(keys),
     short_url_verify_key_url: at(shortUrlVerifyKey),
     auth: { envelope_header: HEADER_ENVELOPE, signature_header: HEADER_SIGNATURE, ops: [...OPS] },
+    payment: {
+      quote_schema: QUOTE_SCHEMA,
+      networks: NETWORKS.map((network) => ({
+        network: network.caip2,
+        name: network.name,
+        assets: legs.filter(({ of }) => of.network === network).map(({ of }) => of.ticker),
+      })).filter(({ assets }) => assets.length > 0),
+    },
     evidence: {
       merkle: MERKLE_VERSION,
       evidence: EVIDENCE_VERSION,

@@ -2,24 +2,26 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { Health } from '@svc/api/info'
 import { Answer } from '@svc/http-service/serve'
+import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 
-/** 503 only when the gateway cannot serve; what is merely off says `disabled`. */
+/** 503 only when the gateway cannot serve. A chain that does not answer shows, but files are still served. */
 export async function checkHealth(context: Context): Promise<Answer<Health>> {
-  const [database, storage] = await Promise.all([
+  const [database, storage, primary_chain, evm_chain] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     works(() => access(context.config.dataDir, constants.W_OK)),
+    context.sales.health(PRIMARY),
+    context.sales.health(EVM),
   ])
-  const checks: Health['checks'] = { database, storage, signing_key: 'ok' }
-  const isServing = !Object.values(checks).includes('failing')
+  const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
     status: isServing ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
-    checks,
+    checks: { database, storage, primary_chain, evm_chain, signing_key: 'ok' },
   })
 }
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { createFreshDatabase, forEachDatabase } from '@svc/testbed/databases'
+import { startLocalChains } from '@svc/testbed/local-chains'
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
@@ -30,7 +31,13 @@ describe('health', () => {
       status: 'ok',
       version: '1.0.0',
       time: '2026-06-12T00:00:00Z',
-      checks: { database: 'ok', storage: 'ok', signing_key: 'ok' },
+      checks: {
+        database: 'ok',
+        storage: 'ok',
+        primary_chain: 'disabled',
+        evm_chain: 'disabled',
+        signing_key: 'ok',
+      },
     })
   })
 
@@ -142,9 +149,31 @@ describe('discovery', () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body.endpoints.length).toBeGreaterThan(4)
     for (const { method, path } of body.endpoints as { method: string; path: string }[]) {
-      const { status } = await fetch(gateway.url + path, { method })
-      expect([404, 405], `${method} ${path}`).not.toContain(status)
+      const response = await fetch(gateway.url + path.replace(/\{\w+\}/g, 'x'), { method })
+      const { error } = response.status >= 400 ? ((await response.json()) as { error: string }) : { error: '' }
+      expect(['not_found', 'method_not_allowed'], `${method} ${path}`).not.toContain(error)
     }
+  })
+
+  it('VER-22, PAY-25, PAY-32 lists what can be paid on mainnets, and health says the chains answer', async () => {
+    const chains = await startLocalChains()
+    const other = await startTestGateway(chains.variables)
+    const index = (await (await fetch(`${other.url}/.well-known/svc.json`)).json()) as { payment: object }
+    expect(index.payment).toEqual({
+      quote_schema: 'svc_quote_v4',
+      networks: [
+        {
+          network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+          name: 'primary-mainnet',
+          assets: ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'],
+        },
+        { network: 'eip155:143', name: 'evm-mainnet', assets: ['MON', 'USDC', 'USDT0', 'WETH'] },
+      ],
+    })
+    const { checks } = (await (await fetch(`${other.url}/health`)).json()) as { checks: object }
+    expect(checks).toMatchObject({ primary_chain: 'ok', evm_chain: 'ok' })
+    await other.stop()
+    await chains.stop()
   })
 
   it('GEN-05 stray credentials do not break a public read', async () => {

@@ -13,12 +13,11 @@ import { listSigningKeys } from './signing-keys.ts'
 export function infoRoutes(service: Service, context: Context): void {
   const { baseUrl } = context.config.http
   const openApi = openApiDocument(gatewayEndpoints, { title: 'svc storage gateway', baseUrl })
-  const discovery = discoveryDocument(context)
   serve(service, info.health, () => checkHealth(context))
   serve(service, info.keys, () => listSigningKeys(context))
   serve(service, info.wellKnownKeys, () => listSigningKeys(context))
   serve(service, info.shortUrlVerifyKey, () => shortUrlVerifyKey(context))
-  serve(service, info.discovery, () => discovery)
+  serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, info.openApi, () => openApi)
   serve(service, info.docs, docsPage)
 }

@@ -2,6 +2,7 @@
 
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '@svc/payments/assets'
+import { createChainProbe } from '@svc/payments/chain-probe'
 import { createEvmPaymentReader } from '@svc/payments/evm/evm-payment-reader'
 import { createHermesSource } from '@svc/payments/hermes'
 import { configuredLegs, type Leg } from '@svc/payments/legs'
@@ -16,6 +17,7 @@ export interface Sales {
   /** Legs that can be paid right now: a token account that does not exist cannot. */
   offeredLegs(): Promise<Leg[]>
   reader(network: Network): PaymentReader
+  health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
   oracle: PriceOracle
 }
 
@@ -39,6 +41,10 @@ export async function openSales(
     now,
   })
   const readers = paymentReaders(config, secrets)
+  const probes = new Map<Network, () => Promise<boolean>>([
+    [PRIMARY, createChainProbe(PRIMARY, secrets.primaryRpcUrls, now)],
+    [EVM, createChainProbe(EVM, secrets.evmRpcUrls, now)],
+  ])
   return {
     async offeredLegs() {
       const existing = await tokenAccounts.existing()
@@ -48,6 +54,11 @@ export async function openSales(
       const reader = readers.get(network)
       if (!reader) throw new Error(`no payments are read on ${network.name}`)
       return reader
+    },
+    async health(network) {
+      const probe = treasuries.has(network) && probes.get(network)
+      if (!probe) return 'disabled'
+      return (await probe()) ? 'ok' : 'failing'
     },
     oracle: priceOracle(config, secrets, now, log),
   }

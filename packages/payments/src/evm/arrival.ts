@@ -39,10 +39,10 @@ interface Transfer {
   value: bigint
 }
 
-/** Tokens without amounts (ERC-721) use the same event with a fourth topic and no data. */
+/** Tokens without amounts (ERC-721) have an event of the same name, without data. */
 function readTransfer({ topics, data }: Log): Transfer[] {
-  const [event, from, to, ...others] = topics
-  if (event !== TRANSFER || !from || !to || others.length > 0 || data.length !== 66) return []
+  const [event, from, to] = topics
+  if (event !== TRANSFER || !from || !to || data.length !== 66) return []
   return [{ from: addressIn(from), to: addressIn(to), value: BigInt(data) }]
 }
 

@@ -56,6 +56,12 @@ describe('EVM nodes that lie with care', () => {
     },
   )
 
+  it('PAY-50 a transaction without an outcome has neither failed nor paid', async () => {
+    const lie = (result: object) => ({ ...result, status: '0x2' })
+    const reading = await read(await pay(5n), 'eth_getTransactionReceipt', lie, TO_TREASURY)
+    expect(reading).toEqual(problem('without an outcome'))
+  })
+
   it('PAY-46 a transaction signed for another chain is none of ours', async () => {
     const lie = (result: object) => ({ ...result, chainId: '0x1' })
     expect(await read(await pay(5n), 'eth_getTransactionByHash', lie, TO_TREASURY)).toEqual(problem('another chain'))

@@ -71,7 +71,7 @@ function createNode(url: string, chainId: number, depth: Depth): ChainNode {
       // The chain took another way since: the transaction may come again in another block, or never.
       if (block.hash !== receipt.blockHash) return { outcome: 'not_found' }
       if (!block.transactions.some((hash) => hash === tx)) throw new NodeProblem('a block without its transaction')
-      return judge(tx, { receipt, transaction, block }, destination)
+      return readingOf(tx, { receipt, transaction, block }, destination)
     },
   }
 }
@@ -88,7 +88,7 @@ interface Seen {
   block: Block
 }
 
-function judge(tx: string, { receipt, transaction, block }: Seen, destination: Destination): ChainReading {
+function readingOf(tx: string, { receipt, transaction, block }: Seen, destination: Destination): ChainReading {
   if (receipt.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
   const { received, sources } = arrivalOf(receipt, transaction, destination)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }

@@ -85,6 +85,14 @@ describe('Solana nodes that lie with care', () => {
     expect(await read(tx, fewer)).toEqual(problem('other accounts'))
   })
 
+  it('PAY-50 a transaction without an outcome has neither failed nor paid', async () => {
+    const { payer } = payments.people
+    const tx = await payments.send(payer, paySol(payer, SOL))
+    const lie = (result: Answer) => ({ ...result, meta: { ...result.meta, err: undefined } })
+    expect(await read(tx, lie)).toEqual(problem('without its outcome'))
+    expect(await read(tx, (result) => ({ ...result, meta: null }))).toEqual(problem('without its effects'))
+  })
+
   it('T-25 token balances below zero are no balances', async () => {
     const { payer } = payments.people
     const tx = await payments.send(payer, await payUsdc(payer, 5n, payments.treasuryUsdc))

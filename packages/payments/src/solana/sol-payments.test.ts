@@ -90,7 +90,7 @@ describe('SOL payments', () => {
   it('AMB-75 an account may be created with the payment in it', async () => {
     const newAccount = await generateKeyPairSigner()
     const create = { payer, newAccount, lamports: 2n * SOL, space: 0, programAddress: SYSTEM_PROGRAM_ADDRESS }
-    const tx = await payments.send(payer, getCreateAccountInstruction(create))
+    const tx = await payments.send(relay, getCreateAccountInstruction(create))
     expect(await read(tx, newAccount.address)).toMatchObject({ payer: payer.address, received: 2n * SOL })
   })
 

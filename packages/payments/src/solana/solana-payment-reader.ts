@@ -53,7 +53,7 @@ function createNode(url: string, genesisHash: string, commitment: PaymentCommitm
       try {
         const answer = await askForTransaction(rpc, tx, commitment, signal)
         if (answer === null) return { outcome: 'not_found' }
-        return judge(tx, readTransaction(tx, answer), destination)
+        return readingOf(tx, readTransaction(tx, answer), destination)
       } catch (error) {
         // The node has the transaction, in a version that came after the ones read here: no retry helps.
         if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION))
@@ -64,7 +64,7 @@ function createNode(url: string, genesisHash: string, commitment: PaymentCommitm
   }
 }
 
-function judge(tx: string, seen: SeenTransaction, { asset, payTo }: Destination): ChainReading {
+function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destination): ChainReading {
   if (seen.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
   const received = asset === PRIMARY.nativeAsset ? receivedLamports(seen, payTo) : receivedTokens(seen, payTo, asset)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }

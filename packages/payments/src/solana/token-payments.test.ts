@@ -90,6 +90,17 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 9n })
   })
 
+  it('AMB-75 what somebody else gives of another token makes no second payer', async () => {
+    const give = getTransferInstruction({
+      source: await tokenAccountOf(other.address, 'USDT'),
+      destination: await tokenAccountOf(payer.address, 'USDT'),
+      authority: other,
+      amount: 3n,
+    })
+    const tx = await payments.send(payer, give, await payUsdc(payer, 9n, treasuryUsdc))
+    expect(await read(tx)).toMatchObject({ payer: payer.address, received: 9n })
+  })
+
   it('AMB-75 a delegate is not the payer, and the owner only if he signed', async () => {
     const source = await tokenAccountOf(payer.address, 'USDC')
     await payments.send(payer, getApproveInstruction({ source, delegate: other.address, owner: payer, amount: 20n }))
