@@ -45,7 +45,7 @@ function imports(file: string): string[] {
 }
 
 function objection(file: string, owner: string, target: string): string | null {
-  const isTest = file.endsWith('.test.ts')
+  const isTest = /(?:\.test\.ts|[/-]test-[^/]+\.ts)$/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
     const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', owner] : [])]

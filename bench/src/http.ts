@@ -1,10 +1,9 @@
-import autocannon from 'autocannon'
+import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { startServer } from './server-process.ts'
 
-const PATH = '/v1/short-url/verify-key'
 const ROUNDS = 5
-const SECONDS = 3
+const ROUTE = { path: '/v1/short-url/verify-key' }
 
 export async function httpRows(): Promise<Row[]> {
   const servers = {
@@ -13,10 +12,10 @@ export async function httpRows(): Promise<Row[]> {
     bare: await startServer('bare-fastify'),
   }
   const rates = { quiet: [] as number[], logging: [] as number[], bare: [] as number[] }
-  for (const server of Object.values(servers)) await load(server)
+  for (const server of Object.values(servers)) await warmUp(server, ROUTE)
   for (let i = 0; i < ROUNDS; i++) {
     for (const name of Object.keys(rates) as (keyof typeof rates)[])
-      rates[name].push(await requestsPerCpuSecond(servers[name]))
+      rates[name].push(await requestsPerCpuSecond(servers[name], ROUTE))
   }
   await Promise.all(Object.values(servers).map((server) => server.stop()))
   const bare = median(rates.bare)
@@ -31,17 +30,4 @@ export async function httpRows(): Promise<Row[]> {
     row('small JSON route', median(rates.quiet), 0.9),
     row('small JSON route, a log line per request', median(rates.logging), 0.7),
   ]
-}
-
-async function requestsPerCpuSecond(server: ServerProcess): Promise<number> {
-  const before = await server.cpuSeconds()
-  const requests = await load(server)
-  return requests / ((await server.cpuSeconds()) - before)
-}
-
-async function load({ url }: ServerProcess): Promise<number> {
-  const result = await autocannon({ url: url + PATH, connections: 32, duration: SECONDS })
-  if (result.errors > 0 || result.non2xx > 0)
-    throw new Error(`${url}: ${result.errors} errors, ${result.non2xx} not 2xx`)
-  return result.requests.total
 }

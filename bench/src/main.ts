@@ -4,12 +4,14 @@ import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
+import { purchaseRows } from './purchases.ts'
 import { meetsGoal, type Row } from './row.ts'
 
 const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['Merkle', merkleRows],
   ['canonical JSON', canonicalRows],
   ['HTTP', httpRows],
+  ['purchases', purchaseRows],
 ]
 
 const rows: Row[] = []

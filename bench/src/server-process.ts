@@ -9,7 +9,10 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-export async function startServer(name: string, variables: Record<string, string> = {}): Promise<ServerProcess> {
+export async function startServer(
+  name: string,
+  variables: Readonly<Record<string, string | undefined>> = {},
+): Promise<ServerProcess> {
   const child = fork(new URL(`./servers/${name}.ts`, import.meta.url), {
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

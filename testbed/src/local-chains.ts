@@ -2,9 +2,9 @@
 
 import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
-import { DEV_TREASURY } from './evm-chain/dev-accounts.ts'
+import { DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start-evm-chain.ts'
-import { MINTS, TREASURY } from './primary-chain/dev-accounts.ts'
+import { FAUCET, MINTS, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'
 
@@ -54,6 +54,8 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       EVM_USDT0_CONTRACT: TOKENS.USDT0.address,
       EVM_WETH_CONTRACT: TOKENS.WETH.address,
       ORACLE_URL: rates.url,
+      X402_SVM_FEE_PAYER_KEY: Buffer.from(FAUCET.privateKeyBytes).toString('hex'),
+      X402_EVM_FACILITATOR_KEY: DEV_PAYERS.at(-1)?.privateKey,
     },
     async stop() {
       await Promise.all([primary.stop(), evm.stop(), rates.stop()])

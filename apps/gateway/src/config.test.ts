@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toHex } from '@svc/protocol/bytes'
 import { readDevSettings } from '@svc/testbed/dev-settings'
+import { DEV_TREASURY } from '@svc/testbed/evm-chain/dev-accounts'
+import { TREASURY } from '@svc/testbed/primary-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { readConfig } from './config.ts'
@@ -70,6 +72,33 @@ describe('production', () => {
       expect(() => readConfig({ ...production(), ENVELOPE_DOMAIN_TAG: tag })).toThrow('exactly 25 printable ASCII')
     },
   )
+
+  it('T-13 refuses the wallets whose keys everybody has', () => {
+    const primary = { PRIMARY_RPC_URLS: 'https://rpc.example', PRIMARY_TREASURY: TREASURY.address }
+    expect(() => readConfig({ ...production(), ...primary })).toThrow('is a development wallet')
+    expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
+  })
+
+  it('CFG-01 refuses half a chain, bad prices, bad terms and half an identity provider, all at once', () => {
+    const bad = {
+      ...production(),
+      EVM_TREASURY: '',
+      UNIT_PRICES_USD: 'gcs=free',
+      TERMS: '{"gcs":{"ttl_days":-1}}',
+      FALLBACK_USD_SOL: '0',
+      SPONSOR_OIDC_ISSUER: 'https://issuer.example',
+      INTERNAL_SECRET: 'short',
+    }
+    const named = [
+      'EVM_TREASURY',
+      'FALLBACK_USD_SOL',
+      'UNIT_PRICES_USD',
+      'TERMS',
+      'SPONSOR_OIDC_ISSUER',
+      'INTERNAL_SECRET',
+    ]
+    for (const name of named) expect(() => readConfig(bad)).toThrow(name)
+  })
 
   it('T-12 the config holds no secret', () => {
     const text = JSON.stringify(readConfig({ ...production(), DATABASE_URL: 'postgres://u:PASSWORD@h/d' }).config)

@@ -7,6 +7,7 @@ import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-serv
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
+import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
 
 export type Mode = 'development' | 'production'
 
@@ -17,19 +18,20 @@ export interface Config {
   log: { level: LogLevel }
   evidence: { domainTag: string }
   payments: PaymentConfig
+  x402: X402Config
   sponsors: OidcConfig | null
   internal: { oidc: OidcConfig | null }
 }
 
 /** Tokens of one identity provider, for services named here. */
-export interface OidcConfig {
+interface OidcConfig {
   issuer: string
   audience: string
   jwksUrl: string
   allowedServices: string[]
 }
 
-export interface Secrets extends PaymentSecrets {
+export interface Secrets extends PaymentSecrets, X402Secrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
   databaseUrl: string
@@ -47,6 +49,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const dataDir = resolve(settings.text('DATA_DIR', './data'))
   const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
   const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
+  const [x402, x402Secrets] = readX402Settings(settings, payments, mode === 'production')
   const config: Config = {
     mode,
     dataDir,
@@ -54,14 +57,22 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
     evidence: { domainTag: domainTag(settings) },
     payments,
+    x402,
     sponsors: readOidc(settings, 'SPONSOR', mode),
     internal: { oidc: readOidc(settings, 'INTERNAL', mode) },
   }
   const secrets = {
     ...readSecrets(settings, mode, dataDir),
     ...paymentSecrets,
+    ...x402Secrets,
     internalSecret: internalSecret(settings, mode),
   }
+  refuseSharedKeys(settings, [
+    ['STATEMENT_KEY', secrets.statementSeed],
+    ['PUBLICATION_KEY', secrets.publicationSeed],
+    ['SHORT_URL_KEY', secrets.shortUrlSeed],
+    ['X402_SVM_FEE_PAYER_KEY', secrets.svmFeePayerSeed ?? NO_KEY],
+  ])
   settings.done()
   mkdirSync(dataDir, { recursive: true })
   return { config, secrets, asked: settings.asked }
@@ -124,11 +135,6 @@ function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): Key
     shortUrlSeed: key('SHORT_URL_KEY', 'short-url'),
   }
   settings.asked.set('DATABASE_URL', 'sqlite:<DATA_DIR>/gateway.db')
-  refuseSharedKeys(settings, [
-    ['STATEMENT_KEY', secrets.statementSeed],
-    ['PUBLICATION_KEY', secrets.publicationSeed],
-    ['SHORT_URL_KEY', secrets.shortUrlSeed],
-  ])
   return secrets
 }
 

@@ -1,19 +1,31 @@
 // What operations work with, built on this one page from the configuration.
 
 import { randomBytes } from 'node:crypto'
+import { batched } from '@svc/database/batch'
 import { type Database, openDatabase } from '@svc/database/open'
 import { createLog, type Log } from '@svc/http-service/log'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { createInternalCallerCheck, type InternalCallerCheck } from './auth/internal-caller.ts'
+import { createOidcVerifier, type OidcVerifier } from './auth/oidc.ts'
 import type { Config, Secrets } from './config.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { openSales, type Sales } from './purchases/sales.ts'
+import { insertPayRequests, type PayRequest } from './purchases/store.ts'
+import { openSettlers, type Settlers } from './purchases/x402-settlers.ts'
 
 export interface Context {
   config: Config
   database: Database<Schema>
   signers: { statement: Ed25519Signer; publication: Ed25519Signer; shortUrl: Ed25519Signer }
   sales: Sales
+  /** Durable when it resolves; many quotes share a commit. */
+  storePayRequest: (request: PayRequest) => Promise<void>
+  /** Who send payments that others have signed. */
+  settlers: Settlers
+  /** Null where no identity provider is configured: then nobody sponsors. */
+  sponsors: OidcVerifier | null
+  isInternalCaller: InternalCallerCheck
   log: Log
   /** Unix milliseconds. */
   now: () => number
@@ -31,15 +43,27 @@ export type Overrides = Partial<Pick<Context, 'now' | 'log' | 'randomBytes'>>
 export async function createContext(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog(config.log.level)
   const now = overrides.now ?? Date.now
+  const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
   return {
     config,
-    database: await openDatabase<Schema>({ url: secrets.databaseUrl, migrations }),
+    database,
     signers: {
       statement: ed25519Signer(secrets.statementSeed),
       publication: ed25519Signer(secrets.publicationSeed),
       shortUrl: ed25519Signer(secrets.shortUrlSeed),
     },
     sales: await openSales(config.payments, secrets, now, log),
+    storePayRequest: batched(async (requests: PayRequest[]) => {
+      await insertPayRequests(database.db, requests)
+      return requests.map(() => undefined)
+    }),
+    settlers: await openSettlers(secrets),
+    sponsors: config.sponsors && createOidcVerifier({ ...config.sponsors, now }),
+    isInternalCaller: createInternalCallerCheck({
+      mode: config.mode,
+      secret: secrets.internalSecret,
+      oidc: config.internal.oidc && createOidcVerifier({ ...config.internal.oidc, now }),
+    }),
     log,
     now,
     randomBytes: overrides.randomBytes ?? randomBytes,

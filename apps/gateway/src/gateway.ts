@@ -5,7 +5,10 @@ import type { Config, Secrets } from './config.ts'
 import { type Context, createContext, type Overrides } from './context.ts'
 import { infoRoutes } from './info/routes.ts'
 import { noteSigningKey } from './info/signing-keys.ts'
+import { internalRoutes } from './purchases/internal-routes.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
+import { sponsoredRoutes } from './purchases/sponsored-routes.ts'
+import { x402Routes } from './purchases/x402-routes.ts'
 
 export interface Gateway {
   /** Where it listens; the port is the real one also when 0 was asked for. */
@@ -21,6 +24,9 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
     const service = createService({ log: context.log, checkResponses: config.mode === 'development' })
     infoRoutes(service, context)
     purchaseRoutes(service, context)
+    sponsoredRoutes(service, context)
+    internalRoutes(service, context)
+    x402Routes(service, context)
     const url = await service.app.listen({ host: config.http.host, port: config.http.port })
     context.log.info({ url, mode: config.mode }, 'gateway started')
     return {

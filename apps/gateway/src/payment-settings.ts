@@ -35,6 +35,23 @@ export interface PaymentSecrets {
   oracleApiKey: string | null
 }
 
+/** Their private keys are public: the treasury of the local primary chain, and the accounts every EVM tool knows. */
+const DEVELOPMENT_WALLETS = new Set(
+  [
+    'C4igSbvw2w3iPbXSatW4s2jb4C5196Eb8kQ1r5jDNnYv',
+    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+    '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
+    '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
+    '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
+    '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
+    '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
+    '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
+  ].map((wallet) => wallet.toLowerCase()),
+)
+
 const DAY = 86_400
 const GIBIBYTE = 1_073_741_824
 const DEFAULT_PRICES = 'gcs=0.25,mongodb=0.125,storj=0.25,arweave=2.5,filecoin=0.25,firestore=0.125'
@@ -55,6 +72,13 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
     (text) => fromBase58(text, 32) !== null,
   )
   const evmTreasury = treasury(settings, 'EVM_TREASURY', evmRpcUrls, isEvmAddress)
+  if (isProduction) {
+    for (const wallet of [primaryTreasury, evmTreasury]) {
+      if (wallet && DEVELOPMENT_WALLETS.has(wallet.toLowerCase())) {
+        settings.problem(`${wallet} is a development wallet: anybody can take what is paid to it`)
+      }
+    }
+  }
   if (isProduction && !primaryTreasury && !evmTreasury) {
     settings.problem(
       'PRIMARY_RPC_URLS and PRIMARY_TREASURY, or EVM_RPC_URLS and EVM_TREASURY, must be set: nothing can be sold',

@@ -2,9 +2,13 @@
 
 import type { Endpoint } from './endpoint.ts'
 import * as info from './info.ts'
+import * as internal from './internal.ts'
 import * as purchases from './purchases.ts'
+import * as receipts from './receipts.ts'
+import * as sponsored from './sponsored.ts'
+import * as x402 from './x402.ts'
 
-const rooms: readonly object[] = [info, purchases]
+const rooms: readonly object[] = [info, purchases, receipts, sponsored, internal, x402]
 
 export const gatewayEndpoints: readonly Endpoint[] = rooms.flatMap((room) => Object.values(room)).filter(isEndpoint)
 

@@ -83,6 +83,24 @@ describe('the interface description', () => {
   })
 })
 
+it('a status that is both an answer and an error shows both bodies', () => {
+  const Offer = Type.Object({ x: Type.Integer() }, { title: 'Offer' })
+  const example = endpoint({
+    name: 'example',
+    method: 'POST',
+    path: '/v1/x',
+    auth: 'public',
+    summary: 'an example',
+    responses: { 402: Offer },
+    errors: ['payment_verification_failed'],
+  })
+  const anyOf = [{ $ref: '#/components/schemas/Offer' }, { $ref: '#/components/schemas/Error' }]
+  expect(documentOf([example]).paths['/v1/x']?.post?.responses[402]).toEqual({
+    description: 'an example, payment_verification_failed',
+    content: { 'application/json': { schema: { anyOf } } },
+  })
+})
+
 describe('the error table', () => {
   it.each([
     ['tx_not_found', 402],

@@ -82,12 +82,16 @@ function successes(endpoint: Endpoint, components: Node): Node {
 }
 
 function failures(endpoint: Endpoint, components: Node): Node {
-  const byStatus = Map.groupBy(endpoint.errors ?? [], (code: ErrorCode) => String(ERROR_STATUS[code]))
-  const content = { 'application/json': { schema: lift(ErrorBody, components) } }
-  return {
-    ...Object.fromEntries([...byStatus].map(([status, codes]) => [status, { description: codes.join(', '), content }])),
-    default: { description: 'Any other error', content },
-  }
+  const byStatus = Map.groupBy(endpoint.errors ?? [], (code: ErrorCode) => ERROR_STATUS[code])
+  const error = lift(ErrorBody, components)
+  const failure = (description: string, schema: Node) => ({ description, content: { 'application/json': { schema } } })
+  const declared = [...byStatus].map(([status, codes]) => {
+    // A quote comes with 402, and so do refused payments.
+    const success = endpoint.responses[status]
+    const schema = success ? { anyOf: [lift(success, components), error] } : error
+    return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema)]
+  })
+  return { ...Object.fromEntries(declared), default: failure('Any other error', error) }
 }
 
 /** A copy of the schema in which every titled part is a reference to its component. */

@@ -1,9 +1,10 @@
-// Quotes, confirmation, receipts.
+// Quotes, prices and confirmation.
 
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Hex, OrNull, Timestamp, Words } from './wire.ts'
+import { Receipt } from './receipts.ts'
+import { OrNull, Timestamp, Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
@@ -112,29 +113,6 @@ export const Quote = Type.Object(
 )
 export type Quote = Static<typeof Quote>
 
-export const Receipt = Type.Object(
-  {
-    receipt_id: Type.String(),
-    pay_req_id: Type.String(),
-    paid_amount: Type.String({ description: 'In display units.' }),
-    paid_raw: Type.String({ description: 'In atomic units.' }),
-    received_raw: Type.Optional(Type.String()),
-    pay_asset: Type.String(),
-    network: Type.String(),
-    slot: Type.Optional(Type.Integer()),
-    block_number: Type.Optional(Type.Integer()),
-    sig_alg: Words(['ed25519', 'secp256k1']),
-    tx_hash: Type.String(),
-    payer_pubkey: Type.String(),
-    units: Type.Integer(),
-    confirmed_at: Timestamp(),
-    result_hash: Type.String(),
-    receipt_sig: Hex(64),
-    receipt_signer_pubkey: Hex(32),
-  },
-  { title: 'Receipt' },
-)
-
 export const Confirmation = Type.Object(
   {
     ok: Type.Literal(true),
@@ -184,7 +162,6 @@ const LegChoice = {
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }
-const ReceiptPath = Type.Object({ receipt_id: Type.String() })
 
 export const requestStorage = endpoint({
   name: 'requestStorage',
@@ -195,7 +172,7 @@ export const requestStorage = endpoint({
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 402: Quote },
   headers: NO_STORE,
-  errors: ['leg_not_in_quote', 'idempotency_conflict', 'validation_error'],
+  errors: ['leg_not_in_quote', 'idempotency_conflict', 'chain_unavailable', 'validation_error'],
 })
 
 export const confirmStorage = endpoint({
@@ -234,78 +211,5 @@ export const price = endpoint({
   summary: 'What storage costs now, on every chain',
   query: Type.Object({ units: Type.Optional(Units), provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 200: Price },
-  errors: ['leg_not_in_quote', 'validation_error'],
-})
-
-export const readReceipt = endpoint({
-  name: 'readReceipt',
-  method: 'GET',
-  path: '/v1/receipts/{receipt_id}',
-  auth: 'public',
-  summary: 'A receipt, signed by the gateway',
-  params: ReceiptPath,
-  responses: { 200: Receipt },
-  errors: ['receipt_not_found'],
-})
-
-export const verifyReceipt = endpoint({
-  name: 'verifyReceipt',
-  method: 'GET',
-  path: '/v1/receipts/{receipt_id}/verify',
-  auth: 'public',
-  summary: "Whether a receipt's signature and id hold",
-  params: ReceiptPath,
-  responses: {
-    200: Type.Object({
-      receipt_id: Type.String(),
-      valid: Type.Boolean(),
-      checks: Type.Object({
-        receipt_exists: Type.Boolean(),
-        signature_valid: Type.Boolean(),
-        receipt_id_matches: Type.Boolean(),
-      }),
-      signer_pubkey: Hex(32),
-      key_id: Type.String(),
-      signed_message_hex: Type.String(),
-      receipt: Receipt,
-    }),
-  },
-  errors: ['receipt_not_found'],
-})
-
-export const PaymentMatches = Type.Object({
-  treasury_balance_rose: Type.Boolean(),
-  amount_sufficient: Type.Boolean(),
-  payer_matches: Type.Boolean(),
-  slot_matches: Type.Optional(Type.Boolean({ description: 'Primary chain only.' })),
-})
-
-const Height = { slot: Type.Optional(Type.Integer()), block_number: Type.Optional(Type.Integer()) }
-
-export const verifyPayment = endpoint({
-  name: 'verifyPayment',
-  method: 'GET',
-  path: '/v1/receipts/{receipt_id}/verify-payment',
-  auth: 'public',
-  summary: 'Whether the chain still says what the receipt says',
-  params: ReceiptPath,
-  responses: {
-    200: Type.Object({
-      receipt_id: Type.String(),
-      network: Type.String(),
-      tx_hash: Type.String(),
-      verified: Type.Boolean(),
-      matches: PaymentMatches,
-      on_chain: Type.Object({
-        received_raw: Type.String(),
-        payer: OrNull(Type.String()),
-        ...Height,
-        block_time: OrNull(Type.Integer()),
-      }),
-      receipt: Type.Object({ paid_raw: Type.String(), payer_pubkey: Type.String(), ...Height }),
-      checked_at: Timestamp(),
-    }),
-  },
-  headers: NO_STORE,
-  errors: ['receipt_not_found', 'receipt_has_no_tx_hash', 'tx_not_found_on_chain', 'chain_unavailable'],
+  errors: ['leg_not_in_quote', 'chain_unavailable', 'validation_error'],
 })

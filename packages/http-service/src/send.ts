@@ -30,7 +30,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
-export interface Outgoing {
+interface Outgoing {
   /** The declared path, or null where there is none. Told, because the framework builds it anew at each asking. */
   route: string | null
   status: number

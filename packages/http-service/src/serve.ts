@@ -20,7 +20,7 @@ export interface WireRequest {
   clientAddress: string
 }
 
-export interface Input<E extends Endpoint, Caller> {
+interface Input<E extends Endpoint, Caller> {
   params: Params<E>
   query: Query<E>
   body: Body<E>
@@ -41,7 +41,19 @@ export class Answer<B> {
   }
 }
 
-type Result<E extends Endpoint> = ResponseBody<E> | Answer<ResponseBody<E>>
+/** A body that is JSON text already, as it was stored: sent as it is. */
+export class JsonText<B> {
+  readonly text: string
+  /** Only for the compiler: what the text says. */
+  declare readonly of: B
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type AnyBody<E extends Endpoint> = ResponseBody<E> | JsonText<ResponseBody<E>>
+type Result<E extends Endpoint> = AnyBody<E> | Answer<AnyBody<E>>
 type Operation<E extends Endpoint, Caller> = (input: Input<E, Caller>) => Result<E> | Promise<Result<E>>
 
 /** Says who is calling, or throws. It sees the path's and query's values, checked, and the body's bytes, unread. */
@@ -51,6 +63,7 @@ export type Authenticate<E extends Endpoint, Caller> = (
 ) => Caller | Promise<Caller>
 
 const NO_BYTES = new Uint8Array()
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 type PublicEndpoint = Endpoint & { auth: 'public' }
 
@@ -99,12 +112,13 @@ function register<E extends Endpoint, Caller>(
 
   function send(request: FastifyRequest, reply: FastifyReply, result: Result<E>): FastifyReply {
     const answer = result instanceof Answer ? result : new Answer(firstStatus, result)
-    checkResponse?.(answer.status, answer.body)
+    const text = answer.body instanceof JsonText ? answer.body.text : null
+    checkResponse?.(answer.status, text === null ? answer.body : JSON.parse(text))
     return service.send(request, reply, {
       route,
       status: answer.status,
-      headers: answer.headers ? { ...headers, ...answer.headers } : headers,
-      body: answer.body,
+      headers: { ...(text !== null && JSON_TYPE), ...headers, ...answer.headers },
+      body: text ?? answer.body,
     })
   }
 

@@ -8,7 +8,7 @@ export function requireStorableText(value: unknown, loc: [string, ...(string | n
     if (value.includes('\0')) throw new ValidationError({ loc, msg: 'must not contain a NUL character' })
     if (!value.isWellFormed()) throw new ValidationError({ loc, msg: 'must not contain a lone surrogate' })
   } else if (Array.isArray(value)) {
-    value.forEach((item, i) => requireStorableText(item, [...loc, i]))
+    for (const [i, item] of value.entries()) requireStorableText(item, [...loc, i])
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) requireStorableText(item, [...loc, key])
   }

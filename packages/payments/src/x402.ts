@@ -6,7 +6,7 @@ import type { Asset } from './assets.ts'
 import type { Leg } from './legs.ts'
 import type { Rate, Rates } from './price-oracle.ts'
 
-export const MAX_TIMEOUT_SECONDS = 300
+const MAX_TIMEOUT_SECONDS = 300
 
 export interface PricedLeg extends Leg {
   amount: bigint

@@ -10,8 +10,6 @@ export interface IssuedBlockhash {
   readonly height: number
 }
 
-export type Blockhashes = ReturnType<typeof createBlockhashes>
-
 /**
  * The table of blockhashes handed out. litesvm accepts its newest blockhash only, so its own check is off and a
  * transaction's lifetime is judged here, by block height as on a real chain.

@@ -2,6 +2,11 @@
 
 import type { Migrations } from '@svc/database/migrate'
 
+type PaymentAssetTables = {
+  receipts: { network: string; tx: string; receipt: string }
+  payment_transactions: { network: string; tx: string; asset: string }
+}
+
 export const migrations: Migrations = {
   '0001-signing-keys': async (db, column) => {
     await db.schema
@@ -71,5 +76,35 @@ export const migrations: Migrations = {
       .addColumn('expires_at', column.text, (c) => c.notNull())
       .execute()
     await db.schema.createIndex('lockers_owner').on('lockers').column('owner').execute()
+  },
+
+  '0004-payment-asset': async (db, column) => {
+    await db.schema
+      .alterTable('payment_transactions')
+      .addColumn('asset', column.text, (c) => c.notNull().defaultTo(''))
+      .execute()
+    const tables = db.$extendTables<PaymentAssetTables>()
+    for (const { network, tx, receipt } of await tables.selectFrom('receipts').selectAll().execute()) {
+      await tables
+        .updateTable('payment_transactions')
+        .set({ asset: JSON.parse(receipt).pay_asset })
+        .where('network', '=', network)
+        .where('tx', '=', tx)
+        .execute()
+    }
+  },
+
+  '0005-x402-settlements': async (db, column) => {
+    await db.schema
+      .createTable('x402_settlements')
+      .addColumn('pay_req_id', column.text, (c) => c.primaryKey())
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('asset', column.text, (c) => c.notNull())
+      .addColumn('payment_id', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('raw', column.text, (c) => c.notNull())
+      .addColumn('height', column.integer, (c) => c.notNull())
+      .addUniqueConstraint('x402_settlements_payment', ['network', 'payment_id'])
+      .execute()
   },
 }

@@ -8,6 +8,7 @@ export interface Schema {
   receipts: ReceiptTable
   owners: OwnerTable
   lockers: LockerTable
+  x402_settlements: X402SettlementTable
 }
 
 /** Every key that has signed receipts and statements; retired ones stay, so that what they signed stays checkable. */
@@ -29,7 +30,7 @@ export interface PayRequestTable {
   quote: string
 }
 
-export interface IdempotencyKeyTable {
+interface IdempotencyKeyTable {
   idempotency_key: string
   /** SHA-256 of the canonical body the key came with. */
   body_sha256: string
@@ -44,6 +45,8 @@ export interface PaymentTransactionTable {
   tx: string
   kind: 'single' | 'batch'
   payer: string
+  /** Ticker. A row counts one asset; whatever else the transaction may have brought is not sold for. */
+  asset: string
   /** Atomic units that arrived, and how much of them receipts account for; decimal text. */
   received: string
   bound: string
@@ -60,7 +63,7 @@ export interface ReceiptTable {
 }
 
 /** Counts lockers, so that the cap of an owner is one conditional update. */
-export interface OwnerTable {
+interface OwnerTable {
   owner: string
   locker_count: number
 }
@@ -76,4 +79,20 @@ export interface LockerTable {
   terms: string
   created_at: string
   expires_at: string
+}
+
+/** A payment that its payer only signed, noted before it is sent: whoever shows it again gets what it led to. */
+export interface X402SettlementTable {
+  /** A quote has one settlement at a time: two signatures for it are not two payments. */
+  pay_req_id: string
+  network: string
+  /** What the leg is paid in: mint or contract. */
+  asset: string
+  /** Unique with its network: the authorization's payer and nonce, or the hash of the message that was signed. */
+  payment_id: string
+  tx: string
+  /** The transaction as it is sent. */
+  raw: string
+  /** Where the chain stood when it was sent. */
+  height: number
 }

@@ -3,10 +3,20 @@ import type { ChainPayment } from '@svc/payments/payment'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
+import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
 import type { QuotedLeg } from './paid-leg.ts'
 import { paymentRefused } from './payment-errors.ts'
-import { findReceiptOfRequest, insertPaymentTransaction, insertReceipt, type PayRequest } from './store.ts'
+import {
+  deletePaymentTransaction,
+  findReceiptOfRequest,
+  insertPaymentTransaction,
+  insertReceipt,
+  lockPaymentTransaction,
+  type PayRequest,
+  setBound,
+} from './store.ts'
 
 /**
  * Pending → paid, as one database transaction: the chain's transaction goes into the book, whole, and the receipt is
@@ -19,41 +29,61 @@ export async function claimPayment(
   payment: ChainPayment,
 ): Promise<{ receipt: SignedReceipt; isNew: boolean }> {
   const receipt = newReceipt(context, request, leg, payment)
-  const isNew = await writeClaim(context, receipt, leg, payment)
-  if (isNew) return { receipt, isNew }
-  const existing = await findReceiptOfRequest(context.database.db, request.pay_req_id)
-  if (!existing) throw paymentRefused('transaction_already_used')
-  return { receipt: existing, isNew }
+  return context.database.db.transaction().execute(async (tx) => {
+    const [written] = await bookReceipts(tx, 'single', [receipt])
+    if (written) return { receipt, isNew: true }
+    const existing = await findReceiptOfRequest(tx, request.pay_req_id)
+    if (!existing) throw paymentRefused('transaction_already_used')
+    return { receipt: existing, isNew: false }
+  })
 }
 
-class AlreadyPaid extends Error {}
-
-/** False, with nothing changed, when the transaction or the quote is taken. */
-async function writeClaim(
-  context: Context,
-  receipt: SignedReceipt,
-  leg: QuotedLeg,
-  payment: ChainPayment,
-): Promise<boolean> {
-  try {
-    return await context.database.db.transaction().execute(async (tx) => {
-      const isFree = await insertPaymentTransaction(tx, {
-        network: leg.network.name,
-        tx: payment.tx,
-        kind: 'single',
-        payer: receipt.payer_pubkey,
-        received: String(payment.received),
-        bound: String(leg.amount),
-      })
-      if (!isFree) return false
-      // Another transaction paid this quote first: this one stays unused.
-      if (!(await insertReceipt(tx, receipt))) throw new AlreadyPaid()
-      return true
-    })
-  } catch (error) {
-    if (error instanceof AlreadyPaid) return false
-    throw error
+/**
+ * Writes the receipts of one transaction of the chain, and tells which are new: not those whose quote has a receipt
+ * already, and none where the transaction is taken. A plain purchase takes it whole; batches share it out for as long
+ * as it reaches (T-01).
+ */
+export async function bookReceipts(
+  tx: Transaction<Schema>,
+  kind: 'single' | 'batch',
+  receipts: readonly SignedReceipt[],
+): Promise<SignedReceipt[]> {
+  const [first] = receipts
+  const entry = first ? await openEntry(tx, kind, first) : null
+  if (!entry) return []
+  const written: SignedReceipt[] = []
+  // In one order everywhere: batches that have quotes in common would else wait for each other.
+  for (const receipt of receipts.toSorted((a, b) => (a.pay_req_id < b.pay_req_id ? -1 : 1))) {
+    if (await insertReceipt(tx, receipt)) written.push(receipt)
   }
+  const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
+  if (bound > BigInt(entry.received)) throw paymentRefused('amount_too_small')
+  // Other transactions paid all of these quotes first: this one stays unused.
+  await (bound === 0n ? deletePaymentTransaction(tx, entry) : setBound(tx, entry, String(bound)))
+  return written
+}
+
+/** The line of a transaction in the book, held for the rest of the database transaction; null when it is taken. */
+async function openEntry(
+  tx: Transaction<Schema>,
+  kind: 'single' | 'batch',
+  receipt: SignedReceipt,
+): Promise<PaymentTransactionTable | null> {
+  const entry = {
+    network: receipt.network,
+    tx: receipt.tx_hash,
+    kind,
+    payer: receipt.payer_pubkey,
+    asset: receipt.pay_asset,
+    received: receipt.received_raw ?? receipt.paid_raw,
+    bound: '0',
+  }
+  if (await insertPaymentTransaction(tx, entry)) return entry
+  if (kind === 'single') return null
+  const known = await lockPaymentTransaction(tx, entry)
+  // The same amount of the same asset: what came to another address has not been counted here.
+  const isSame = known.kind === 'batch' && known.asset === entry.asset && known.received === entry.received
+  return isSame ? known : null
 }
 
 export function newReceipt(

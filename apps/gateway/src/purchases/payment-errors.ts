@@ -19,6 +19,13 @@ export function paymentRefused(reason: RejectionReason): ServiceError {
   return new ServiceError('payment_verification_failed', REASONS[reason], { details: { reason } })
 }
 
+export function payReqNotFound(details?: { pay_req_ids: string[] }): ServiceError {
+  return new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
+    hint: 'POST /v1/storage/request for a quote',
+    ...(details && { details }),
+  })
+}
+
 export function txNotFound({ family }: Network): ServiceError {
   const seconds = family === 'evm' ? 5 : 2
   return new ServiceError('tx_not_found', 'the chain does not show this transaction yet', {

@@ -1,4 +1,5 @@
 import * as purchases from '@svc/api/purchases'
+import * as receipts from '@svc/api/receipts'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
@@ -12,7 +13,7 @@ export function purchaseRoutes(service: Service, context: Context): void {
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
   serve(service, purchases.requestStorage, ({ body, wire }) => requestQuote(context, body, wire))
   serve(service, purchases.confirmStorage, ({ body, wire }) => confirmPayment(context, body, wire))
-  serve(service, purchases.readReceipt, ({ params }) => readReceipt(context, params.receipt_id))
-  serve(service, purchases.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
-  serve(service, purchases.verifyPayment, ({ params }) => verifyPayment(context, params.receipt_id))
+  serve(service, receipts.readReceipt, ({ params }) => readReceipt(context, params.receipt_id))
+  serve(service, receipts.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
+  serve(service, receipts.verifyPayment, ({ params }) => verifyPayment(context, params.receipt_id))
 }

@@ -2,13 +2,16 @@
 
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '@svc/payments/assets'
+import type { BalanceReader } from '@svc/payments/balances'
 import { createChainProbe } from '@svc/payments/chain-probe'
+import { createEvmBalanceReader } from '@svc/payments/evm/balances'
 import { createEvmPaymentReader } from '@svc/payments/evm/evm-payment-reader'
 import { createHermesSource } from '@svc/payments/hermes'
 import { configuredLegs, type Leg } from '@svc/payments/legs'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PaymentReader } from '@svc/payments/payment'
 import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
+import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
 import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
 import type { PaymentConfig, PaymentSecrets } from '../payment-settings.ts'
@@ -18,7 +21,16 @@ export interface Sales {
   offeredLegs(): Promise<Leg[]>
   reader(network: Network): PaymentReader
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
+  treasuries: readonly Treasury[]
   oracle: PriceOracle
+}
+
+/** Where everything sold on one network is paid. */
+interface Treasury {
+  network: Network
+  address: string
+  legs: readonly Leg[]
+  balances: BalanceReader
 }
 
 const ORACLE_TIMEOUT_MS = 3_000
@@ -50,18 +62,24 @@ export async function openSales(
       const existing = await tokenAccounts.existing()
       return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
     },
-    reader(network) {
-      const reader = readers.get(network)
-      if (!reader) throw new Error(`no payments are read on ${network.name}`)
-      return reader
-    },
+    reader: ({ family }) => readers[family],
     async health(network) {
       const probe = treasuries.has(network) && probes.get(network)
       if (!probe) return 'disabled'
       return (await probe()) ? 'ok' : 'failing'
     },
+    treasuries: [...treasuries].map(([network, address]) => ({
+      network,
+      address,
+      legs: legs.filter(({ of }) => of.network === network),
+      balances: balanceReader(network, secrets),
+    })),
     oracle: priceOracle(config, secrets, now, log),
   }
+}
+
+function balanceReader({ family }: Network, { primaryRpcUrls, evmRpcUrls }: PaymentSecrets): BalanceReader {
+  return family === 'evm' ? createEvmBalanceReader(evmRpcUrls) : createSolanaBalanceReader(primaryRpcUrls)
 }
 
 function assetAddress({ assets }: PaymentConfig, asset: Asset): string | null {
@@ -77,23 +95,22 @@ function findAsset(ticker: string, network: Network): Asset | undefined {
   return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
 }
 
-function paymentReaders({ primary, evm }: PaymentConfig, secrets: PaymentSecrets): Map<Network, PaymentReader> {
-  const readers = new Map<Network, PaymentReader>()
-  if (primary) {
-    const { genesisHash } = PRIMARY
-    readers.set(
-      PRIMARY,
-      createSolanaPaymentReader({ rpcUrls: secrets.primaryRpcUrls, genesisHash, commitment: primary.commitment }),
-    )
+/** Of both networks: quotes and receipts of before may be on one that is no longer sold on, and then has no nodes. */
+function paymentReaders(
+  { primary, evm }: PaymentConfig,
+  { primaryRpcUrls, evmRpcUrls }: PaymentSecrets,
+): Record<Network['family'], PaymentReader> {
+  const { genesisHash } = PRIMARY
+  const { chainId } = EVM
+  const depth = evm && { confirmations: evm.confirmations, finality: evm.finality }
+  return {
+    solana: createSolanaPaymentReader({
+      rpcUrls: primaryRpcUrls,
+      genesisHash,
+      ...(primary && { commitment: primary.commitment }),
+    }),
+    evm: createEvmPaymentReader({ rpcUrls: evmRpcUrls, chainId, ...depth }),
   }
-  if (evm) {
-    const { confirmations, finality } = evm
-    readers.set(
-      EVM,
-      createEvmPaymentReader({ rpcUrls: secrets.evmRpcUrls, chainId: EVM.chainId, confirmations, finality }),
-    )
-  }
-  return readers
 }
 
 function priceOracle(

@@ -9,8 +9,8 @@ export async function findPayRequest(db: Db, payReqId: string): Promise<PayReque
   return (await db.selectFrom('pay_requests').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()) ?? null
 }
 
-export async function insertPayRequest(db: Db, request: PayRequest): Promise<void> {
-  await db.insertInto('pay_requests').values(request).execute()
+export async function insertPayRequests(db: Db, requests: readonly PayRequest[]): Promise<void> {
+  await db.insertInto('pay_requests').values(requests).execute()
 }
 
 export interface KeptKey {
@@ -75,6 +75,22 @@ export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boo
   return numInsertedOrUpdatedRows > 0n
 }
 
+/** In no order. */
+export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {
+  return db.selectFrom('pay_requests').selectAll().where('pay_req_id', 'in', payReqIds).execute()
+}
+
+/** In no order; fewer than ids where some are not paid. */
+export async function findReceiptsOfRequests(db: Db, payReqIds: readonly string[]): Promise<SignedReceipt[]> {
+  const rows = await db.selectFrom('receipts').select('receipt').where('pay_req_id', 'in', payReqIds).execute()
+  return rows.map(({ receipt }) => JSON.parse(receipt))
+}
+
+export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<SignedReceipt[]> {
+  const rows = await db.selectFrom('receipts').select('receipt').where('tx', '=', tx).orderBy('receipt_id').execute()
+  return rows.map(({ receipt }) => JSON.parse(receipt))
+}
+
 /** False when the transaction is in the book already. */
 export async function insertPaymentTransaction(db: Db, payment: PaymentTransactionTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
@@ -83,4 +99,53 @@ export async function insertPaymentTransaction(db: Db, payment: PaymentTransacti
     .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows > 0n
+}
+
+type PaymentKey = Pick<PaymentTransactionTable, 'network' | 'tx'>
+
+/** One that is in the book, kept from others until the end of the database transaction. */
+export function lockPaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<PaymentTransactionTable> {
+  return db
+    .selectFrom('payment_transactions')
+    .selectAll()
+    .where('network', '=', network)
+    .where('tx', '=', tx)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+export async function setBound(db: Db, { network, tx }: PaymentKey, bound: string): Promise<void> {
+  await db
+    .updateTable('payment_transactions')
+    .set({ bound })
+    .where('network', '=', network)
+    .where('tx', '=', tx)
+    .execute()
+}
+
+export async function deletePaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<void> {
+  await db.deleteFrom('payment_transactions').where('network', '=', network).where('tx', '=', tx).execute()
+}
+
+interface ReceiptCount {
+  network: string
+  /** Null for receipts of no transaction. */
+  asset: string | null
+  receipts: number
+}
+
+export async function countReceipts(db: Db): Promise<ReceiptCount[]> {
+  return db
+    .selectFrom('receipts as r')
+    .leftJoin('payment_transactions as p', (join) =>
+      join.onRef('p.network', '=', 'r.network').onRef('p.tx', '=', 'r.tx'),
+    )
+    .select(({ fn }) => ['r.network', 'p.asset', fn.countAll<number>().as('receipts')])
+    .groupBy(['r.network', 'p.asset'])
+    .execute()
+}
+
+/** Amounts are beyond what SQL adds up exactly on both engines. */
+export function streamReceivedAmounts(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
+  return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(1000)
 }

@@ -1,8 +1,8 @@
 import type { DevClient } from '@svc/testbed/evm-chain/dev-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeBadNodes } from '../bad-nodes-suite.ts'
-import { type LyingNode, startLyingNode, withResult } from '../lying-node.ts'
 import type { Destination } from '../payment.ts'
+import { describeBadNodes } from '../test-bad-nodes.ts'
+import { type LyingNode, startLyingNode, withResult } from '../test-lying-node.ts'
 import { type Payments, payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './test-payments.ts'
 
 for (const [kind, destination] of [

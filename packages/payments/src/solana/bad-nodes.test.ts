@@ -1,8 +1,8 @@
 import { getBase64Decoder, getBase64Encoder } from '@solana/kit'
 import { GENESIS_HASH } from '@svc/testbed/primary-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeBadNodes } from '../bad-nodes-suite.ts'
-import { type LyingNode, startLyingNode, withBody, withResult } from '../lying-node.ts'
+import { describeBadNodes } from '../test-bad-nodes.ts'
+import { type LyingNode, startLyingNode, withBody, withResult } from '../test-lying-node.ts'
 import { createSolanaPaymentReader } from './solana-payment-reader.ts'
 import { type Payments, paySol, payUsdc, SOL, startPayments, TO_TREASURY } from './test-payments.ts'
 

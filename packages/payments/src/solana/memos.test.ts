@@ -3,7 +3,7 @@ import { getAddMemoInstruction, SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana
 import { utf8 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { judgePayment } from '../judge-payment.ts'
-import { startLyingNode, withResult } from '../lying-node.ts'
+import { startLyingNode, withResult } from '../test-lying-node.ts'
 import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './test-payments.ts'
 
 const OURS = `pr_${'0a'.repeat(16)}`

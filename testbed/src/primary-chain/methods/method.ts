@@ -2,7 +2,7 @@ import type { PrimaryChain } from '../chain.ts'
 import type { View } from '../commitments.ts'
 import type { Params } from '../params.ts'
 
-export type Method = (chain: PrimaryChain, params: Params) => unknown
+type Method = (chain: PrimaryChain, params: Params) => unknown
 export type Methods = Readonly<Record<string, Method>>
 
 /** An answer that says as of which slot it holds. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ChainReading, Destination, PaymentReader } from './payment.ts'
 import {
   type Behaviour,
   honestly,
@@ -8,8 +9,7 @@ import {
   startLyingNode,
   withBody,
   withResult,
-} from './lying-node.ts'
-import type { ChainReading, Destination, PaymentReader } from './payment.ts'
+} from './test-lying-node.ts'
 
 /** A chain with a payment on it, and how this family reads it. */
 export interface Subject {

@@ -1,0 +1,77 @@
+import type { Quote, Terms } from '@svc/api/purchases'
+import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { lockerId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Transaction } from 'kysely'
+import type { PayRequestTable, Schema } from '../db/schema.ts'
+import { countLocker, findLockerOfReceipt, insertLocker, type Locker, uncountLocker } from './store.ts'
+
+export interface LockerOrder {
+  receipt: SignedReceipt
+  /** What the receipt paid for. */
+  request: Pick<PayRequestTable, 'provider' | 'quote'>
+  tags: readonly string[]
+  /** Unix seconds. */
+  createdAt: number
+  maxPerOwner: number
+}
+
+export type LockerCreation =
+  | { outcome: 'created' | 'existing'; locker: Locker }
+  | { outcome: 'refused'; refusal: ServiceError }
+
+/**
+ * The locker of a receipt, made now or found. Refusals are values and change nothing, so that whatever else the
+ * database transaction wrote can stand: a receipt whose owner has too many lockers is still paid for.
+ */
+export async function createLocker(tx: Transaction<Schema>, order: LockerOrder): Promise<LockerCreation> {
+  const { receipt_id, payer_pubkey: owner } = order.receipt
+  const known = await findLockerOfReceipt(tx, receipt_id)
+  if (known) return { outcome: 'existing', locker: known }
+  const locker = newLocker(order)
+  // The owner's row comes first: lockers of one owner are made one at a time, in whatever order.
+  const isCounted = await countLocker(tx, owner, order.maxPerOwner)
+  if (isCounted && (await insertLocker(tx, locker))) return { outcome: 'created', locker }
+  if (isCounted) await uncountLocker(tx, owner)
+  const made = await findLockerOfReceipt(tx, receipt_id)
+  if (made) return { outcome: 'existing', locker: made }
+  return { outcome: 'refused', refusal: isCounted ? idTaken(order) : limitReached(order) }
+}
+
+function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
+  const terms = termsOf(JSON.parse(request.quote))
+  return {
+    locker_id: lockerId(receipt.receipt_id),
+    receipt_id: receipt.receipt_id,
+    owner: receipt.payer_pubkey,
+    network: receipt.network,
+    provider: request.provider,
+    tags: JSON.stringify(tags),
+    terms: JSON.stringify(terms),
+    created_at: isoSeconds(createdAt),
+    expires_at: isoSeconds(Math.min(createdAt + terms.ttl_days * 86_400, LAST_SECOND)),
+  }
+}
+
+/** 9999-12-31T23:59:59Z: no time on the wire has a longer year. */
+const LAST_SECOND = 253_402_300_799
+
+function termsOf({ extensions }: Quote): Terms {
+  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days } = extensions.svc.terms
+  return { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days }
+}
+
+function limitReached({ receipt, maxPerOwner }: LockerOrder): ServiceError {
+  return new ServiceError('LOCKER_LIMIT_EXCEEDED', `this owner has ${maxPerOwner} lockers, as many as one may have`, {
+    hint: 'the receipt stays good: ask the operator for a higher limit, then provision with it',
+    details: { receipt_id: receipt.receipt_id, limit: maxPerOwner },
+  })
+}
+
+function idTaken({ receipt }: LockerOrder): ServiceError {
+  return new ServiceError('LOCKER_ID_COLLISION', "the id of this receipt's locker is another locker's", {
+    hint: 'the receipt stays good: ask the operator',
+    details: { receipt_id: receipt.receipt_id },
+  })
+}

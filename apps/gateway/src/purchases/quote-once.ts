@@ -1,0 +1,69 @@
+// One quote for one Idempotency-Key, for a day (PAY-06, PAY-07, AMB-50).
+
+import { hash } from 'node:crypto'
+import type { WireRequest } from '@svc/http-service/serve'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { type Context, unixNow } from '../context.ts'
+import {
+  findIdempotencyKey,
+  findPayRequest,
+  forgetIdempotencyKeys,
+  insertPayRequests,
+  type PayRequest,
+  takeIdempotencyKey,
+} from './store.ts'
+
+const KEY_KEPT_SECONDS = 86_400
+
+export function idempotencyKey({ headers }: WireRequest): string | null {
+  const key = headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw new ValidationError({ loc: ['header', 'Idempotency-Key'], msg: 'must be 1 to 255 visible ASCII characters' })
+}
+
+export interface KeyedOrder {
+  key: string
+  /** One text for one order. */
+  order: string
+  /** Whether a quote has been used: then it stays under its key also when it has expired. */
+  isUsed(request: PayRequest): Promise<boolean>
+  make(): Promise<PayRequest>
+}
+
+/** The request that stands under a key, or a new one that stands there from now on. */
+export async function quoteOnce(context: Context, { key, order, isUsed, make }: KeyedOrder): Promise<PayRequest> {
+  const orderHash = hash('sha256', order)
+  for (;;) {
+    const kept = await findKept(context, key, orderHash)
+    if (kept?.request && (unixNow(context) <= kept.request.expires_at || (await isUsed(kept.request))))
+      return kept.request
+    const request = await make()
+    const { pay_req_id, created_at } = request
+    const isStored = await context.database.db.transaction().execute(async (tx) => {
+      await forgetIdempotencyKeys(tx, created_at - KEY_KEPT_SECONDS)
+      const taken = { idempotency_key: key, body_sha256: orderHash, pay_req_id, created_at }
+      if (!(await takeIdempotencyKey(tx, taken, kept?.payReqId ?? null))) return false
+      await insertPayRequests(tx, [request])
+      return true
+    })
+    // Somebody else took the key in between: then theirs is the quote.
+    if (isStored) return request
+  }
+}
+
+async function findKept(
+  context: Context,
+  key: string,
+  orderHash: string,
+): Promise<{ payReqId: string; request: PayRequest | null } | null> {
+  const { db } = context.database
+  const kept = await findIdempotencyKey(db, key)
+  if (!kept) return null
+  const payReqId = kept.pay_req_id
+  if (kept.created_at <= unixNow(context) - KEY_KEPT_SECONDS) return { payReqId, request: null }
+  if (kept.body_sha256 === orderHash) return { payReqId, request: await findPayRequest(db, payReqId) }
+  throw new ServiceError('idempotency_conflict', 'this Idempotency-Key came with another body before', {
+    hint: 'repeat the same body, or use a new key for a new purchase',
+  })
+}

@@ -1,0 +1,109 @@
+import type { Confirmation } from '@svc/api/purchases'
+import type { X402Quote } from '@svc/api/x402'
+import { Answer, JsonText, type WireRequest } from '@svc/http-service/serve'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { networkNamed } from '@svc/payments/networks'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Context } from '../context.ts'
+import { confirmation } from './confirm-payment.ts'
+import { idempotencyKey, quoteOnce } from './quote-once.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { doorClosed, nothingToSign, paymentResponse } from './x402-errors.ts'
+import { readPaymentSignature, signedLeg, unreadable } from './x402-payment.ts'
+import { newX402Request, type X402Order } from './x402-quote.ts'
+import { resumeSettlement, type SignedPayment, settlePayment } from './x402-settle.ts'
+import { findSettlement } from './x402-store.ts'
+
+type Bought = Answer<Confirmation>
+type Offer = Answer<JsonText<X402Quote>>
+
+/** Without PAYMENT-SIGNATURE, what there is to sign; with it, the receipt. */
+export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+  if (context.settlers.size === 0) throw doorClosed()
+  const header = wire.headers['payment-signature']
+  if (header === undefined) return offer(context, order, wire)
+  const payment = await readPayment(context, order, header)
+  const { receipt, isNew } = 'receipt' in payment ? payment : await settlePayment(context, payment)
+  return bought(receipt, !isNew)
+}
+
+/**
+ * Under an Idempotency-Key, one that has been paid, or may have been, is not offered a second time: a stock client
+ * that repeats the whole call gets its receipt instead of signing again.
+ */
+async function offer(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+  const { db } = context.database
+  const key = idempotencyKey(wire)
+  const make = () => newX402Request(context, order)
+  if (key === null) {
+    const request = await make()
+    await context.storePayRequest(request)
+    return offered(request)
+  }
+  const { units, provider, tags } = order
+  const request = await quoteOnce(context, {
+    key,
+    order: JSON.stringify(['x402', units, provider ?? null, tags ?? null]),
+    make,
+    isUsed: async ({ pay_req_id }) =>
+      Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
+  })
+  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
+  if (receipt) return bought(receipt, true)
+  const begun = await resumeSettlement(context, request)
+  return typeof begun === 'object' ? bought(begun.receipt, true) : offered(request)
+}
+
+function offered({ quote }: PayRequest): Offer {
+  const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
+  // Clients send the extensions back with their signature; the rest of them is in the body.
+  const header = { x402Version, error, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
+  const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
+  return new Answer(402, new JsonText<X402Quote>(quote), { 'payment-required': encoded })
+}
+
+/** What was signed, for which quote; or the receipt, where the quote has been paid. */
+async function readPayment(
+  context: Context,
+  order: X402Order,
+  header: string | string[],
+): Promise<SignedPayment | { receipt: SignedReceipt; isNew: false }> {
+  const { db } = context.database
+  const signature = readPaymentSignature(header)
+  const request = await findPayRequest(db, signature.accepted.extra.pay_req_id)
+  if (!request)
+    throw new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
+      hint: 'repeat the request without PAYMENT-SIGNATURE for a quote',
+    })
+  requireSameOrder(order, request)
+  const { accepts } = JSON.parse(request.quote) as X402Quote
+  const leg = signedLeg(accepts, signature)
+  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
+  if (receipt) return { receipt, isNew: false }
+  const network = networkNamed(leg.network)
+  const settler = network && context.settlers.get(network)
+  if (!settler) throw nothingToSign()
+  const id = settler.paymentId(signature.payload)
+  if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
+  return { request, leg, payload: signature.payload, id }
+}
+
+/** A signature buys what its quote says: a body that says something else is a mistake, best found before paying. */
+function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
+  if (units !== request.units) throw otherOrder('units', request.units)
+  if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)
+}
+
+function otherOrder(field: string, quoted: string | number): ValidationError {
+  return new ValidationError({ loc: ['body', field], msg: `the quote that was signed for says ${quoted}` })
+}
+
+function bought(receipt: SignedReceipt, idempotent: boolean): Bought {
+  const headers = paymentResponse({
+    success: true,
+    transaction: receipt.tx_hash,
+    network: networkNamed(receipt.network)?.caip2 ?? receipt.network,
+    payer: receipt.payer_pubkey,
+  })
+  return new Answer(200, confirmation(receipt, idempotent), headers)
+}

@@ -1,0 +1,73 @@
+// Refusals of the x402 door. Stock clients read PAYMENT-RESPONSE. None carries PAYMENT-REQUIRED: a conforming client
+// would sign once more, and might pay twice (ADD-02).
+
+import { ServiceError } from '@svc/http-service/service-error'
+import type { Network } from '@svc/payments/networks'
+import type { Refusal } from './x402-settler.ts'
+
+const OTHER_DOOR = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
+
+export interface PaymentResponse {
+  success: boolean
+  /** Empty when nothing was sent. */
+  transaction: string
+  /** CAIP-2 id. */
+  network: string
+  payer?: string
+  errorReason?: string
+}
+
+export function paymentResponse(response: PaymentResponse): { 'payment-response': string } {
+  return { 'payment-response': Buffer.from(JSON.stringify(response)).toString('base64') }
+}
+
+export function doorClosed(): ServiceError {
+  return new ServiceError('not_found', 'this gateway does not send signed payments itself', { hint: OTHER_DOOR })
+}
+
+export function nothingToSign(): ServiceError {
+  return new ServiceError('chain_unavailable', 'no payment can be sent for anybody right now', { hint: OTHER_DOOR })
+}
+
+/** Nothing was sent. */
+export function notSettled(refusal: Refusal, { caip2 }: Network): ServiceError {
+  const errorReason = refusal.why === 'invalid' ? refusal.reason : refusal.why
+  const details = { reason: errorReason }
+  const headers = paymentResponse({ success: false, transaction: '', network: caip2, errorReason })
+  switch (refusal.why) {
+    case 'invalid':
+      return new ServiceError(
+        'payment_verification_failed',
+        'what was signed does not pay this quote; nothing was sent',
+        {
+          details,
+          headers,
+        },
+      )
+    case 'unavailable':
+      return new ServiceError('chain_unavailable', 'the chain cannot be asked right now; nothing was sent', {
+        hint: 'repeat the request with the same PAYMENT-SIGNATURE in a few seconds',
+        details,
+        headers: { ...headers, 'retry-after': '5' },
+      })
+    case 'unfunded':
+      return new ServiceError(
+        'chain_unavailable',
+        'this gateway cannot pay the network fee right now; nothing was sent',
+        { hint: `tell its operator, or ${OTHER_DOOR}`, details, headers: { ...headers, 'retry-after': '300' } },
+      )
+  }
+}
+
+/** Sent, and nobody can say yet whether it went through. */
+export function settlementPending({ caip2 }: Network, tx: string): ServiceError {
+  const errorReason = 'settlement_pending'
+  return new ServiceError('chain_unavailable', 'the payment was sent, and the chain does not show it yet', {
+    hint: 'do not sign again: repeat the request with the same PAYMENT-SIGNATURE',
+    details: { reason: errorReason, transaction: tx },
+    headers: {
+      ...paymentResponse({ success: false, transaction: tx, network: caip2, errorReason }),
+      'retry-after': '5',
+    },
+  })
+}

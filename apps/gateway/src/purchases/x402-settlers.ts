@@ -1,0 +1,21 @@
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { PaymentSecrets } from '../payment-settings.ts'
+import type { X402Secrets } from '../x402-settings.ts'
+import type { Settler } from './x402-settler.ts'
+
+/** Of the chains that have a key to send payments with; none where the door is closed. */
+export type Settlers = ReadonlyMap<Network, Settler>
+
+/** The libraries are loaded only where they are used: they would lengthen every start of a gateway. */
+export async function openSettlers(secrets: X402Secrets & PaymentSecrets): Promise<Settlers> {
+  const settlers = new Map<Network, Settler>()
+  if (secrets.svmFeePayerSeed) {
+    const { createSvmSettler } = await import('./x402-svm.ts')
+    settlers.set(PRIMARY, createSvmSettler({ rpcUrls: secrets.primaryRpcUrls, seed: secrets.svmFeePayerSeed }))
+  }
+  if (secrets.evmFacilitatorKey) {
+    const { createEvmSettler } = await import('./x402-evm.ts')
+    settlers.set(EVM, createEvmSettler({ rpcUrls: secrets.evmRpcUrls, key: secrets.evmFacilitatorKey }))
+  }
+  return settlers
+}

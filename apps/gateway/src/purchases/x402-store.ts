@@ -1,0 +1,49 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Schema, X402SettlementTable } from '../db/schema.ts'
+
+type Db = Kysely<Schema>
+export type Settlement = Selectable<X402SettlementTable>
+
+export async function findSettlement(db: Db, payReqId: string): Promise<Settlement | null> {
+  const query = db.selectFrom('x402_settlements').selectAll().where('pay_req_id', '=', payReqId)
+  return (await query.executeTakeFirst()) ?? null
+}
+
+/** Which quote a signed payment was shown for. */
+export async function findQuoteOfPayment(db: Db, network: string, paymentId: string): Promise<string | null> {
+  const query = db
+    .selectFrom('x402_settlements')
+    .select('pay_req_id')
+    .where('network', '=', network)
+    .where('payment_id', '=', paymentId)
+  return (await query.executeTakeFirst())?.pay_req_id ?? null
+}
+
+/** False when the quote has a settlement already, or the payment was shown for another quote. */
+export async function insertSettlement(db: Db, settlement: Settlement): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('x402_settlements')
+    .values(settlement)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+/** False when the settlement names another transaction than `replacing` by now. */
+export async function replaceTransaction(
+  db: Db,
+  { pay_req_id, tx, raw }: Pick<Settlement, 'pay_req_id' | 'tx' | 'raw'>,
+  replacing: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('x402_settlements')
+    .set({ tx, raw })
+    .where('pay_req_id', '=', pay_req_id)
+    .where('tx', '=', replacing)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export async function forgetSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
+  await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
+}

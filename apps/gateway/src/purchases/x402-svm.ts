@@ -1,0 +1,124 @@
+// x402's exact scheme on the primary chain: the payer signs a token transfer, the gateway adds its signature as fee
+// payer and sends it.
+
+import { hash } from 'node:crypto'
+import {
+  type Address,
+  address,
+  type Base64EncodedWireTransaction,
+  createSolanaRpc,
+  getBase64EncodedWireTransaction,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  type SignatureBytes,
+} from '@solana/kit'
+import type { SvmPayload } from '@svc/api/x402'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './x402-settler.ts'
+import { createSvmNodes, type SvmNodes } from './x402-svm-nodes.ts'
+
+/** What a payer may make us spend: at most 20,000 lamports beside the fee for two signatures. */
+const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
+
+/** A transaction lives for 150 blocks from the newest when it was signed; as many again for a node that lags. */
+const LIFE_BLOCKS = 300
+
+export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
+  const key = ed25519Signer(seed)
+  const feePayer = address(toBase58(key.publicKey))
+  const nodes = createSvmNodes(rpcUrls.map((url) => createSolanaRpc(url)))
+
+  /** Given away only for what the facilitator has checked: with it, a transaction spends our coins. */
+  function sign(transaction: string): { tx: string; raw: Base64EncodedWireTransaction } {
+    const decoded = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'))
+    const signature = key.sign(new Uint8Array(decoded.messageBytes)) as SignatureBytes // 64 bytes
+    const signatures = { ...decoded.signatures, [feePayer]: signature }
+    return { tx: toBase58(signature), raw: getBase64EncodedWireTransaction({ ...decoded, signatures }) }
+  }
+
+  return {
+    feePayer,
+    paymentId(payload) {
+      const decoded = 'transaction' in payload ? decode(payload.transaction) : null
+      return decoded && hash('sha256', decoded.messageBytes)
+    },
+    async settle(order) {
+      const { transaction } = order.payload as SvmPayload // by its id, which was taken
+      if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
+      return settleWith(nodes, order, transaction)
+    },
+    async resend({ raw }) {
+      await nodes.send(raw as Base64EncodedWireTransaction)
+    },
+    async fate({ height }, _leg, hasFailed) {
+      return hasFailed || (await nodes.finalizedHeight()) > height + LIFE_BLOCKS ? 'never' : 'may_come'
+    },
+  }
+
+  async function settleWith(nodes: SvmNodes, order: SettlementOrder, transaction: string): Promise<Refusal | null> {
+    let refusal: Refusal | null = null
+    let failure: unknown = null
+    const scheme = new ExactSvmScheme(
+      {
+        getAddresses: () => [feePayer],
+        signTransaction: async (unsigned) => sign(unsigned).raw,
+        async simulateTransaction(unsigned) {
+          refusal = await nodes.objection(unsigned as Base64EncodedWireTransaction, sourceOf(unsigned))
+          if (refusal) throw new Refused(refusal)
+        },
+        async sendTransaction() {
+          const { tx, raw } = sign(transaction)
+          try {
+            if (await order.note({ tx, raw, height: await nodes.height() })) await nodes.send(raw)
+          } catch (error) {
+            if (error instanceof Refused) refusal = error.refusal
+            else failure = error
+          }
+          return tx
+        },
+        // Our own reader waits: it asks every node, at the commitment that is configured.
+        confirmTransaction: async () => {},
+      },
+      undefined,
+      LIMITS,
+    )
+    const objection = await runFacilitator(scheme, order)
+    if (failure) throw failure
+    return refusal ?? objection
+  }
+}
+
+interface Decoded {
+  messageBytes: Uint8Array
+  /** Stock wallets never do, and a program could take its coins: it has signed. */
+  usesFeePayer: boolean
+  /** Of the instruction where the scheme wants the transfer. */
+  transfer: Address[]
+}
+
+function decode(transaction: string): Decoded | null {
+  try {
+    const bytes = Buffer.from(transaction, 'base64')
+    if (bytes.toString('base64') !== transaction) return null
+    const { messageBytes } = getTransactionDecoder().decode(bytes)
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
+    if (message.version !== 0 && message.version !== 'legacy') return null
+    const accounts = message.instructions.map(({ accountIndices = [] }) => accountIndices)
+    return {
+      messageBytes: new Uint8Array(messageBytes),
+      usesFeePayer: accounts.some((indices) => indices.includes(0)),
+      transfer: (accounts[2] ?? []).flatMap((index) => message.staticAccounts[index] ?? []),
+    }
+  } catch {
+    return null
+  }
+}
+
+/** The account that pays, and who signed for it. The facilitator has found a transfer in its place. */
+function sourceOf(transaction: string): { account: Address; owner: Address } {
+  const [account, , , owner] = decode(transaction)?.transfer ?? []
+  if (!account || !owner) throw new Refused({ why: 'invalid', reason: 'no_transfer' })
+  return { account, owner }
+}

@@ -1,0 +1,33 @@
+// Load from this process on a server in another, counted by the server's processor time.
+
+import autocannon from 'autocannon'
+import type { ServerProcess } from './server-process.ts'
+
+export interface Route {
+  path: string
+  /** With a body the request is a POST of JSON. */
+  body?: string
+  /** The status that counts as success. */
+  status?: number
+}
+
+const SECONDS = 3
+const CONNECTIONS = 32
+
+export async function requestsPerCpuSecond(server: ServerProcess, route: Route): Promise<number> {
+  const before = await server.cpuSeconds()
+  const requests = await load(server, route)
+  return requests / ((await server.cpuSeconds()) - before)
+}
+
+export async function warmUp(server: ServerProcess, route: Route): Promise<void> {
+  await load(server, route)
+}
+
+async function load({ url }: ServerProcess, { path, body, status = 200 }: Route): Promise<number> {
+  const post = body && { method: 'POST' as const, body, headers: { 'content-type': 'application/json' } }
+  const result = await autocannon({ url: url + path, connections: CONNECTIONS, duration: SECONDS, ...post })
+  const answered = (result.statusCodeStats as Record<number, { count: number }>)[status]?.count ?? 0
+  if (answered < result.requests.total) throw new Error(`${path}: ${JSON.stringify(result.statusCodeStats)}`)
+  return result.requests.total
+}

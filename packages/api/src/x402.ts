@@ -1,0 +1,116 @@
+// The standard x402 payment as a second door: the client signs, the gateway sends, one call buys.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { Confirmation, PaymentLeg, Quote, requestStorage } from './purchases.ts'
+import { Timestamp } from './wire.ts'
+
+const { units, provider } = requestStorage.body.properties
+
+/** A leg that x402's own exact scheme can pay: `payTo` is a wallet also where tokens are paid. */
+export const X402Leg = Type.Object(
+  {
+    ...PaymentLeg.properties,
+    payTo: Type.String({ description: 'The wallet that is paid.' }),
+    extra: Type.Object({
+      ...PaymentLeg.properties.extra.properties,
+      feePayer: Type.Optional(Type.String({ description: 'Pays the network fee. Primary chain only.' })),
+      token_account: Type.Optional(Type.String({ description: "The wallet's account for the token." })),
+    }),
+  },
+  { title: 'X402Leg' },
+)
+export type X402Leg = Static<typeof X402Leg>
+
+const quoteExtension = Quote.properties.extensions.properties.svc.properties
+
+export const X402Quote = Type.Object(
+  {
+    x402Version: Type.Literal(2),
+    resource: Quote.properties.resource,
+    accepts: Type.Array(X402Leg),
+    error: Type.String(),
+    extensions: Type.Object({
+      svc: Type.Object({
+        terms: quoteExtension.terms,
+        instructions: Type.Object({ steps: Type.Array(Type.String()) }),
+        price_summary: quoteExtension.price_summary,
+        tags: Type.Optional(Type.Array(Type.String())),
+        info: Type.Object({
+          flow: Type.Literal('sign-and-repeat'),
+          pay_req_id: Type.String(),
+          expires_at: Timestamp(),
+        }),
+        schema: quoteExtension.schema,
+      }),
+    }),
+  },
+  { title: 'X402Quote' },
+)
+export type X402Quote = Static<typeof X402Quote>
+
+const Digits = Type.String({ pattern: '^[0-9]{1,78}$' })
+const EvmAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+
+/** EIP-3009: leave for anybody to move this much from the payer to the treasury, once. */
+export const EvmPayload = Type.Object({
+  signature: Type.String({ pattern: '^0x([0-9a-fA-F]{2}){1,2048}$' }),
+  authorization: Type.Object({
+    from: EvmAddress,
+    to: EvmAddress,
+    value: Digits,
+    validAfter: Digits,
+    validBefore: Digits,
+    nonce: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
+  }),
+})
+export type EvmPayload = Static<typeof EvmPayload>
+
+/** A transaction that lacks nothing but the fee payer's signature. */
+export const SvmPayload = Type.Object({
+  transaction: Type.String({ pattern: '^[A-Za-z0-9+/]{1,1644}={0,2}$', description: 'Base64.' }),
+})
+export type SvmPayload = Static<typeof SvmPayload>
+
+/** What the header PAYMENT-SIGNATURE holds, as base64 of JSON. */
+export const PaymentSignature = Type.Object(
+  {
+    x402Version: Type.Literal(2),
+    accepted: Type.Object({
+      scheme: Type.String(),
+      network: Type.String(),
+      amount: Type.String(),
+      asset: Type.String(),
+      payTo: Type.String(),
+      extra: Type.Object({ pay_req_id: Type.String({ pattern: '^pr_[0-9a-f]{32}$' }) }),
+    }),
+    payload: Type.Union([EvmPayload, SvmPayload]),
+  },
+  { title: 'PaymentSignature' },
+)
+export type PaymentSignature = Static<typeof PaymentSignature>
+
+export const buyStorage = endpoint({
+  name: 'buyStorage',
+  method: 'POST',
+  path: '/v1/x402/storage',
+  auth: 'public',
+  summary: 'Buy in one call with a standard x402 client: 402 with what to sign, then the receipt for PAYMENT-SIGNATURE',
+  body: Type.Object({
+    units,
+    provider,
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
+  }),
+  responses: { 200: Confirmation, 402: X402Quote },
+  headers: { 'cache-control': 'no-store' },
+  errors: [
+    'leg_not_in_quote',
+    'payment_verification_failed',
+    'not_found',
+    'pay_req_not_found',
+    'idempotency_conflict',
+    'quote_expired',
+    'validation_error',
+    'chain_unavailable',
+  ],
+})
