@@ -22,6 +22,7 @@ const ROOMS: Record<string, readonly string[]> = {
   auth: ['db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'lockers'],
+  x402: ['db', 'purchases'],
 }
 
 const problems = sourceFiles().flatMap((file) => {
@@ -45,7 +46,7 @@ function imports(file: string): string[] {
 }
 
 function objection(file: string, owner: string, target: string): string | null {
-  const isTest = /(?:\.test\.ts|[/-]test-[^/]+\.ts)$/.test(file)
+  const isTest = /(?:\.test\.ts|\/test-[^/]+\.ts)$/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
     const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', owner] : [])]

@@ -12,7 +12,7 @@ import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { openSales, type Sales } from './purchases/sales.ts'
 import { insertPayRequests, type PayRequest } from './purchases/store.ts'
-import { openSettlers, type Settlers } from './purchases/x402-settlers.ts'
+import { openSettlers, type Settlers } from './x402/settlers.ts'
 
 export interface Context {
   config: Config

@@ -8,7 +8,7 @@ import { noteSigningKey } from './info/signing-keys.ts'
 import { internalRoutes } from './purchases/internal-routes.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { sponsoredRoutes } from './purchases/sponsored-routes.ts'
-import { x402Routes } from './purchases/x402-routes.ts'
+import { x402Routes } from './x402/routes.ts'
 
 export interface Gateway {
   /** Where it listens; the port is the real one also when 0 was asked for. */

@@ -9,7 +9,7 @@ import {
   insertSettlement,
   replaceTransaction,
   type Settlement,
-} from './x402-store.ts'
+} from './store.ts'
 
 forEachDatabase('settlements', (database) => {
   const settlement = (changes: Partial<Settlement>): Settlement => ({

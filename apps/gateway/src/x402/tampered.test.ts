@@ -2,7 +2,7 @@ import type { X402Leg } from '@svc/api/x402'
 import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
 import { PUBLICATION } from '@svc/testbed/primary-chain/dev-accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectError } from './test-market.ts'
+import { expectError } from '../purchases/test-market.ts'
 import {
   encoded,
   FAMILIES,
@@ -13,7 +13,7 @@ import {
   treasuryUsdc,
   walletOn,
   type X402Shop,
-} from './x402-test-shop.ts'
+} from './test-shop.ts'
 
 let shop: X402Shop
 let before: bigint[]

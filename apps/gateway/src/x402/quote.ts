@@ -5,10 +5,10 @@ import type { buyStorage, X402Leg, X402Quote } from '@svc/api/x402'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../context.ts'
-import { priceStorage } from './price-storage.ts'
-import { quoteBody } from './quote-body.ts'
-import type { PayRequest } from './store.ts'
-import { nothingToSign } from './x402-errors.ts'
+import { priceStorage } from '../purchases/price-storage.ts'
+import { quoteBody } from '../purchases/quote-body.ts'
+import type { PayRequest } from '../purchases/store.ts'
+import { nothingToSign } from './errors.ts'
 
 export type X402Order = Body<typeof buyStorage>
 

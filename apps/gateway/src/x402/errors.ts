@@ -3,7 +3,7 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
-import type { Refusal } from './x402-settler.ts'
+import type { Refusal } from './settler.ts'
 
 const OTHER_DOOR = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
 

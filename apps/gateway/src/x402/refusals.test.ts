@@ -4,7 +4,7 @@ import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
 import { MINTS, PUBLICATION } from '@svc/testbed/primary-chain/dev-accounts'
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectError, legOf, shopOf } from './test-market.ts'
+import { expectError, legOf, shopOf } from '../purchases/test-market.ts'
 import {
   asRequirements,
   encoded,
@@ -19,7 +19,7 @@ import {
   treasuryUsdc,
   walletOn,
   type X402Shop,
-} from './x402-test-shop.ts'
+} from './test-shop.ts'
 
 let shop: X402Shop
 let before: bigint[]

@@ -1,8 +1,10 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
+import { startLocalChains } from '@svc/testbed/local-chains'
 import { FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/testbed/primary-chain/dev-accounts'
+import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { legOf, shopOf } from './test-market.ts'
+import { legOf, shopOf } from '../purchases/test-market.ts'
 import {
   buyWith,
   encoded,
@@ -18,7 +20,7 @@ import {
   WALLETS,
   walletOn,
   type X402Shop,
-} from './x402-test-shop.ts'
+} from './test-shop.ts'
 
 let shop: X402Shop
 beforeAll(async () => {
@@ -153,6 +155,15 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     const { status, body } = await plain.confirm(claim, receipt.tx_hash)
     expect([status, body]).toMatchObject([402, { details: { reason: 'names_another_quote' } }])
   })
+})
+
+it('AMB-76 a buyer waits until the chain is sure', async () => {
+  const chains = await startLocalChains()
+  const gateway = await startTestGateway(chains.variables)
+  const response = await buyWith(await walletOn('primary', chains), gateway.url)
+  expect(await response.json()).toMatchObject({ ok: true, idempotent: false })
+  await gateway.stop()
+  await chains.stop()
 })
 
 it('a wallet that prefers USDT pays in USDT', async () => {

@@ -3,7 +3,7 @@ import { withBody, withResult } from '@svc/payments/test-lying-node'
 import { call } from '@svc/testbed/primary-chain/test-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, shopOf } from './test-market.ts'
+import { expectError, shopOf } from '../purchases/test-market.ts'
 import {
   buyWith,
   FAMILIES,
@@ -16,8 +16,8 @@ import {
   signFor,
   treasuryUsdc,
   walletOn,
-} from './x402-test-shop.ts'
-import { expectPending, openTroubledShop, READ, SEND, TAKEN, TRY, type TroubledShop } from './x402-test-trouble.ts'
+} from './test-shop.ts'
+import { expectPending, openTroubledShop, READ, SEND, TAKEN, TRY, type TroubledShop } from './test-trouble.ts'
 
 let shop: TroubledShop
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import type { PaymentPayload } from '@x402/core/types'
 import { expect } from 'vitest'
 import type { Overrides } from '../context.ts'
 import type { Gateway } from '../gateway.ts'
-import { expectError, type Reply } from './test-market.ts'
+import { expectError, type Reply } from '../purchases/test-market.ts'
 import {
   encoded,
   FAMILIES,
@@ -18,7 +18,7 @@ import {
   signFor,
   treasuryUsdc,
   walletOn,
-} from './x402-test-shop.ts'
+} from './test-shop.ts'
 
 /** What chains call it to send a payment, to look at one, and what is asked of them before one is sent. */
 export const SEND = { primary: 'sendTransaction', evm: 'eth_sendRawTransaction' }

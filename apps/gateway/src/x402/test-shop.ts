@@ -20,7 +20,7 @@ import { erc20Abi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Overrides } from '../context.ts'
 import type { Gateway } from '../gateway.ts'
-import { shopOf } from './test-market.ts'
+import { shopOf } from '../purchases/test-market.ts'
 
 export type Family = 'primary' | 'evm'
 export const FAMILIES: readonly Family[] = ['primary', 'evm']

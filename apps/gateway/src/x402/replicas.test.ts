@@ -4,7 +4,7 @@ import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../gateway.ts'
-import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './x402-test-shop.ts'
+import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './test-shop.ts'
 
 let chains: LocalChains
 let database: FreshDatabase

@@ -5,9 +5,9 @@ import { connectAs } from '@svc/testbed/evm-chain/dev-client'
 import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { expectError } from './test-market.ts'
-import { encoded, PRICE, show, treasuryUsdc } from './x402-test-shop.ts'
-import { expectPending, openTroubledShop, SEND, TAKEN, type TroubledShop } from './x402-test-trouble.ts'
+import { expectError } from '../purchases/test-market.ts'
+import { encoded, PRICE, show, treasuryUsdc } from './test-shop.ts'
+import { expectPending, openTroubledShop, SEND, TAKEN, type TroubledShop } from './test-trouble.ts'
 
 let shop: TroubledShop
 beforeAll(async () => {

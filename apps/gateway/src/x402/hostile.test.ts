@@ -23,17 +23,8 @@ import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { DEMO_PAYERS, FAUCET, MINTS, tokenAccountOf } from '@svc/testbed/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/testbed/primary-chain/test-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { expectError } from './test-market.ts'
-import {
-  asRequirements,
-  encoded,
-  legOn,
-  openX402Shop,
-  post,
-  show,
-  treasuryUsdc,
-  type X402Shop,
-} from './x402-test-shop.ts'
+import { expectError } from '../purchases/test-market.ts'
+import { asRequirements, encoded, legOn, openX402Shop, post, show, treasuryUsdc, type X402Shop } from './test-shop.ts'
 
 let shop: X402Shop
 let payer: KeyPairSigner

@@ -9,8 +9,8 @@ import { freePort } from '@svc/testbed/free-port'
 import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './x402-test-shop.ts'
-import { READ, SEND } from './x402-test-trouble.ts'
+import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './test-shop.ts'
+import { READ, SEND } from './test-trouble.ts'
 
 let chains: LocalChains
 beforeAll(async () => {

@@ -1,8 +1,6 @@
 import type { Address, Base64EncodedWireTransaction, createSolanaRpc } from '@solana/kit'
 import { getAddressEncoder } from '@solana/kit'
-import { type Refusal, Refused } from './x402-settler.ts'
-
-export type SvmNodes = ReturnType<typeof createSvmNodes>
+import { type Refusal, Refused } from './settler.ts'
 
 type Rpc = ReturnType<typeof createSolanaRpc>
 

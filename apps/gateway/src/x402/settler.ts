@@ -3,7 +3,7 @@
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentRequirements, SchemeNetworkFacilitator, Network as X402Network } from '@x402/core/types'
-import type { Settlement } from './x402-store.ts'
+import type { Settlement } from './store.ts'
 
 /** The ways of one chain family. Whatever is asked twice is harmless: a chain carries out a signed payment once. */
 export interface Settler {

@@ -16,8 +16,8 @@ import type { SvmPayload } from '@svc/api/x402'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
-import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './x402-settler.ts'
-import { createSvmNodes, type SvmNodes } from './x402-svm-nodes.ts'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
+import { createSvmNodes } from './svm-nodes.ts'
 
 /** What a payer may make us spend: at most 20,000 lamports beside the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
@@ -47,7 +47,7 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
     async settle(order) {
       const { transaction } = order.payload as SvmPayload // by its id, which was taken
       if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
-      return settleWith(nodes, order, transaction)
+      return settleChecked(order, transaction)
     },
     async resend({ raw }) {
       await nodes.send(raw as Base64EncodedWireTransaction)
@@ -57,7 +57,7 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
     },
   }
 
-  async function settleWith(nodes: SvmNodes, order: SettlementOrder, transaction: string): Promise<Refusal | null> {
+  async function settleChecked(order: SettlementOrder, transaction: string): Promise<Refusal | null> {
     let refusal: Refusal | null = null
     let failure: unknown = null
     const scheme = new ExactSvmScheme(

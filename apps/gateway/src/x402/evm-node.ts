@@ -18,7 +18,7 @@ import {
   publicActions,
   RpcRequestError,
 } from 'viem'
-import { type Fate, Refused } from './x402-settler.ts'
+import { type Fate, Refused } from './settler.ts'
 
 const TIMEOUT_MS = 5_000
 const ABI = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])

@@ -7,12 +7,12 @@ import { networkNamed } from '@svc/payments/networks'
 import type { ChainReading } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import { claimPayment } from './claim-payment.ts'
-import { type QuotedLeg, quotedLeg } from './paid-leg.ts'
-import { paymentRefused, quoteExpired } from './payment-errors.ts'
-import type { PayRequest } from './store.ts'
-import { nothingToSign, notSettled, settlementPending } from './x402-errors.ts'
-import { type Fate, Refused, type SettlementOrder, type Settler } from './x402-settler.ts'
+import { claimPayment } from '../purchases/claim-payment.ts'
+import { type QuotedLeg, quotedLeg } from '../purchases/paid-leg.ts'
+import { paymentRefused, quoteExpired } from '../purchases/payment-errors.ts'
+import type { PayRequest } from '../purchases/store.ts'
+import { nothingToSign, notSettled, settlementPending } from './errors.ts'
+import { type Fate, Refused, type SettlementOrder, type Settler } from './settler.ts'
 import {
   findQuoteOfPayment,
   findSettlement,
@@ -20,7 +20,7 @@ import {
   insertSettlement,
   replaceTransaction,
   type Settlement,
-} from './x402-store.ts'
+} from './store.ts'
 
 export interface SignedPayment {
   request: PayRequest
@@ -110,14 +110,21 @@ async function finish(context: Context, request: PayRequest, settlement: Settlem
   const paid = quotedLeg(leg)
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') return claim(context, request, paid, reading, [request.pay_req_id])
+  requireFailure(reading)
   const fate = reading.outcome === 'unavailable' ? 'may_come' : await fateOf(context, settlement, leg, reading.outcome)
   if (fate === 'may_come') throw settlementPending(paid.network, settlement.tx)
   // Once more, after the chain has moved on: what came in between is there now.
   const last = await context.sales.reader(paid.network).read(fate === 'never' ? settlement.tx : fate.tx, paid)
   if (last.outcome === 'found') return claim(context, request, paid, last, last.references)
+  requireFailure(last)
   if (last.outcome === 'unavailable' || fate !== 'never') throw settlementPending(paid.network, settlement.tx)
   await forgetSettlement(context.database.db, settlement)
   return last.outcome === 'rejected' ? 'failed' : 'lost'
+}
+
+/** A transaction that went through and is no good payment stays noted: nothing else may be sent for its quote. */
+function requireFailure(reading: ChainReading): void {
+  if (reading.outcome === 'rejected' && reading.reason !== 'transaction_failed') throw paymentRefused(reading.reason)
 }
 
 async function fateOf(

@@ -7,8 +7,8 @@ import { createFairLock } from '@svc/database/fair-lock'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { ContractRefuses, createEvmNode, type EvmNode } from './x402-evm-node.ts'
-import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './x402-settler.ts'
+import { ContractRefuses, createEvmNode, type EvmNode } from './evm-node.ts'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
 
 const MAX_TRIES = 10
 const PAUSE_MS = 50

@@ -1,7 +1,7 @@
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PaymentSecrets } from '../payment-settings.ts'
 import type { X402Secrets } from '../x402-settings.ts'
-import type { Settler } from './x402-settler.ts'
+import type { Settler } from './settler.ts'
 
 /** Of the chains that have a key to send payments with; none where the door is closed. */
 export type Settlers = ReadonlyMap<Network, Settler>
@@ -10,11 +10,11 @@ export type Settlers = ReadonlyMap<Network, Settler>
 export async function openSettlers(secrets: X402Secrets & PaymentSecrets): Promise<Settlers> {
   const settlers = new Map<Network, Settler>()
   if (secrets.svmFeePayerSeed) {
-    const { createSvmSettler } = await import('./x402-svm.ts')
+    const { createSvmSettler } = await import('./svm.ts')
     settlers.set(PRIMARY, createSvmSettler({ rpcUrls: secrets.primaryRpcUrls, seed: secrets.svmFeePayerSeed }))
   }
   if (secrets.evmFacilitatorKey) {
-    const { createEvmSettler } = await import('./x402-evm.ts')
+    const { createEvmSettler } = await import('./evm.ts')
     settlers.set(EVM, createEvmSettler({ rpcUrls: secrets.evmRpcUrls, key: secrets.evmFacilitatorKey }))
   }
   return settlers
