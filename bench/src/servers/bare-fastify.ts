@@ -1,4 +1,4 @@
-// The framework alone, answering what the gateway's route answers.
+// The framework alone, answering what the gateway's route answers, headers included.
 
 import Fastify from 'fastify'
 import Type from 'typebox'
@@ -9,5 +9,9 @@ const schema = {
   response: { 200: Type.Object({ algorithm: Type.String(), usage: Type.String(), verify_key_hex: Type.String() }) },
 }
 const answer = { verify_key_hex: 'ab'.repeat(32), algorithm: 'ed25519', usage: 'short_url_token_verification' }
-app.get('/v1/short-url/verify-key', { schema }, async () => answer)
+const headers = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300', 'x-request-id': 'req_1' }
+app.get('/v1/short-url/verify-key', { schema }, async (_request, reply) => {
+  reply.headers(headers)
+  return answer
+})
 reportTo(process, await app.listen({ host: '127.0.0.1', port: 0 }))

@@ -21,10 +21,11 @@ const REQUEST_HEADERS = [
 
 const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Content-Range, Location, X-Request-Id'
 
-/** Any web page may call, never with its cookies (ADD-09). */
-const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
+/** On every answer: any web page may call, never with its cookies (ADD-09). */
+export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
 
 const PREFLIGHT = {
+  ...EVERY_ORIGIN,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers': REQUEST_HEADERS,
   'access-control-max-age': '86400',
@@ -47,7 +48,7 @@ export type StartedRequest = { [STARTED]?: number }
 export function createSend(log: Log): Send {
   const writeLine = log.isLevelEnabled('info') ? (line: string) => log.output.writeSoon(line) : null
   return (request, reply, { route, status, headers, body }) => {
-    reply.code(status).headers(EVERY_ORIGIN).headers(headers).header('x-request-id', request.id)
+    reply.code(status).headers(headers).header('x-request-id', request.id)
     if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     writeLine?.(requestLine(request, route, status))
     return reply.send(body)

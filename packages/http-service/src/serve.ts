@@ -5,19 +5,53 @@ import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpo
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseJsonBody } from './json-body.ts'
 import { routerPath } from './paths.ts'
+import { EVERY_ORIGIN } from './send.ts'
 import type { Service } from './service.ts'
 import { requireStorableText } from './storable-text.ts'
 import { readQuery, schemaCheck, validator } from './validate.ts'
 
 /** The request as it came over the wire: what signatures are checked against. */
 export interface WireRequest {
-  id: string
-  method: string
+  readonly id: string
+  readonly method: string
   /** Path and query, exactly as sent. */
-  target: string
-  headers: IncomingHttpHeaders
-  body: Uint8Array
-  clientAddress: string
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Uint8Array
+  readonly clientAddress: string
+}
+
+/** Looks things up when asked: most operations need little of it. */
+class FastifyWireRequest implements WireRequest {
+  readonly #request: FastifyRequest
+
+  constructor(request: FastifyRequest) {
+    this.#request = request
+  }
+
+  get id() {
+    return this.#request.id
+  }
+
+  get method() {
+    return this.#request.method
+  }
+
+  get target() {
+    return this.#request.raw.url ?? ''
+  }
+
+  get headers() {
+    return this.#request.headers
+  }
+
+  get body() {
+    return (this.#request.body as Uint8Array | undefined) ?? NO_BYTES
+  }
+
+  get clientAddress() {
+    return this.#request.ip
+  }
 }
 
 interface Input<E extends Endpoint, Caller> {
@@ -93,7 +127,9 @@ function register<E extends Endpoint, Caller>(
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
-  const headers = { ...(endpoint.contentType && { 'content-type': endpoint.contentType }), ...endpoint.headers }
+  const type = endpoint.contentType && { 'content-type': endpoint.contentType }
+  const headers = { ...EVERY_ORIGIN, ...type, ...endpoint.headers }
+  const textHeaders = { ...JSON_TYPE, ...headers }
 
   function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
     if (endpoint.params) requireStorableText(request.params, ['path'])
@@ -101,7 +137,7 @@ function register<E extends Endpoint, Caller>(
     const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)
     if (query) requireStorableText(query, ['query'])
     checkQuery?.(query)
-    return { params: request.params as Params<E>, query: query as Query<E>, wire: wireRequest(request) }
+    return { params: request.params as Params<E>, query: query as Query<E>, wire: new FastifyWireRequest(request) }
   }
 
   function run(input: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
@@ -111,14 +147,17 @@ function register<E extends Endpoint, Caller>(
   }
 
   function send(request: FastifyRequest, reply: FastifyReply, result: Result<E>): FastifyReply {
-    const answer = result instanceof Answer ? result : new Answer(firstStatus, result)
-    const text = answer.body instanceof JsonText ? answer.body.text : null
-    checkResponse?.(answer.status, text === null ? answer.body : JSON.parse(text))
+    const answer = result instanceof Answer ? result : null
+    const status = answer?.status ?? firstStatus
+    const value = answer ? answer.body : result
+    const text = value instanceof JsonText ? value.text : null
+    checkResponse?.(status, text === null ? value : JSON.parse(text))
+    const own = text === null ? headers : textHeaders
     return service.send(request, reply, {
       route,
-      status: answer.status,
-      headers: { ...(text !== null && JSON_TYPE), ...headers, ...answer.headers },
-      body: text ?? answer.body,
+      status,
+      headers: answer?.headers ? { ...own, ...answer.headers } : own,
+      body: text ?? value,
     })
   }
 
@@ -151,17 +190,6 @@ function register<E extends Endpoint, Caller>(
 /** The router takes `/things/` for `/things/{name}` with an empty name; there is no such thing. */
 function hasEmptyValue(params: unknown): boolean {
   return Object.values(params as Record<string, string>).includes('')
-}
-
-function wireRequest(request: FastifyRequest): WireRequest {
-  return {
-    id: request.id,
-    method: request.method,
-    target: request.raw.url ?? '',
-    headers: request.headers,
-    body: (request.body as Uint8Array | undefined) ?? NO_BYTES,
-    clientAddress: request.ip,
-  }
 }
 
 function responseCheck(endpoint: Endpoint): (status: number, body: unknown) => void {

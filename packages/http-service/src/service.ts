@@ -8,7 +8,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { MAX_JSON_BYTES } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
-import { answerPreflights, createSend, type Send, STARTED, type StartedRequest } from './send.ts'
+import { answerPreflights, createSend, EVERY_ORIGIN, type Send, STARTED, type StartedRequest } from './send.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 
 export interface Service {
@@ -21,7 +21,11 @@ export interface Service {
 }
 
 const HEADERS_TIMEOUT_MS = 15_000
-const ERROR_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+const ERROR_HEADERS = {
+  ...EVERY_ORIGIN,
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+}
 
 export function createService({ log, checkResponses }: Pick<Service, 'log' | 'checkResponses'>): Service {
   const send = createSend(log)

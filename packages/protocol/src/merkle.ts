@@ -24,12 +24,42 @@ export function parentHash(left: string, right: string): string {
   return sha256Hex(left + right)
 }
 
-/** The bare root of leaves that are already in order. */
+/** Blocks of a power of two: see `blockNodes`. */
+export const BLOCK_HEIGHT = 10
+export const BLOCK_LEAVES = 1 << BLOCK_HEIGHT
+
+/** The bare root of leaves that are already in order. Block by block, which keeps the working set in the cache. */
 export function merkleRoot(leaves: readonly string[]): string {
-  let level = leaves
-  if (level.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
-  while (level.length > 1) level = levelAbove(level)
-  return level[0] as string
+  if (leaves.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
+  const nodes = blockNodes(leaves)
+  return nodes.length === 1 ? (nodes[0] as string) : merkleRoot(nodes)
+}
+
+/**
+ * The nodes that stand BLOCK_HEIGHT levels above the leaves, one for each block; of a single block, its root. Blocks are
+ * a power of two, so a lone node of the last block is also the lone last node of its whole level: it keeps pairing with
+ * itself up to the block's height.
+ */
+export function blockNodes(leaves: readonly string[]): string[] {
+  if (leaves.length <= BLOCK_LEAVES) return [fold(leaves.slice(), treeDepth(leaves.length))]
+  const nodes: string[] = []
+  for (let start = 0; start < leaves.length; start += BLOCK_LEAVES) {
+    nodes.push(fold(leaves.slice(start, start + BLOCK_LEAVES), BLOCK_HEIGHT))
+  }
+  return nodes
+}
+
+/** The node so many levels above; each level overwrites the front of the one below. */
+function fold(nodes: string[], levels: number): string {
+  let count = nodes.length
+  for (let level = 0; level < levels; level++) {
+    for (let i = 0; i < count; i += 2) {
+      const left = nodes[i] as string
+      nodes[i >> 1] = parentHash(left, i + 1 < count ? (nodes[i + 1] as string) : left)
+    }
+    count = (count + 1) >> 1
+  }
+  return nodes[0] as string
 }
 
 /** Every level of the tree, leaves first, root last. */
