@@ -1,25 +1,11 @@
 // The body of a 402: what to pay, where, by when, and what one gets.
 
-import type { Provider, Quote, Terms } from '@svc/api/purchases'
+import type { Quote, Terms } from '@svc/api/purchases'
 import type { PricedLeg } from '@svc/payments/x402'
 import { x402Leg } from '@svc/payments/x402'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-
-export interface QuoteFacts {
-  payReqId: string
-  baseUrl: string
-  isDevelopment: boolean
-  expiresAt: number
-  provider: Provider
-  units: number
-  unitPriceUsd: string
-  totalUsd: string
-  /** For one unit. */
-  terms: Terms
-  /** Not empty; the first is the default. */
-  legs: [PricedLeg, ...PricedLeg[]]
-}
+import type { QuoteFacts } from './quote-facts.ts'
 
 export function quoteBody(facts: QuoteFacts): Quote {
   const { payReqId, baseUrl, units, provider, legs } = facts
@@ -84,13 +70,17 @@ function scaled({ ttl_days, ...limits }: Terms, units: number): Terms {
 
 function steps({ isDevelopment, payReqId }: QuoteFacts, confirmUrl: string): string[] {
   return [
-    ...(isDevelopment
-      ? ['DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.']
-      : []),
+    ...developmentWarning(isDevelopment),
     `Pay one entry of accepts: its amount of its asset to its payTo. Put ${payReqId} into a memo or the calldata.`,
     `POST ${confirmUrl} with header X402-TX: <transaction> and body {"pay_req_id":"${payReqId}"}; for another leg than the first, add pay_network and pay_asset.`,
     'Keep the receipt: it opens the locker.',
   ]
+}
+
+/** Comes first wherever somebody is told to pay (ADD-10). */
+export function developmentWarning(isDevelopment: boolean): string[] {
+  const warning = 'DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.'
+  return isDevelopment ? [warning] : []
 }
 
 /** With the tools people have: the memo binds the payment to this quote, so that nobody else can claim it. */

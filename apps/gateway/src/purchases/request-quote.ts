@@ -1,10 +1,10 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Quote, requestStorage } from '@svc/api/purchases'
 import { Answer, JsonText, type WireRequest } from '@svc/http-service/serve'
-import { toHex } from '@svc/protocol/bytes'
-import { type Context, unixNow } from '../context.ts'
+import type { Context } from '../context.ts'
 import { priceStorage } from './price-storage.ts'
 import { quoteBody } from './quote-body.ts'
+import { newQuoteFacts, payRequestOf } from './quote-facts.ts'
 import { idempotencyKey, quoteOnce } from './quote-once.ts'
 import { findReceiptOfRequest, type PayRequest } from './store.ts'
 
@@ -37,21 +37,9 @@ function declared({ units, provider, pay_network, pay_asset }: Order): string {
 }
 
 async function newPayRequest(context: Context, order: Order): Promise<{ request: PayRequest; quote: Quote }> {
-  const { config } = context
-  const created_at = unixNow(context)
-  const expires_at = created_at + config.payments.quoteTtlSeconds
-  const pay_req_id = `pr_${toHex(context.randomBytes(16))}`
-  const priced = await priceStorage(context, order, 'body')
-  const quote = quoteBody({
-    ...priced,
-    payReqId: pay_req_id,
-    baseUrl: config.http.baseUrl,
-    isDevelopment: config.mode === 'development',
-    expiresAt: expires_at,
-    terms: config.payments.terms[priced.provider],
-  })
-  const { provider, units } = priced
-  return { quote, request: { pay_req_id, created_at, expires_at, provider, units, quote: JSON.stringify(quote) } }
+  const facts = newQuoteFacts(context, await priceStorage(context, order, 'body'))
+  const quote = quoteBody(facts)
+  return { quote, request: payRequestOf(facts, quote) }
 }
 
 /** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */

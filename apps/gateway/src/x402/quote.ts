@@ -3,42 +3,32 @@
 import type { Body } from '@svc/api/endpoint'
 import type { buyStorage, X402Leg, X402Quote } from '@svc/api/x402'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
-import { toHex } from '@svc/protocol/bytes'
-import { type Context, unixNow } from '../context.ts'
+import type { Context } from '../context.ts'
 import { priceStorage } from '../purchases/price-storage.ts'
-import { quoteBody } from '../purchases/quote-body.ts'
+import { developmentWarning, quoteBody } from '../purchases/quote-body.ts'
+import { newQuoteFacts, payRequestOf } from '../purchases/quote-facts.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { nothingToSign } from './errors.ts'
 
 export type X402Order = Body<typeof buyStorage>
 
 export async function newX402Request(context: Context, order: X402Order): Promise<PayRequest> {
-  const { config } = context
-  const created_at = unixNow(context)
-  const expires_at = created_at + config.payments.quoteTtlSeconds
-  const pay_req_id = `pr_${toHex(context.randomBytes(16))}`
   const priced = await priceStorage(context, { units: order.units, provider: order.provider }, 'body')
-  const accepts = priced.legs.flatMap((leg) => signableLeg(context, leg, pay_req_id) ?? [])
+  const facts = newQuoteFacts(context, priced)
+  const { payReqId: pay_req_id, baseUrl, isDevelopment } = facts
+  const accepts = facts.legs.flatMap((leg) => signableLeg(context, leg, pay_req_id) ?? [])
   if (accepts.length === 0) throw nothingToSign()
-  const plain = quoteBody({
-    ...priced,
-    payReqId: pay_req_id,
-    baseUrl: config.http.baseUrl,
-    isDevelopment: config.mode === 'development',
-    expiresAt: expires_at,
-    terms: config.payments.terms[priced.provider],
-  })
-  const { resource, extensions } = plain
+  const { resource, extensions } = quoteBody(facts)
   const { terms, price_summary } = extensions.svc
   const quote: X402Quote = {
     x402Version: 2,
-    resource: { ...resource, url: `${config.http.baseUrl}/v1/x402/storage` },
+    resource: { ...resource, url: `${baseUrl}/v1/x402/storage` },
     accepts,
     error: 'Payment required: sign for one of the legs and repeat the request with PAYMENT-SIGNATURE.',
     extensions: {
       svc: {
         terms,
-        instructions: { steps: steps(terms.environment === 'development') },
+        instructions: { steps: [...developmentWarning(isDevelopment), ...STEPS] },
         price_summary,
         ...(order.tags && { tags: order.tags }),
         info: { flow: 'sign-and-repeat', pay_req_id, expires_at: terms.quote_expires_at },
@@ -46,8 +36,7 @@ export async function newX402Request(context: Context, order: X402Order): Promis
       },
     },
   }
-  const { provider, units } = priced
-  return { pay_req_id, created_at, expires_at, provider, units, quote: JSON.stringify(quote) }
+  return payRequestOf(facts, quote)
 }
 
 const INFO_SCHEMA = {
@@ -56,17 +45,12 @@ const INFO_SCHEMA = {
   additionalProperties: { type: 'string' },
 }
 
-function steps(isDevelopment: boolean): string[] {
-  return [
-    ...(isDevelopment
-      ? ['DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.']
-      : []),
-    "Sign for one entry of accepts by x402's exact scheme: any x402 version 2 client does this by itself.",
-    'Repeat the same request with header PAYMENT-SIGNATURE; the gateway sends the payment and pays the network fee.',
-    'After an answer that is neither 200 nor 402, repeat with the same signature: it can pay only once.',
-    'Keep the receipt: it opens the locker.',
-  ]
-}
+const STEPS = [
+  "Sign for one entry of accepts by x402's exact scheme: any x402 version 2 client does this by itself.",
+  'Repeat the same request with header PAYMENT-SIGNATURE; the gateway sends the payment and pays the network fee.',
+  'After an answer that is neither 200 nor 402, repeat with the same signature: it can pay only once.',
+  'Keep the receipt: it opens the locker.',
+]
 
 /** What the exact scheme can move: dollars by EIP-3009, and dollar tokens of the primary chain. Null for all else. */
 function signableLeg({ config, settlers }: Context, leg: PricedLeg, payReqId: string): X402Leg | null {
