@@ -29,13 +29,13 @@ export async function startServer(
   }
 }
 
-/** In the server's process: says where it listens, then its processor time whenever asked. */
-export function reportTo(parent: NodeJS.Process, url: string): void {
+/** In the server's process: says where it listens, then its processor time whenever asked, and stops when left alone. */
+export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>): void {
   parent.on('message', () => {
     const { user, system } = process.cpuUsage()
     parent.send?.((user + system) / 1e6)
   })
-  parent.on('disconnect', () => process.exit())
+  parent.on('disconnect', () => void stop().then(() => process.exit()))
   parent.send?.(url)
 }
 

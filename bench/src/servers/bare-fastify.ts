@@ -14,4 +14,4 @@ app.get('/v1/short-url/verify-key', { schema }, async (_request, reply) => {
   reply.headers(headers)
   return answer
 })
-reportTo(process, await app.listen({ host: '127.0.0.1', port: 0 }))
+reportTo(process, await app.listen({ host: '127.0.0.1', port: 0 }), () => app.close())

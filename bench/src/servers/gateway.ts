@@ -15,4 +15,4 @@ const gateway = await startTestGateway({
   PUBLICATION_KEY: key('02'),
   SHORT_URL_KEY: key('03'),
 })
-reportTo(process, gateway.url)
+reportTo(process, gateway.url, gateway.stop)
