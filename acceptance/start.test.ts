@@ -1,6 +1,8 @@
 // The product as a newcomer meets it: started with the README's command, used over HTTP and in a browser.
 
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { chromium } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath } from '../scripts/chromium.ts'
@@ -36,6 +38,13 @@ describe('npm start', () => {
 
   it('CFG-01 tells all that is wrong with the settings and starts nothing', async () => {
     await expect(npmStart(place, { PORT: 'x', LOG_LEVEL: 'loud' })).rejects.toThrow(/PORT.*LOG_LEVEL/s)
+  })
+
+  it('CFG-01 says which port is taken', async () => {
+    const server = createServer().listen(Number(place.variables.PORT), '127.0.0.1')
+    await once(server, 'listening')
+    await expect(npmStart(place)).rejects.toThrow(`Port ${place.variables.PORT} is in use`)
+    server.close()
   })
 })
 

@@ -15,12 +15,20 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   try {
     running = await start()
   } catch (error) {
-    // A configuration is mended by reading the message; a stack trace would only hide it.
-    console.error(error instanceof ConfigError ? error.message : error)
+    console.error(advice(error) ?? error)
     process.exit(1)
   }
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
     if (err) console.error(err)
     await running.stop()
   })
+}
+
+/** What can be mended by reading a sentence; a stack trace would only hide it. */
+function advice(error: unknown): string | null {
+  if (error instanceof ConfigError) return error.message
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  return code === 'EADDRINUSE'
+    ? `Port ${port} is in use: stop what runs there, or choose another (see .env.example).`
+    : null
 }
