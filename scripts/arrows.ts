@@ -18,11 +18,16 @@ const PACKAGES: Record<string, readonly string[]> = {
 /** Rooms of the gateway: each names those it may enter. Files at the top wire them together. */
 const ROOMS: Record<string, readonly string[]> = {
   db: [],
+  providers: [],
+  queue: ['db'],
   info: ['db'],
   auth: ['db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'lockers'],
-  x402: ['db', 'purchases'],
+  x402: ['auth', 'db', 'purchases'],
+  files: ['auth', 'db', 'lockers', 'providers'],
+  transfers: ['auth', 'db', 'files', 'lockers', 'providers'],
+  jobs: ['auth', 'files', 'transfers'],
 }
 
 const problems = sourceFiles().flatMap((file) => {

@@ -9,6 +9,8 @@ export interface Route {
   body?: string
   /** The status that counts as success. */
   status?: number
+  /** Made anew for each request. */
+  next?: () => { method?: 'GET' | 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string }
 }
 
 const SECONDS = 3
@@ -24,9 +26,10 @@ export async function warmUp(server: ServerProcess, route: Route): Promise<void>
   await load(server, route)
 }
 
-async function load({ url }: ServerProcess, { path, body, status = 200 }: Route): Promise<number> {
+async function load({ url }: ServerProcess, { path, body, status = 200, next }: Route): Promise<number> {
   const post = body && { method: 'POST' as const, body, headers: { 'content-type': 'application/json' } }
-  const result = await autocannon({ url: url + path, connections: CONNECTIONS, duration: SECONDS, ...post })
+  const varied = next && { requests: [{ setupRequest: (request: object) => ({ ...request, ...next() }) }] }
+  const result = await autocannon({ url: url + path, connections: CONNECTIONS, duration: SECONDS, ...post, ...varied })
   const answered = (result.statusCodeStats as Record<number, { count: number }>)[status]?.count ?? 0
   if (answered < result.requests.total) throw new Error(`${path}: ${JSON.stringify(result.statusCodeStats)}`)
   return result.requests.total

@@ -2,20 +2,30 @@
 
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
+import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
 import { purchaseRows } from './purchases.ts'
 import { meetsGoal, type Row } from './row.ts'
+import { sessionRows } from './sessions.ts'
+import { signedRows } from './signed.ts'
+import { transferRows } from './transfers.ts'
 
 const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['Merkle', merkleRows],
   ['canonical JSON', canonicalRows],
   ['HTTP', httpRows],
+  ['signed requests', signedRows],
+  ['transfers', transferRows],
+  ['sessions', sessionRows],
+  ['growth', growthRows],
   ['purchases', purchaseRows],
 ]
 
+/** `npm run bench -- HTTP` measures one group only. */
+const wanted = process.argv.slice(2)
 const rows: Row[] = []
-for (const [name, run] of GROUPS) {
+for (const [name, run] of GROUPS.filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
   console.error(`measuring ${name}…`)
   rows.push(...(await run()))
 }

@@ -5,7 +5,11 @@ import { once } from 'node:events'
 
 export interface ServerProcess {
   url: string
+  /** What else the server tells of itself. */
+  facts: unknown
   cpuSeconds(): Promise<number>
+  /** The most memory it has had, in MiB. */
+  peakMemory(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -17,26 +21,33 @@ export async function startServer(
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const [url] = (await once(child, 'message')) as [string]
+  const [{ url, facts }] = (await once(child, 'message')) as [{ url: string; facts: unknown }]
+  const usage = async () => {
+    child.send('usage')
+    return ((await once(child, 'message')) as [Usage])[0]
+  }
   return {
     url,
-    async cpuSeconds() {
-      child.send('cpu')
-      const [seconds] = (await once(child, 'message')) as [number]
-      return seconds
-    },
+    facts,
+    cpuSeconds: async () => (await usage()).cpuSeconds,
+    peakMemory: async () => (await usage()).peakMemory,
     stop: () => stop(child),
   }
 }
 
-/** In the server's process: says where it listens, then its processor time whenever asked, and stops when left alone. */
-export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>): void {
+interface Usage {
+  cpuSeconds: number
+  peakMemory: number
+}
+
+/** In the server's process: says where it listens, then what it used whenever asked, and stops when left alone. */
+export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>, facts: unknown = null): void {
   parent.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    parent.send?.((user + system) / 1e6)
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+    parent.send?.({ cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMemory: maxRSS / 1024 } satisfies Usage)
   })
   parent.on('disconnect', () => void stop().then(() => process.exit()))
-  parent.send?.(url)
+  parent.send?.({ url, facts })
 }
 
 async function stop(child: ChildProcess): Promise<void> {

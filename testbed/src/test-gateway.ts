@@ -3,11 +3,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PROVIDERS } from '@svc/api/purchases'
 import { readConfig } from '@svc/gateway/config'
 import type { Overrides } from '@svc/gateway/context'
 import { type Gateway, startGateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
 import { freePort } from './free-port.ts'
+
+/** Tests ask more often than people do; those about limits set their own. */
+const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_RECEIPT: '0', RATE_LIMIT_SIGNER: '0' }
 
 export async function startTestGateway(variables: Variables = {}, overrides?: Overrides): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
@@ -19,6 +23,8 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       PORT: String(await freePort()),
       LOG_LEVEL: 'silent',
       DATA_DIR: folder,
+      LOCAL_PROVIDERS: PROVIDERS.join(','),
+      ...NO_LIMITS,
       ...variables,
     })
     const gateway = await startGateway(config, secrets, overrides)

@@ -24,6 +24,7 @@ const production = () => ({
   SHORT_URL_KEY: key(3),
   EVM_RPC_URLS: 'https://rpc.example',
   EVM_TREASURY: `0x${'ab'.repeat(20)}`,
+  LOCAL_PROVIDERS: 'gcs',
 })
 
 describe('production', () => {

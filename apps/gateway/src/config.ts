@@ -1,12 +1,15 @@
 // Everything an operator can set, read once, all problems told at once. Secrets stay apart: the config may be logged.
 
 import { mkdirSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import type { Provider } from '@svc/api/purchases'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
+import { type LimitConfig, readLimits, readStorageConfig, type StorageConfig } from './storage-settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
 
 export type Mode = 'development' | 'production'
@@ -14,10 +17,13 @@ export type Mode = 'development' | 'production'
 export interface Config {
   mode: Mode
   dataDir: string
-  http: { host: string; port: number; baseUrl: string }
+  http: { host: string; port: number; baseUrl: string; trustedProxies: string[] }
   log: { level: LogLevel }
   evidence: { domainTag: string }
   payments: PaymentConfig
+  storage: StorageConfig
+  limits: LimitConfig
+  lockers: { allowPublicProvision: boolean }
   x402: X402Config
   sponsors: OidcConfig | null
   internal: { oidc: OidcConfig | null }
@@ -50,13 +56,22 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
   const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
   const [x402, x402Secrets] = readX402Settings(settings, payments, mode === 'production')
+  const storage = readStorageConfig(settings, mode === 'production', dataDir)
   const config: Config = {
     mode,
     dataDir,
-    http: { host: settings.text('HOST', '0.0.0.0'), port, baseUrl: baseUrl(settings, mode, port) },
+    http: {
+      host: settings.text('HOST', '0.0.0.0'),
+      port,
+      baseUrl: baseUrl(settings, mode, port),
+      trustedProxies: trustedProxies(settings),
+    },
     log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
     evidence: { domainTag: domainTag(settings) },
-    payments,
+    payments: mode === 'production' ? { ...payments, terms: honestTerms(payments, storage) } : payments,
+    storage,
+    limits: readLimits(settings),
+    lockers: { allowPublicProvision: allowPublicProvision(settings, mode) },
     x402,
     sponsors: readOidc(settings, 'SPONSOR', mode),
     internal: { oidc: readOidc(settings, 'INTERNAL', mode) },
@@ -83,6 +98,38 @@ function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
     settings.problem('BASE_URL must be the public address of this gateway: it stands in every URL it hands out')
   }
   return settings.url('BASE_URL', `http://localhost:${port}`)
+}
+
+/** A name that is kept on our own disk says so wherever its terms are shown (ADD-12). */
+function honestTerms({ terms }: PaymentConfig, { drivers }: StorageConfig): PaymentConfig['terms'] {
+  const entries = Object.entries(terms).map(([provider, of]) => {
+    const isOurs = drivers[provider as Provider] === 'local'
+    return [provider, isOurs ? { ...of, storage: 'gateway' } : of]
+  })
+  return Object.fromEntries(entries)
+}
+
+function trustedProxies(settings: SettingsReader): string[] {
+  const list = settings.text('TRUSTED_PROXIES').split(',').filter(Boolean)
+  const isNetwork = (text: string) => {
+    const [address = '', bits, ...rest] = text.split('/')
+    const family = isIP(address)
+    return (
+      family > 0 &&
+      rest.length === 0 &&
+      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)))
+    )
+  }
+  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks with commas between')
+  return list
+}
+
+function allowPublicProvision(settings: SettingsReader, mode: Mode): boolean {
+  const isAllowed = settings.oneOf('ALLOW_PUBLIC_PROVISION', ['true', 'false'], 'false') === 'true'
+  if (isAllowed && mode === 'production') {
+    settings.problem('ALLOW_PUBLIC_PROVISION is for development: in production only the payer opens a locker')
+  }
+  return isAllowed
 }
 
 function domainTag(settings: SettingsReader): string {

@@ -5,11 +5,17 @@ import { batched } from '@svc/database/batch'
 import { type Database, openDatabase } from '@svc/database/open'
 import { createLog, type Log } from '@svc/http-service/log'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { type Callers, createCallers } from './auth/callers.ts'
 import { createInternalCallerCheck, type InternalCallerCheck } from './auth/internal-caller.ts'
 import { createOidcVerifier, type OidcVerifier } from './auth/oidc.ts'
+import { createRateLimiter, type RateLimiter } from './auth/rate-limiter.ts'
 import type { Config, Secrets } from './config.ts'
 import { migrations } from './db/migrations.ts'
-import type { Schema } from './db/schema.ts'
+import type { ObjectTable, Schema } from './db/schema.ts'
+import { createObjectHasher, type HashObject } from './files/confirm/hash-object.ts'
+import { type OpenedSource, openSource } from './files/fetch/open-source.ts'
+import { insertObjects } from './files/store.ts'
+import { openProviders, type Providers } from './providers/open-providers.ts'
 import { openSales, type Sales } from './purchases/sales.ts'
 import { insertPayRequests, type PayRequest } from './purchases/store.ts'
 import { openSettlers, type Settlers } from './x402/settlers.ts'
@@ -21,11 +27,20 @@ export interface Context {
   sales: Sales
   /** Durable when it resolves; many quotes share a commit. */
   storePayRequest: (request: PayRequest) => Promise<void>
+  /** Durable when it resolves; many uploads share a commit. */
+  announceObject: (object: ObjectTable) => Promise<void>
   /** Who send payments that others have signed. */
   settlers: Settlers
   /** Null where no identity provider is configured: then nobody sponsors. */
   sponsors: OidcVerifier | null
   isInternalCaller: InternalCallerCheck
+  /** Who signed a request. */
+  callers: Callers
+  rateLimiter: RateLimiter
+  providers: Providers
+  hashObject: HashObject
+  /** Opens what a caller names by its URL, within the limits of fetching. */
+  fetchSource: (url: string) => Promise<OpenedSource>
   log: Log
   /** Unix milliseconds. */
   now: () => number
@@ -38,12 +53,15 @@ export function unixNow(context: Pick<Context, 'now'>): number {
 }
 
 /** What tests replace; everything else is the real thing. */
-export type Overrides = Partial<Pick<Context, 'now' | 'log' | 'randomBytes'>>
+export type Overrides = Partial<Pick<Context, 'now' | 'log' | 'randomBytes' | 'providers' | 'fetchSource'>>
 
 export async function createContext(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog(config.log.level)
   const now = overrides.now ?? Date.now
+  const providers = overrides.providers ?? (await openProviders(config.storage))
+  const { timeoutSeconds, maxBytes } = config.storage.fetch
   const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
+  const rateLimiter = createRateLimiter({ db: database.db, now })
   return {
     config,
     database,
@@ -57,6 +75,10 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
       await insertPayRequests(database.db, requests)
       return requests.map(() => undefined)
     }),
+    announceObject: batched(async (objects: ObjectTable[]) => {
+      await insertObjects(database.db, objects)
+      return objects.map(() => undefined)
+    }),
     settlers: await openSettlers(secrets),
     sponsors: config.sponsors && createOidcVerifier({ ...config.sponsors, now }),
     isInternalCaller: createInternalCallerCheck({
@@ -64,6 +86,11 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
       secret: secrets.internalSecret,
       oidc: config.internal.oidc && createOidcVerifier({ ...config.internal.oidc, now }),
     }),
+    callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: config.limits.perAddress }),
+    rateLimiter,
+    providers,
+    hashObject: createObjectHasher(providers),
+    fetchSource: overrides.fetchSource ?? ((url) => openSource(url, { deadlineMs: timeoutSeconds * 1000, maxBytes })),
     log,
     now,
     randomBytes: overrides.randomBytes ?? randomBytes,

@@ -3,11 +3,17 @@
 import { createService } from '@svc/http-service/service'
 import type { Config, Secrets } from './config.ts'
 import { type Context, createContext, type Overrides } from './context.ts'
+import { firstFiles } from './files/list-files.ts'
+import { fileRoutes } from './files/routes.ts'
 import { infoRoutes } from './info/routes.ts'
 import { noteSigningKey } from './info/signing-keys.ts'
+import { startSweeps } from './jobs/sweeps.ts'
+import { lockerRoutes } from './lockers/routes.ts'
 import { internalRoutes } from './purchases/internal-routes.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { sponsoredRoutes } from './purchases/sponsored-routes.ts'
+import { transferRoutes } from './transfers/routes.ts'
+import { uploadSessionRoutes } from './transfers/sessions/routes.ts'
 import { x402Routes } from './x402/routes.ts'
 
 export interface Gateway {
@@ -21,19 +27,29 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
   const context = await createContext(config, secrets, overrides)
   try {
     await noteSigningKey(context)
-    const service = createService({ log: context.log, checkResponses: config.mode === 'development' })
+    const service = createService({
+      log: context.log,
+      checkResponses: config.mode === 'development',
+      trustedProxies: config.http.trustedProxies,
+    })
     infoRoutes(service, context)
     purchaseRoutes(service, context)
     sponsoredRoutes(service, context)
+    lockerRoutes(service, context, (locker) => firstFiles(context, locker))
+    fileRoutes(service, context)
+    transferRoutes(service, context)
+    uploadSessionRoutes(service, context)
     internalRoutes(service, context)
     x402Routes(service, context)
     const url = await service.app.listen({ host: config.http.host, port: config.http.port })
+    const sweeps = startSweeps(context)
     context.log.info({ url, mode: config.mode }, 'gateway started')
     return {
       url,
       context,
       async stop() {
         await service.app.close()
+        await sweeps.stop()
         await context.database.close()
         context.log.output.flush()
       },

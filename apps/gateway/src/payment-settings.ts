@@ -192,7 +192,7 @@ function terms(settings: SettingsReader): Record<Provider, Terms> {
   for (const [provider, changes] of Object.entries(given)) {
     const isKnown = PROVIDERS.some((name) => name === provider)
     const areTerms = Object.entries(changes ?? {}).every(
-      ([key, value]) => key in DEFAULT_TERMS && Number.isSafeInteger(value) && value > 0,
+      ([key, value]) => key in DEFAULT_TERMS && Number.isSafeInteger(value) && Number(value) > 0,
     )
     if (!isKnown || !areTerms)
       settings.problem(

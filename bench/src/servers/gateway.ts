@@ -1,18 +1,5 @@
-// A gateway as operators run it, in production mode; standard output goes nowhere.
-import { startTestGateway } from '@svc/testbed/test-gateway'
 import { reportTo } from '../server-process.ts'
+import { startProductionGateway } from './production-gateway.ts'
 
-const key = (byte: string) => byte.repeat(32)
-// Not the development keys of the x402 door: production refuses them.
-const { BASE_URL: _, PORT: __, X402_SVM_FEE_PAYER_KEY: ___, X402_EVM_FACILITATOR_KEY: ____, ...variables } = process.env
-const gateway = await startTestGateway({
-  EVM_RPC_URLS: 'http://127.0.0.1:1',
-  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
-  ...variables,
-  SVC_MODE: 'production',
-  BASE_URL: 'http://localhost',
-  STATEMENT_KEY: key('01'),
-  PUBLICATION_KEY: key('02'),
-  SHORT_URL_KEY: key('03'),
-})
+const gateway = await startProductionGateway()
 reportTo(process, gateway.url, gateway.stop)

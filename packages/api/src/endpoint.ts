@@ -9,20 +9,37 @@ export interface Endpoint {
   /** Unique; the operation id of the interface description. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With `{name}` for parameters. */
+  /** With `{name}` for parameters; `{+name}`, at the end, takes the rest of the path with its slashes. */
   path: string
-  /** What a caller must show: nothing, a signed envelope with these ops, an identity provider's token, or the operator's. */
-  auth: 'public' | { ops: readonly Op[] } | 'oidc' | 'internal'
+  /**
+   * What a caller must show: nothing, a signed envelope, an identity provider's token, the operator's, the token of
+   * an upload session, or nothing beside the token that is in the path.
+   */
+  auth: 'public' | EnvelopeAuth | 'oidc' | 'internal' | 'upload-token' | 'path-token'
   summary: string
   params?: TObject
   query?: TObject
   body?: TSchema
+  /** The body may be, or is, raw bytes. */
+  takesBytes?: true
   /** Status → body. */
   responses: { [status: number]: TSchema }
   /** Sent with every success. */
   headers?: Readonly<Record<string, string>>
   contentType?: string
   errors?: readonly ErrorCode[]
+}
+
+export interface EnvelopeAuth {
+  /** Each is an op the envelope must name, or several of which one is enough. */
+  ops: readonly (Op | readonly Op[])[]
+  /** One form of the request needs no envelope; an envelope that is sent counts all the same. */
+  optional?: true
+}
+
+/** For people: `locker:read or locker:list`. */
+export function requiredOps({ ops }: EnvelopeAuth): string[] {
+  return ops.map((op) => [op].flat().join(' or '))
 }
 
 export function endpoint<const E extends Endpoint>(declaration: E): E {

@@ -28,6 +28,7 @@ export const ERROR_STATUS = {
 
   // what the client may do
   SIGNATURE_INVALID: 403,
+  // 401 where there is no body to speak of: GET and DELETE (AMB-02)
   BODY_HASH_MISMATCH: 403,
   MISSING_OPS: 403,
   EXPIRED_ENVELOPE: 403,
@@ -55,6 +56,7 @@ export const ERROR_STATUS = {
   OPERATOR_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
 
   // what the state does not allow
   idempotency_conflict: 409,
@@ -64,6 +66,7 @@ export const ERROR_STATUS = {
   CONTENT_HASH_CHANGED: 409,
   LOCKER_ID_COLLISION: 409,
   SESSION_CLOSED: 409,
+  OPERATOR_LIMIT_EXCEEDED: 409,
   quote_expired: 410,
 
   // form and size
@@ -71,6 +74,7 @@ export const ERROR_STATUS = {
   UPLOAD_TOO_LARGE: 413,
   unsupported_encoding: 415,
   unsupported_media_type: 415,
+  RANGE_NOT_SATISFIABLE: 416,
   validation_error: 422,
   headers_too_large: 431,
 
@@ -84,6 +88,7 @@ export const ERROR_STATUS = {
   anchor_failed: 502,
   tx_not_found_on_chain: 502,
   chain_unavailable: 503,
+  STORAGE_UNAVAILABLE: 503,
   identity_provider_unavailable: 503,
   signing_key_unavailable: 503,
   LOCKER_CAPACITY_EXCEEDED: 507,

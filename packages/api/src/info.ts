@@ -75,6 +75,10 @@ export const Discovery = Type.Object(
         Type.Object({ network: Type.String(), name: Type.String(), assets: Type.Array(Type.String()) }),
       ),
     }),
+    storage: Type.Object({
+      providers: Type.Array(Type.Object({ provider: Type.String(), storage: Type.Optional(Type.Literal('gateway')) })),
+      max_upload_bytes: Type.Integer(),
+    }),
     evidence: Type.Object({
       merkle: Type.String(),
       evidence: Type.String(),

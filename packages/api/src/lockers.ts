@@ -1,8 +1,10 @@
-// Lockers.
+// Lockers: making one from a receipt, reading about it, and who may act for its owner.
 
 import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
-import { Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, OrNull, Page, Timestamp, Words } from './wire.ts'
 
 export const Tags = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 32,
@@ -22,23 +24,198 @@ const Space = Type.Object(
   { title: 'Space' },
 )
 
-export const LockerRecord = Type.Object(
+const LockerFacts = {
+  locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
+  receipt_id: Type.String(),
+  owner: Type.String({ description: 'Who paid.' }),
+  operators: Type.Array(Type.String(), { description: 'Ed25519 keys, base58, that may read, write and list.' }),
+  tags: Type.Array(Type.String()),
+  provider: Provider,
+  network: Type.String(),
+  sig_alg: Words(['ed25519', 'secp256k1']),
+  terms: Terms,
+  created_at: Timestamp(),
+  expires_at: Timestamp('Until when the terms were paid for; nothing is deleted by itself.'),
+  file_count: Type.Integer(),
+  total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+}
+
+export const LockerRecord = Type.Object({ ...LockerFacts, space: Space }, { title: 'LockerRecord' })
+export type LockerRecord = Static<typeof LockerRecord>
+
+export const LockerMetadata = Type.Object(
   {
-    locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
+    ...LockerFacts,
+    attestation: OrNull(
+      Type.Object({
+        status: Words(['pending', 'computed', 'pushing', 'complete']),
+        evidence_seq: Type.Integer(),
+        attested_at: Timestamp(),
+        proof_id: Type.String(),
+      }),
+    ),
+    last_manifest_change_at: OrNull(Timestamp()),
+  },
+  { title: 'LockerMetadata' },
+)
+export type LockerMetadata = Static<typeof LockerMetadata>
+
+export const ProvisionManifest = Type.Object(
+  {
+    ok: Type.Literal(true),
     receipt_id: Type.String(),
-    owner: Type.String({ description: 'Who paid.' }),
+    already_provisioned: Type.Boolean(),
+    space: Space,
+    owner: Type.String(),
     operators: Type.Array(Type.String()),
     tags: Type.Array(Type.String()),
     provider: Provider,
-    network: Type.String(),
-    sig_alg: Words(['ed25519', 'secp256k1']),
     terms: Terms,
+    files: Type.Array(FileEntry, { description: 'The first of them, where there are very many.' }),
     created_at: Timestamp(),
-    expires_at: Timestamp('Until when the terms were paid for; nothing is deleted by itself.'),
-    file_count: Type.Integer(),
-    total_bytes: Type.Integer(),
-    space: Space,
+    expires_at: Timestamp(),
   },
-  { title: 'LockerRecord' },
+  { title: 'ProvisionManifest' },
 )
-export type LockerRecord = Static<typeof LockerRecord>
+export type ProvisionManifest = Static<typeof ProvisionManifest>
+
+/** An Ed25519 public key; whether it is a good one is for the operation to say. */
+const OperatorKey = Type.String({
+  minLength: 32,
+  maxLength: 44,
+  pattern: '^[1-9A-HJ-NP-Za-km-z]+$',
+  description: 'Ed25519 public key, base58.',
+})
+
+const ProvisionRequest = Type.Object({
+  receipt_id: Type.String(),
+  tags: Type.Optional(Tags),
+  operator_pubkey: Type.Optional(OperatorKey),
+})
+
+const LockerPath = Type.Object({ locker_id: Type.String() })
+const NO_STORE = { 'cache-control': 'no-store' }
+const LOCKER_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
+const PROVISION_ERRORS = [
+  ...ENVELOPE_ERRORS,
+  'receipt_not_found',
+  'OWNER_REQUIRED',
+  'LOCKER_LIMIT_EXCEEDED',
+  'LOCKER_ID_COLLISION',
+  'OPERATOR_LIMIT_EXCEEDED',
+  'validation_error',
+] as const
+
+export const signedProvision = endpoint({
+  name: 'signedProvision',
+  method: 'POST',
+  path: '/v1/storage/signed_provision',
+  auth: { ops: ['locker:provision'] },
+  summary: 'Open the locker of a receipt, or find it open',
+  body: ProvisionRequest,
+  responses: { 200: ProvisionManifest },
+  headers: NO_STORE,
+  errors: PROVISION_ERRORS,
+})
+
+export const provision = endpoint({
+  ...signedProvision,
+  name: 'provision',
+  path: '/v1/storage/provision',
+  auth: { ops: ['locker:provision'], optional: true },
+  summary: 'As signed_provision; a development gateway may be set to take it unsigned',
+})
+
+export const refresh = endpoint({
+  name: 'refresh',
+  method: 'POST',
+  path: '/v1/storage/refresh',
+  auth: { ops: ['locker:refresh'] },
+  summary: 'The record of a locker with the paths of its files',
+  body: Type.Object({
+    receipt_id: Type.Optional(Type.String()),
+    locker_id: Type.Optional(Type.String()),
+    ttl_min: Type.Optional(TtlMinutes),
+  }),
+  responses: { 200: LockerRecord },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+})
+
+export const lockerMetadata = endpoint({
+  name: 'lockerMetadata',
+  method: 'GET',
+  path: '/v1/storage/metadata/{locker_id}',
+  auth: { ops: ['locker:read'] },
+  summary: 'What a locker is, and where its attestation stands',
+  params: LockerPath,
+  responses: { 200: LockerMetadata },
+  headers: NO_STORE,
+  errors: LOCKER_ERRORS,
+})
+
+export const lockerRecord = endpoint({
+  name: 'lockerRecord',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/record',
+  auth: { ops: [['locker:read', 'locker:list']] },
+  summary: 'The record of a locker',
+  params: LockerPath,
+  responses: { 200: LockerRecord },
+  headers: NO_STORE,
+  errors: LOCKER_ERRORS,
+})
+
+export const lockerUrls = endpoint({
+  name: 'lockerUrls',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/urls',
+  auth: { ops: [['locker:read', 'locker:list']] },
+  summary: 'A download URL for each file that has bytes',
+  params: LockerPath,
+  query: Type.Object({ ttl_min: Type.Optional(TtlMinutes), ...Page }),
+  responses: { 200: DownloadUrls },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'RATE_LIMITED'],
+})
+
+export const addOperator = endpoint({
+  name: 'addOperator',
+  method: 'POST',
+  path: '/v1/lockers/{locker_id}/operators',
+  auth: { ops: ['locker:admin'] },
+  summary: 'Let a key act for the owner: read, write and list files',
+  params: LockerPath,
+  body: Type.Object({ pubkey: OperatorKey }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      locker_id: Type.String(),
+      pubkey: Type.String(),
+      operators: Type.Array(Type.String()),
+      added: Type.Boolean({ description: 'False when the key was registered already.' }),
+    }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_LIMIT_EXCEEDED'],
+})
+
+export const removeOperator = endpoint({
+  name: 'removeOperator',
+  method: 'DELETE',
+  path: '/v1/lockers/{locker_id}/operators/{pubkey}',
+  auth: { ops: ['locker:admin'] },
+  summary: 'Take that back, at once',
+  params: Type.Object({ locker_id: Type.String(), pubkey: Type.String() }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      locker_id: Type.String(),
+      pubkey: Type.String(),
+      operators: Type.Array(Type.String()),
+      removed: Type.Literal(true),
+    }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_NOT_FOUND'],
+})

@@ -2,7 +2,7 @@
 
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, requiredOps } from './endpoint.ts'
 import { ERROR_STATUS, ErrorBody, type ErrorCode } from './errors.ts'
 
 type Node = { [key: string]: unknown }
@@ -11,7 +11,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { title
   const components: Node = {}
   const paths: Record<string, Node> = {}
   for (const endpoint of endpoints) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint, components) }
+    const path = endpoint.path.replace('{+', '{')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, components) }
   }
   return {
     openapi: '3.1.0',
@@ -31,29 +32,37 @@ const SECURITY_SCHEMES = {
   envelope: { type: 'apiKey', in: 'header', name: HEADER_ENVELOPE, description: 'base64url of the signed envelope' },
   signature: { type: 'apiKey', in: 'header', name: HEADER_SIGNATURE, description: 'Signature over the envelope bytes' },
   bearer: { type: 'http', scheme: 'bearer' },
+  uploadToken: { type: 'apiKey', in: 'header', name: 'X-Upload-Token', description: 'Token of the upload session' },
 }
 
 function operation(endpoint: Endpoint, components: Node): Node {
-  const { auth, body } = endpoint
+  const { auth } = endpoint
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
     security: security(auth),
-    ...(typeof auth === 'object' && { 'x-required-ops': auth.ops }),
+    ...(typeof auth === 'object' && { 'x-required-ops': requiredOps(auth) }),
     parameters: [
       ...parameters('path', endpoint.params, components),
       ...parameters('query', endpoint.query, components),
     ],
-    ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: lift(body, components) } } },
-    }),
+    ...requestBody(endpoint, components),
     responses: { ...successes(endpoint, components), ...failures(endpoint, components) },
   }
 }
 
+function requestBody({ body, takesBytes }: Endpoint, components: Node): Node {
+  const content = {
+    ...(body && { 'application/json': { schema: lift(body, components) } }),
+    ...(takesBytes && { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }),
+  }
+  return Object.keys(content).length > 0 ? { requestBody: { required: true, content } } : {}
+}
+
 function security(auth: Endpoint['auth']): Node[] {
-  if (auth === 'public') return []
-  return typeof auth === 'object' ? [{ envelope: [], signature: [] }] : [{ bearer: [] }]
+  if (typeof auth === 'object') return [{ envelope: [], signature: [] }, ...(auth.optional ? [{}] : [])]
+  if (auth === 'upload-token') return [{ uploadToken: [] }, { bearer: [] }]
+  return auth === 'public' || auth === 'path-token' ? [] : [{ bearer: [] }]
 }
 
 function parameters(where: 'path' | 'query', schema: TObject | undefined, components: Node): Node[] {

@@ -52,6 +52,11 @@ export const Terms = Type.Object(
     file_limit: Type.Integer(),
     egress_included_bytes: Type.Integer(),
     ttl_days: Type.Integer(),
+    storage: Type.Optional(
+      Type.Literal('gateway', {
+        description: "The files are on the gateway's own disk, not at the provider of that name.",
+      }),
+    ),
   },
   { title: 'Terms' },
 )
@@ -172,7 +177,7 @@ export const requestStorage = endpoint({
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 402: Quote },
   headers: NO_STORE,
-  errors: ['leg_not_in_quote', 'idempotency_conflict', 'chain_unavailable', 'validation_error'],
+  errors: ['leg_not_in_quote', 'idempotency_conflict', 'chain_unavailable', 'RATE_LIMITED', 'validation_error'],
 })
 
 export const confirmStorage = endpoint({
@@ -191,6 +196,7 @@ export const confirmStorage = endpoint({
   responses: { 200: Confirmation },
   headers: NO_STORE,
   errors: [
+    'RATE_LIMITED',
     'tx_required',
     'tx_not_found',
     'payment_verification_failed',

@@ -100,5 +100,5 @@ export const verifyPayment = endpoint({
     }),
   },
   headers: NO_STORE,
-  errors: ['receipt_not_found', 'receipt_has_no_tx_hash', 'tx_not_found_on_chain', 'chain_unavailable'],
+  errors: ['receipt_not_found', 'receipt_has_no_tx_hash', 'tx_not_found_on_chain', 'chain_unavailable', 'RATE_LIMITED'],
 })

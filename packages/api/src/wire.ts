@@ -11,3 +11,27 @@ export const Timestamp = (description?: string) =>
 /** One of a few words. */
 export const Words = <const W extends string[]>(words: readonly [...W]) => Type.Enum<W>(words)
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Query of what can be long. Without `limit` everything comes in one answer. */
+export const Page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most so many, in one page.' })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description: '`next_cursor` of the page before.' }),
+  ),
+}
+
+/** Any endpoint with a signed envelope may answer these. */
+export const ENVELOPE_ERRORS = [
+  'MISSING_ENVELOPE',
+  'SIGNATURE_INVALID',
+  'LOCKER_ID_MISMATCH',
+  'RECEIPT_ID_MISMATCH',
+  'EXPIRED_ENVELOPE',
+  'ENVELOPE_NOT_YET_VALID',
+  'ENVELOPE_LIFETIME_INVALID',
+  'METHOD_MISMATCH',
+  'PATH_MISMATCH',
+  'BODY_HASH_MISMATCH',
+  'MISSING_OPS',
+  'NONCE_REPLAYED',
+] as const

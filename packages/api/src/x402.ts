@@ -104,6 +104,7 @@ export const buyStorage = endpoint({
   responses: { 200: Confirmation, 402: X402Quote },
   headers: { 'cache-control': 'no-store' },
   errors: [
+    'RATE_LIMITED',
     'leg_not_in_quote',
     'payment_verification_failed',
     'not_found',

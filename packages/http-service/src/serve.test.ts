@@ -5,8 +5,9 @@ import { text } from 'node:stream/consumers'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Answer } from './answer.ts'
 import { createLog } from './log.ts'
-import { Answer, serve, serveKnown } from './serve.ts'
+import { serve, serveKnown } from './serve.ts'
 import { createService, type Service } from './service.ts'
 import { ServiceError } from './service-error.ts'
 
@@ -103,7 +104,7 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   return fetch(url + path, {
     method: 'POST',
     body,
-    headers: { 'content-type': 'application/json', 'x-svc-signature': 'good', ...headers },
+    headers: { 'content-type': 'application/json', 'x-svc-envelope': 'e30', 'x-svc-signature': 'good', ...headers },
   })
 }
 
@@ -134,7 +135,10 @@ describe('a request that fits', () => {
     for (const type of ['application/json; charset=utf-8', 'application/vnd.svc+json', 'APPLICATION/JSON']) {
       expect((await post('{"units":1}', { 'content-type': type })).status).toBe(200)
     }
-    const untyped = httpRequest(`${url}/v1/things/a`, { method: 'POST', headers: { 'x-svc-signature': 'good' } })
+    const untyped = httpRequest(`${url}/v1/things/a`, {
+      method: 'POST',
+      headers: { 'x-svc-envelope': 'e30', 'x-svc-signature': 'good' },
+    })
     untyped.end('{"units":1}')
     const [response] = await once(untyped, 'response')
     expect(response.statusCode).toBe(200)
@@ -218,7 +222,10 @@ describe('input that does not fit', () => {
     const announced = await post(Uint8Array.from(big))
     expect(announced.status).toBe(413)
     expect(await announced.json()).toMatchObject({ error: 'body_too_large' })
-    const chunked = httpRequest(`${url}/v1/things/a`, { method: 'POST', headers: { 'x-svc-signature': 'good' } })
+    const chunked = httpRequest(`${url}/v1/things/a`, {
+      method: 'POST',
+      headers: { 'x-svc-envelope': 'e30', 'x-svc-signature': 'good' },
+    })
     chunked.on('error', () => {})
     chunked.write(big)
     chunked.end()

@@ -1,58 +1,17 @@
 // One endpoint on one service: the order in which a request is looked at, top to bottom.
 
-import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Answer, Bytes, JsonStream, JsonText } from './answer.ts'
+import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
-import { routerPath } from './paths.ts'
+import { pathValues, routerPath } from './paths.ts'
 import { EVERY_ORIGIN } from './send.ts'
 import type { Service } from './service.ts'
 import { requireStorableText } from './storable-text.ts'
 import { readQuery, schemaCheck, validator } from './validate.ts'
-
-/** The request as it came over the wire: what signatures are checked against. */
-export interface WireRequest {
-  readonly id: string
-  readonly method: string
-  /** Path and query, exactly as sent. */
-  readonly target: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: Uint8Array
-  readonly clientAddress: string
-}
-
-/** Looks things up when asked: most operations need little of it. */
-class FastifyWireRequest implements WireRequest {
-  readonly #request: FastifyRequest
-
-  constructor(request: FastifyRequest) {
-    this.#request = request
-  }
-
-  get id() {
-    return this.#request.id
-  }
-
-  get method() {
-    return this.#request.method
-  }
-
-  get target() {
-    return this.#request.raw.url ?? ''
-  }
-
-  get headers() {
-    return this.#request.headers
-  }
-
-  get body() {
-    return (this.#request.body as Uint8Array | undefined) ?? NO_BYTES
-  }
-
-  get clientAddress() {
-    return this.#request.ip
-  }
-}
+import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {
   params: Params<E>
@@ -62,33 +21,9 @@ interface Input<E extends Endpoint, Caller> {
   wire: WireRequest
 }
 
-/** A response other than the endpoint's first declared status, or with headers of its own. */
-export class Answer<B> {
-  readonly status: number
-  readonly body: B
-  readonly headers: Record<string, string> | undefined
-
-  constructor(status: number, body: B, headers?: Record<string, string>) {
-    this.status = status
-    this.body = body
-    this.headers = headers
-  }
-}
-
-/** A body that is JSON text already, as it was stored: sent as it is. */
-export class JsonText<B> {
-  readonly text: string
-  /** Only for the compiler: what the text says. */
-  declare readonly of: B
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-type AnyBody<E extends Endpoint> = ResponseBody<E> | JsonText<ResponseBody<E>>
-type Result<E extends Endpoint> = AnyBody<E> | Answer<AnyBody<E>>
-type Operation<E extends Endpoint, Caller> = (input: Input<E, Caller>) => Result<E> | Promise<Result<E>>
+type AnyBody<E extends Endpoint> = ResponseBody<E> | JsonText<ResponseBody<E>> | JsonStream<ResponseBody<E>>
+type Result<E extends Endpoint> = AnyBody<E> | Answer<AnyBody<E>> | Bytes
+export type Operation<E extends Endpoint, Caller> = (input: Input<E, Caller>) => Result<E> | Promise<Result<E>>
 
 /** Says who is calling, or throws. It sees the path's and query's values, checked, and the body's bytes, unread. */
 export type Authenticate<E extends Endpoint, Caller> = (
@@ -96,12 +31,11 @@ export type Authenticate<E extends Endpoint, Caller> = (
   declared: { params: Params<E>; query: Query<E> },
 ) => Caller | Promise<Caller>
 
-const NO_BYTES = new Uint8Array()
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
-type PublicEndpoint = Endpoint & { auth: 'public' }
+type OpenEndpoint = Endpoint & { auth: 'public' | 'path-token' }
 
-export function serve<E extends PublicEndpoint>(service: Service, endpoint: E, operation: Operation<E, null>): void {
+export function serve<E extends OpenEndpoint>(service: Service, endpoint: E, operation: Operation<E, null>): void {
   register(service, endpoint, null, operation)
 }
 
@@ -121,9 +55,12 @@ function register<E extends Endpoint, Caller>(
   authenticate: Authenticate<E, Caller> | null,
   operation: Operation<E, Caller>,
 ): void {
+  const needsEnvelope = typeof endpoint.auth === 'object' && !endpoint.auth.optional
+  const valuesOf = pathValues(endpoint.path)
   const checkParams = endpoint.params && validator('path', endpoint.params)
   const checkQuery = endpoint.query && validator('query', endpoint.query)
-  const checkBody = endpoint.body && validator('body', endpoint.body)
+  // Of an endpoint that takes bytes as well, the operation looks at the body itself.
+  const checkBody = endpoint.body && !endpoint.takesBytes ? validator('body', endpoint.body) : undefined
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
@@ -132,24 +69,32 @@ function register<E extends Endpoint, Caller>(
   const textHeaders = { ...JSON_TYPE, ...headers }
 
   function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
-    if (endpoint.params) requireStorableText(request.params, ['path'])
-    checkParams?.(request.params)
+    const wire = new FastifyWireRequest(request)
+    if (needsEnvelope) requireEnvelopeHeaders(wire)
+    const params = endpoint.params && valuesOf(request.params, wire.target)
+    if (params) requireStorableText(params, ['path'])
+    checkParams?.(params)
     const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)
     if (query) requireStorableText(query, ['query'])
     checkQuery?.(query)
-    return { params: request.params as Params<E>, query: query as Query<E>, wire: new FastifyWireRequest(request) }
+    return { params: params as Params<E>, query: query as Query<E>, wire }
   }
 
   function run(input: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
-    const body = endpoint.body && parseJsonBody(input.wire.headers, input.wire.body)
+    const body = checkBody && parseJsonBody(input.wire.headers, input.wire.body)
     checkBody?.(body)
     return operation({ ...input, body: body as Body<E>, caller })
   }
 
   function send(request: FastifyRequest, reply: FastifyReply, result: Result<E>): FastifyReply {
+    if (result instanceof Bytes) return service.sendBytes(request, reply, route, result)
     const answer = result instanceof Answer ? result : null
     const status = answer?.status ?? firstStatus
     const value = answer ? answer.body : result
+    if (value instanceof JsonStream) {
+      const pieces = request.method === 'HEAD' ? null : Readable.from(value.pieces, { objectMode: false })
+      return service.sendBytes(request, reply, route, new Bytes(status, { ...textHeaders, ...answer?.headers }, pieces))
+    }
     const text = value instanceof JsonText ? value.text : null
     checkResponse?.(status, text === null ? value : JSON.parse(text))
     const own = text === null ? headers : textHeaders
@@ -177,14 +122,19 @@ function register<E extends Endpoint, Caller>(
   }
 
   service.routes.add(endpoint.method, endpoint.path)
-  service.app.route({
-    method: endpoint.method,
-    url: route,
-    schema: endpoint.contentType ? {} : { response: endpoint.responses },
-    // The framework's own validation stays off: it would run before authentication, and coerce.
-    attachValidation: false,
-    handler: handle,
-  })
+  service.add(
+    {
+      method: endpoint.method,
+      url: route,
+      schema: endpoint.contentType ? {} : { response: endpoint.responses },
+      // The framework's own validation stays off: it would run before authentication, and coerce.
+      attachValidation: false,
+      // A path that holds its token is as private when something goes wrong with it.
+      ...(endpoint.auth === 'path-token' && endpoint.headers && { config: { errorHeaders: endpoint.headers } }),
+      handler: handle,
+    },
+    { takesBytes: endpoint.takesBytes ?? false },
+  )
 }
 
 /** The router takes `/things/` for `/things/{name}` with an empty name; there is no such thing. */

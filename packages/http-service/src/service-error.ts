@@ -7,6 +7,8 @@ export interface ErrorExtras {
   hint?: string
   details?: Record<string, unknown>
   headers?: Record<string, string>
+  /** In place of the code's own, where one code travels with two. */
+  status?: number
   cause?: unknown
 }
 
@@ -20,7 +22,7 @@ export class ServiceError extends Error {
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, { cause: extras.cause })
     this.code = code
-    this.status = ERROR_STATUS[code]
+    this.status = extras.status ?? ERROR_STATUS[code]
     this.headers = extras.headers ?? {}
     this.#extras = extras
   }

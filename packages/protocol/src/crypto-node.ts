@@ -31,5 +31,12 @@ export const ed25519Signer: typeof noble.ed25519Signer = (seed) => {
 
 export const ed25519Verifier: typeof noble.ed25519Verifier = (publicKey) => {
   const key = createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: 'der', type: 'spki' })
-  return { verify: (message, signature) => signature.length === 64 && verify(null, message, key, signature) }
+  return {
+    verify: (message, signature) => signature.length === 64 && verify(null, message, key, signature),
+    verifySoon: (message, signature) =>
+      new Promise((resolve, reject) => {
+        if (signature.length !== 64) return resolve(false)
+        verify(null, message, key, signature, (error, isValid) => (error ? reject(error) : resolve(isValid)))
+      }),
+  }
 }

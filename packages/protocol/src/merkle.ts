@@ -44,9 +44,14 @@ export function blockNodes(leaves: readonly string[]): string[] {
   if (leaves.length <= BLOCK_LEAVES) return [fold(leaves.slice(), treeDepth(leaves.length))]
   const nodes: string[] = []
   for (let start = 0; start < leaves.length; start += BLOCK_LEAVES) {
-    nodes.push(fold(leaves.slice(start, start + BLOCK_LEAVES), BLOCK_HEIGHT))
+    nodes.push(blockNode(leaves.slice(start, start + BLOCK_LEAVES)))
   }
   return nodes
+}
+
+/** The node of one block among several. */
+export function blockNode(leaves: readonly string[]): string {
+  return fold(leaves.slice(), BLOCK_HEIGHT)
 }
 
 /** The node so many levels above; each level overwrites the front of the one below. */

@@ -124,8 +124,10 @@ export interface RequestFacts {
   method: string
   /** The raw request target, path and query as they came over the wire. */
   target: string
+  /** Whatever came after the headers, also where nothing should. */
   body: Uint8Array
-  requiredOps: readonly string[]
+  /** Each is an op, or several of which one is enough. */
+  requiredOps: readonly (string | readonly string[])[]
   /** Unix seconds. */
   now: number
 }
@@ -148,7 +150,7 @@ export function envelopeRejection(envelope: RequestEnvelope, request: RequestFac
   if (envelope.method !== request.method) return 'METHOD_MISMATCH'
   if (!isSamePath(envelope.path, request.target)) return 'PATH_MISMATCH'
   if (!bindsBody(envelope, request)) return 'BODY_HASH_MISMATCH'
-  if (!request.requiredOps.every((op) => envelope.ops.includes(op))) return 'MISSING_OPS'
+  if (!request.requiredOps.every((op) => [op].flat().some((one) => envelope.ops.includes(one)))) return 'MISSING_OPS'
   return null
 }
 

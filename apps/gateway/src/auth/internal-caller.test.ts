@@ -3,9 +3,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { endpoint } from '@svc/api/endpoint'
 import { createLog } from '@svc/http-service/log'
-import { serveKnown, type WireRequest } from '@svc/http-service/serve'
+import { serveKnown } from '@svc/http-service/serve'
 import { createService, type Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { type OidcIssuer, startOidcIssuer } from '@svc/testbed/oidc-issuer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInternalCallerCheck, type InternalCallerCheck } from './internal-caller.ts'
@@ -24,10 +25,8 @@ afterAll(() => issuer.stop())
 const createVerifier = (issuer: OidcIssuer) =>
   createTestVerifier(issuer, { allowedServices: ['scheduler'], now: Date.now })
 
-function wire(authorization?: string): WireRequest {
-  const headers = authorization === undefined ? {} : { authorization }
-  const request = { method: 'POST', target: '/internal/attest', body: new Uint8Array(), clientAddress: '127.0.0.1' }
-  return { id: 'r', headers, ...request }
+function wire(authorization?: string): Pick<WireRequest, 'headers'> {
+  return { headers: authorization === undefined ? {} : { authorization } }
 }
 
 async function outcome(check: InternalCallerCheck, authorization?: string): Promise<string> {
@@ -146,7 +145,7 @@ describe('over HTTP', () => {
       name: 'run',
       method: 'POST',
       path: '/internal/run',
-      auth: { ops: [] },
+      auth: 'internal',
       summary: 'an internal endpoint',
       responses: { 200: {} },
     })

@@ -1,8 +1,8 @@
 // Who may call the internal endpoints: holders of the shared secret, and allowed services of the identity provider.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { WireRequest } from '@svc/http-service/serve'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Mode } from '../config.ts'
 import { bearerToken, type OidcVerifier } from './oidc.ts'
 
@@ -12,7 +12,7 @@ interface InternalCallerSettings {
   oidc: OidcVerifier | null
 }
 
-export type InternalCallerCheck = (wire: WireRequest) => Promise<void>
+export type InternalCallerCheck = (wire: Pick<WireRequest, 'headers'>) => Promise<void>
 
 export function createInternalCallerCheck({ mode, secret, oidc }: InternalCallerSettings): InternalCallerCheck {
   if (secret === null && mode === 'development') return async () => {}

@@ -107,4 +107,103 @@ export const migrations: Migrations = {
       .addUniqueConstraint('x402_settlements_payment', ['network', 'payment_id'])
       .execute()
   },
+
+  '0006-nonces-and-limits': async (db, column) => {
+    await db.schema
+      .createTable('nonces')
+      .addColumn('signer', column.text, (c) => c.notNull())
+      .addColumn('nonce', column.text, (c) => c.notNull())
+      .addColumn('forget_at', column.integer, (c) => c.notNull())
+      .addPrimaryKeyConstraint('nonces_pk', ['signer', 'nonce'])
+      .execute()
+    await db.schema.createIndex('nonces_forget_at').on('nonces').column('forget_at').execute()
+    await db.schema
+      .createTable('rate_limits')
+      .addColumn('key', column.text, (c) => c.primaryKey())
+      .addColumn('tat', column.integer, (c) => c.notNull())
+      .execute()
+  },
+
+  '0007-files': async (db, column) => {
+    const lockers = db.schema.alterTable('lockers')
+    await lockers.addColumn('operators', column.text, (c) => c.notNull().defaultTo('[]')).execute()
+    await lockers.addColumn('manifest_version', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await lockers.addColumn('manifest_changed_at', column.text).execute()
+    await lockers.addColumn('file_count', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await lockers.addColumn('total_bytes', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await db.schema
+      .createTable('files')
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('filename', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('expected_hash', column.text)
+      .addColumn('object_id', column.text)
+      .addColumn('provider_ref', column.text)
+      .addColumn('size_bytes', column.integer)
+      .addColumn('content_hash', column.text)
+      .addColumn('uploaded_at', column.text)
+      .addColumn('hash_recorded_at', column.text)
+      .addColumn('upload_content_type', column.text, (c) => c.notNull())
+      .addColumn('upload_expected_hash', column.text)
+      .addColumn('upload_object_id', column.text)
+      .addPrimaryKeyConstraint('files_pk', ['locker_id', 'filename'])
+      .execute()
+    await db.schema.createIndex('files_object_id').on('files').column('object_id').execute()
+    await db.schema
+      .createTable('objects')
+      .addColumn('object_id', column.text, (c) => c.primaryKey())
+      .addColumn('provider', column.text, (c) => c.notNull())
+      .addColumn('provider_ref', column.text)
+      .addColumn('state', column.text, (c) => c.notNull())
+      .addColumn('since', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('objects_state').on('objects').columns(['state', 'since']).execute()
+  },
+
+  '0008-upload-sessions': async (db, column) => {
+    await db.schema
+      .createTable('upload_sessions')
+      .addColumn('session_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('token_hash', column.text, (c) => c.notNull())
+      .addColumn('status', column.text, (c) => c.notNull())
+      .addColumn('expires_at', column.integer, (c) => c.notNull())
+      .addColumn('closed_at', column.integer)
+      .addColumn('lease_id', column.text)
+      .addColumn('lease_until', column.integer)
+      .execute()
+    await db.schema
+      .createIndex('upload_sessions_closed_at')
+      .on('upload_sessions')
+      .columns(['closed_at', 'expires_at'])
+      .execute()
+    await db.schema
+      .createTable('upload_session_files')
+      .addColumn('session_id', column.text, (c) => c.notNull())
+      .addColumn('file_id', column.text, (c) => c.notNull())
+      .addColumn('filename', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('size_bytes', column.integer)
+      .addColumn('expected_hash', column.text)
+      .addColumn('state', column.text, (c) => c.notNull())
+      .addColumn('received_bytes', column.integer, (c) => c.notNull())
+      .addColumn('part_count', column.integer, (c) => c.notNull())
+      .addColumn('top_index', column.integer, (c) => c.notNull())
+      .addColumn('revision', column.integer, (c) => c.notNull())
+      .addColumn('content_hash', column.text)
+      .addColumn('error', column.text)
+      .addPrimaryKeyConstraint('upload_session_files_pk', ['session_id', 'file_id'])
+      .execute()
+    await db.schema
+      .createTable('upload_parts')
+      .addColumn('session_id', column.text, (c) => c.notNull())
+      .addColumn('file_id', column.text, (c) => c.notNull())
+      .addColumn('part_index', column.integer, (c) => c.notNull())
+      .addColumn('object_id', column.text, (c) => c.notNull())
+      .addColumn('size_bytes', column.integer, (c) => c.notNull())
+      .addColumn('sha256', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('upload_parts_pk', ['session_id', 'file_id', 'part_index'])
+      .execute()
+    await db.schema.createIndex('upload_parts_object_id').on('upload_parts').column('object_id').execute()
+  },
 }

@@ -1,5 +1,11 @@
 // The tables of the gateway. Times are ISO text; amounts are decimal text.
 
+import type { Kysely, Selectable } from 'kysely'
+
+export type Db = Kysely<Schema>
+export type Locker = Selectable<LockerTable>
+export type FileRow = Selectable<FileTable>
+
 export interface Schema {
   signing_keys: SigningKeyTable
   pay_requests: PayRequestTable
@@ -9,6 +15,13 @@ export interface Schema {
   owners: OwnerTable
   lockers: LockerTable
   x402_settlements: X402SettlementTable
+  nonces: NonceTable
+  rate_limits: RateLimitTable
+  files: FileTable
+  objects: ObjectTable
+  upload_sessions: UploadSessionTable
+  upload_session_files: UploadSessionFileTable
+  upload_parts: UploadPartTable
 }
 
 /** Every key that has signed receipts and statements; retired ones stay, so that what they signed stays checkable. */
@@ -68,7 +81,7 @@ interface OwnerTable {
   locker_count: number
 }
 
-export interface LockerTable {
+interface LockerTable {
   locker_id: string
   receipt_id: string
   owner: string
@@ -79,6 +92,108 @@ export interface LockerTable {
   terms: string
   created_at: string
   expires_at: string
+  /** JSON array of base58 keys, in the order they were added. */
+  operators: string
+  /** Grows with every change of the set of (filename, size, hash). */
+  manifest_version: number
+  manifest_changed_at: string | null
+  /** Entries of the manifest, and the bytes of the confirmed ones. */
+  file_count: number
+  total_bytes: number
+}
+
+/** Nonces of envelopes, each good once; kept until a while after the envelope's end. */
+export interface NonceTable {
+  signer: string
+  nonce: string
+  /** Unix seconds after which the row may go. */
+  forget_at: number
+}
+
+/** What each limited key has used up, as the one time at which all of it will have come back. */
+interface RateLimitTable {
+  /** Part of a hash: the key itself may hold a receipt id, which opens files. */
+  key: string
+  /** Unix milliseconds. */
+  tat: number
+}
+
+/**
+ * A name in a locker. It points at the object that holds its bytes, and knows their hash once that was computed from
+ * them; a new object clears it. What was locked for the next upload applies from that upload on.
+ */
+interface FileTable {
+  locker_id: string
+  filename: string
+  content_type: string
+  expected_hash: string | null
+  object_id: string | null
+  provider_ref: string | null
+  size_bytes: number | null
+  content_hash: string | null
+  uploaded_at: string | null
+  hash_recorded_at: string | null
+  upload_content_type: string
+  upload_expected_hash: string | null
+  /** Where a client was sent to upload by itself; adopted when its bytes are found there. */
+  upload_object_id: string | null
+}
+
+/** Everything that is, or may be, at a provider. A row is written before the first byte, and goes after the last. */
+export interface ObjectTable {
+  object_id: string
+  provider: string
+  provider_ref: string | null
+  /** `held` by a file entry or an upload session; the others belong to nobody, after a while. */
+  state: 'writing' | 'held' | 'released'
+  /** Unix seconds. */
+  since: number
+}
+
+export interface UploadSessionTable {
+  session_id: string
+  locker_id: string
+  /** SHA-256 of the token, hex: the token itself is with its holder only. */
+  token_hash: string
+  status: 'partial' | 'complete' | 'failed'
+  /** Unix seconds. */
+  expires_at: number
+  /** When it came to its end, also one that stays partial; Unix seconds. */
+  closed_at: number | null
+  /** Who puts its files together, and until when nobody else does; Unix seconds. */
+  lease_id: string | null
+  lease_until: number | null
+}
+
+export interface UploadSessionFileTable {
+  session_id: string
+  file_id: string
+  filename: string
+  content_type: string
+  size_bytes: number | null
+  expected_hash: string | null
+  state: 'open' | 'stored' | 'failed'
+  /** Counted with each part, so that nothing need be added up. */
+  received_bytes: number
+  part_count: number
+  /** The highest index that ever came; -1 before the first. */
+  top_index: number
+  /** Grows with every part: who puts them together sees that one came meanwhile. */
+  revision: number
+  /** Of a stored file; of a failed one, where its hash is what is wrong. */
+  content_hash: string | null
+  /** Of a failed one, as an error code. */
+  error: string | null
+}
+
+export interface UploadPartTable {
+  session_id: string
+  file_id: string
+  part_index: number
+  object_id: string
+  size_bytes: number
+  /** Hex. */
+  sha256: string
 }
 
 /** A payment that its payer only signed, noted before it is sent: whoever shows it again gets what it led to. */

@@ -1,6 +1,7 @@
-import type { Endpoint } from '@svc/api/endpoint'
+import { type Endpoint, requiredOps } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
+import type { Provider } from '@svc/api/purchases'
 import { NETWORKS } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import {
@@ -40,6 +41,13 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
         assets: legs.filter(({ of }) => of.network === network).map(({ of }) => of.ticker),
       })).filter(({ assets }) => assets.length > 0),
     },
+    storage: {
+      providers: Object.keys(config.storage.drivers).map((provider) => ({
+        provider,
+        ...(config.payments.terms[provider as Provider].storage && { storage: 'gateway' as const }),
+      })),
+      max_upload_bytes: config.storage.maxUploadBytes,
+    },
     evidence: {
       merkle: MERKLE_VERSION,
       evidence: EVIDENCE_VERSION,
@@ -53,5 +61,6 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
 }
 
 function listed({ method, path, auth, summary }: Endpoint) {
-  return { method, path, auth: typeof auth === 'string' ? auth : `envelope: ${auth.ops.join(', ')}`, summary }
+  const shown = typeof auth === 'string' ? auth : `envelope: ${requiredOps(auth).join(', ')}`
+  return { method, path: path.replace('{+', '{'), auth: shown, summary }
 }

@@ -1,7 +1,5 @@
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
 import type { Health } from '@svc/api/info'
-import { Answer } from '@svc/http-service/serve'
+import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
@@ -12,7 +10,7 @@ import { type Context, unixNow } from '../context.ts'
 export async function checkHealth(context: Context): Promise<Answer<Health>> {
   const [database, storage, primary_chain, evm_chain] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
-    works(() => access(context.config.dataDir, constants.W_OK)),
+    works(async () => assertHealthy(await context.providers.isHealthy())),
     context.sales.health(PRIMARY),
     context.sales.health(EVM),
   ])
@@ -23,6 +21,10 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
     time: isoSeconds(unixNow(context)),
     checks: { database, storage, primary_chain, evm_chain, signing_key: 'ok' },
   })
+}
+
+function assertHealthy(isHealthy: boolean): void {
+  if (!isHealthy) throw new Error('storage does not answer')
 }
 
 async function works(probe: () => Promise<unknown>): Promise<'ok' | 'failing'> {

@@ -141,7 +141,9 @@ forEachDatabase('lockers', (database) => {
 describe('a locker record', () => {
   it('LOCK-05 tells how its owner signs', () => {
     const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
-    const row = { ...locker, tags: '[]', terms: JSON.stringify(TERMS), created_at: 'T', expires_at: 'T' }
+    const manifest = { operators: '[]', manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
+    const times = { created_at: 'T', expires_at: 'T' }
+    const row = { ...locker, ...manifest, ...times, tags: '[]', terms: JSON.stringify(TERMS) }
     expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })
     expect(() => lockerRecord({ ...row, network: 'moon' })).toThrow('moon')
   })

@@ -4,8 +4,8 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
-import type { PayRequestTable, Schema } from '../db/schema.ts'
-import { countLocker, findLockerOfReceipt, insertLocker, type Locker, uncountLocker } from './store.ts'
+import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
+import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
 
 export interface LockerOrder {
   receipt: SignedReceipt
@@ -51,6 +51,11 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     terms: JSON.stringify(terms),
     created_at: isoSeconds(createdAt),
     expires_at: isoSeconds(Math.min(createdAt + terms.ttl_days * 86_400, LAST_SECOND)),
+    operators: '[]',
+    manifest_version: 0,
+    manifest_changed_at: null,
+    file_count: 0,
+    total_bytes: 0,
   }
 }
 
@@ -58,8 +63,8 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
 const LAST_SECOND = 253_402_300_799
 
 function termsOf({ extensions }: Quote): Terms {
-  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days } = extensions.svc.terms
-  return { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days }
+  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, storage } = extensions.svc.terms
+  return { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, ...(storage && { storage }) }
 }
 
 function limitReached({ receipt, maxPerOwner }: LockerOrder): ServiceError {

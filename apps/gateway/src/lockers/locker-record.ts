@@ -1,7 +1,7 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import type { Provider } from '@svc/api/purchases'
 import { networkNamed } from '@svc/payments/networks'
-import type { Locker } from './store.ts'
+import type { Locker } from '../db/schema.ts'
 
 export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
@@ -11,7 +11,7 @@ export function lockerRecord(locker: Locker): LockerRecord {
     locker_id,
     receipt_id,
     owner,
-    operators: [],
+    operators: JSON.parse(locker.operators),
     tags: JSON.parse(locker.tags),
     provider: provider as Provider, // as the quote had it
     network,
@@ -19,8 +19,8 @@ export function lockerRecord(locker: Locker): LockerRecord {
     terms: JSON.parse(locker.terms),
     created_at,
     expires_at,
-    file_count: 0,
-    total_bytes: 0,
+    file_count: locker.file_count,
+    total_bytes: locker.total_bytes,
     space: { locker_id, file_api: fileApi(locker_id) },
   }
 }

@@ -1,8 +1,13 @@
-import type { Kysely, Selectable } from 'kysely'
-import type { LockerTable, Schema } from '../db/schema.ts'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Transaction } from 'kysely'
+import type { Db, Locker, Schema } from '../db/schema.ts'
 
-type Db = Kysely<Schema>
-export type Locker = Selectable<LockerTable>
+export interface Purchase {
+  receipt: SignedReceipt
+  provider: string
+  /** As it was answered. */
+  quote: string
+}
 
 export async function findLockerOfReceipt(db: Db, receiptId: string): Promise<Locker | null> {
   return (await db.selectFrom('lockers').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()) ?? null
@@ -39,4 +44,30 @@ export async function uncountLocker(db: Db, owner: string): Promise<void> {
     .set((eb) => ({ locker_count: eb('locker_count', '-', 1) }))
     .where('owner', '=', owner)
     .execute()
+}
+
+/** A receipt with what it paid for. */
+export async function findPurchase(db: Db, receiptId: string): Promise<Purchase | null> {
+  const row = await db
+    .selectFrom('receipts as r')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .select(['r.receipt', 'p.provider', 'p.quote'])
+    .where('r.receipt_id', '=', receiptId)
+    .executeTakeFirst()
+  return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
+}
+
+/** Kept from others until the end of the transaction. */
+export async function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker | null> {
+  const locker = await tx
+    .selectFrom('lockers')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .forUpdate()
+    .executeTakeFirst()
+  return locker ?? null
+}
+
+export async function setOperators(tx: Transaction<Schema>, lockerId: string, operators: string): Promise<void> {
+  await tx.updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
 }

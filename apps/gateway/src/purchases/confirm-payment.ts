@@ -1,7 +1,8 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
-import type { WireRequest } from '@svc/http-service/serve'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { claimPayment } from './claim-payment.ts'
 import { paidLeg } from './paid-leg.ts'
@@ -20,6 +21,7 @@ export async function confirmPayment(context: Context, body: ConfirmBody, wire: 
   if (!request) throw payReqNotFound()
   const existing = await findReceiptOfRequest(db, request.pay_req_id)
   if (existing) return confirmation(existing, true)
+  await limitStranger(context, wire, null)
   const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
   const { receipt, isNew } = await claimPayment(context, request, leg, payment)
   return confirmation(receipt, !isNew)

@@ -1,8 +1,9 @@
-import type { Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { multiplyUsd } from '@svc/payments/amounts'
 import { chooseLegs, type Leg, notInQuote } from '@svc/payments/legs'
 import { type PricedLeg, priceLegs } from '@svc/payments/x402'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 
 export interface Order {
@@ -20,15 +21,13 @@ export interface PricedOrder {
   legs: [PricedLeg, ...PricedLeg[]]
 }
 
-const DEFAULT_PROVIDER: Provider = 'gcs'
-
 /** What an order costs on each leg it may be paid by. */
 export async function priceStorage(
   { config, sales }: Context,
   order: Order,
   from: 'body' | 'query',
 ): Promise<PricedOrder> {
-  const provider = order.provider ?? DEFAULT_PROVIDER
+  const provider = chosenProvider(offeredProviders(config), order, from)
   const unitPriceUsd = config.payments.unitPrices[provider]
   const totalUsd = multiplyUsd(unitPriceUsd, order.units)
   const chosen = chosenLegs(await sales.offeredLegs(), order, from)
@@ -38,6 +37,17 @@ export async function priceStorage(
       hint: 'try again in a minute',
     })
   return { provider, units: order.units, unitPriceUsd, totalUsd, legs: [first, ...others] }
+}
+
+/** What files can be kept by; the first is the default. */
+export function offeredProviders({ storage }: Pick<Config, 'storage'>): Provider[] {
+  return PROVIDERS.filter((provider) => storage.drivers[provider])
+}
+
+function chosenProvider(offered: readonly Provider[], order: Order, from: 'body' | 'query'): Provider {
+  const provider = order.provider ?? offered[0]
+  if (provider && offered.includes(provider)) return provider
+  throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${offered.join(', ')}` })
 }
 
 function chosenLegs(offered: readonly Leg[], order: Order, from: 'body' | 'query'): Leg[] {

@@ -59,12 +59,12 @@ const INFO_SCHEMA = {
 }
 
 /** Three units hold three times as much, for as long. */
-function scaled({ ttl_days, ...limits }: Terms, units: number): Terms {
+function scaled(terms: Terms, units: number): Terms {
   return {
-    storage_limit_bytes: limits.storage_limit_bytes * units,
-    file_limit: limits.file_limit * units,
-    egress_included_bytes: limits.egress_included_bytes * units,
-    ttl_days,
+    ...terms,
+    storage_limit_bytes: terms.storage_limit_bytes * units,
+    file_limit: terms.file_limit * units,
+    egress_included_bytes: terms.egress_included_bytes * units,
   }
 }
 

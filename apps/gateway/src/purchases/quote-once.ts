@@ -1,8 +1,8 @@
 // One quote for one Idempotency-Key, for a day (PAY-06, PAY-07, AMB-50).
 
 import { hash } from 'node:crypto'
-import type { WireRequest } from '@svc/http-service/serve'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { type Context, unixNow } from '../context.ts'
 import {
   findIdempotencyKey,

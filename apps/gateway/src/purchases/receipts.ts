@@ -4,12 +4,17 @@ import { issuerKeyId, receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
-import { findReceipt } from './store.ts'
+import { findReceiptText } from './store.ts'
 
-export async function readReceipt({ database }: Context, id: string): Promise<SignedReceipt> {
-  const receipt = await findReceipt(database.db, id)
-  if (!receipt) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
-  return receipt
+/** The text it was stored as: reading it and writing it again would only cost time. */
+export async function readReceiptText({ database }: Context, id: string): Promise<string> {
+  const text = await findReceiptText(database.db, id)
+  if (text === null) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  return text
+}
+
+export async function readReceipt(context: Context, id: string): Promise<SignedReceipt> {
+  return JSON.parse(await readReceiptText(context, id))
 }
 
 /** Anybody can repeat this with the answer alone: the message and the key that signed it are in it. */

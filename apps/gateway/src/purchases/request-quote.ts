@@ -1,6 +1,8 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Quote, requestStorage } from '@svc/api/purchases'
-import { Answer, JsonText, type WireRequest } from '@svc/http-service/serve'
+import { Answer, JsonText } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { priceStorage } from './price-storage.ts'
 import { quoteBody } from './quote-body.ts'
@@ -14,6 +16,7 @@ type QuoteAnswer = Answer<JsonText<Quote>>
 
 /** A quote, new or, under a known Idempotency-Key, the one it had. Stored before it is answered: it fixes the terms. */
 export async function requestQuote(context: Context, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
+  await limitStranger(context, wire, null)
   const key = idempotencyKey(wire)
   if (key !== null) return requestOnce(context, order, key)
   const { request, quote } = await newPayRequest(context, order)

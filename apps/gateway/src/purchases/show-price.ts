@@ -1,10 +1,9 @@
 import type { Price } from '@svc/api/purchases'
-import { PROVIDERS } from '@svc/api/purchases'
 import { displayAmount } from '@svc/payments/amounts'
 import { type PricedLeg, wireRate } from '@svc/payments/x402'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import type { Context } from '../context.ts'
-import { type Order, priceStorage } from './price-storage.ts'
+import { type Order, offeredProviders, priceStorage } from './price-storage.ts'
 
 export async function showPrice(context: Context, query: Partial<Order>): Promise<Price> {
   const { unitPrices, terms } = context.config.payments
@@ -17,7 +16,10 @@ export async function showPrice(context: Context, query: Partial<Order>): Promis
     total_usd: Number(priced.totalUsd),
     amounts: priced.legs.map(amount),
     providers: Object.fromEntries(
-      PROVIDERS.map((provider) => [provider, { unit_price_usd: Number(unitPrices[provider]), terms: terms[provider] }]),
+      offeredProviders(context.config).map((provider) => [
+        provider,
+        { unit_price_usd: Number(unitPrices[provider]), terms: terms[provider] },
+      ]),
     ),
   }
 }

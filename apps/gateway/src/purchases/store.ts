@@ -44,10 +44,10 @@ export async function forgetIdempotencyKeys(db: Db, before: number): Promise<voi
   await db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
 }
 
-export async function findReceipt(db: Db, receiptId: string): Promise<SignedReceipt | null> {
-  return parsed(
-    await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst(),
-  )
+/** As it is answered. */
+export async function findReceiptText(db: Db, receiptId: string): Promise<string | null> {
+  const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
+  return row?.receipt ?? null
 }
 
 export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<SignedReceipt | null> {

@@ -1,9 +1,11 @@
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { ChainReading } from '@svc/payments/payment'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { paidLeg, type QuotedLeg } from './paid-leg.ts'
 import { chainUnavailable } from './payment-errors.ts'
@@ -11,7 +13,8 @@ import { readReceipt } from './receipts.ts'
 import { findPayRequest } from './store.ts'
 
 /** Reads the transaction again and says, field by field, whether the chain agrees with the receipt. */
-export async function verifyPayment(context: Context, receiptId: string) {
+export async function verifyPayment(context: Context, receiptId: string, wire: WireRequest) {
+  await limitStranger(context, wire, receiptId)
   const receipt = await readReceipt(context, receiptId)
   if (!receipt.tx_hash) {
     throw new ServiceError('receipt_has_no_tx_hash', 'this receipt names no transaction', {

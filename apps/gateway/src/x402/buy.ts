@@ -1,9 +1,11 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
-import { Answer, JsonText, type WireRequest } from '@svc/http-service/serve'
+import { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/quote-once.ts'
@@ -20,6 +22,7 @@ type Offer = Answer<JsonText<X402Quote>>
 /** Without PAYMENT-SIGNATURE, what there is to sign; with it, the receipt. */
 export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw doorClosed()
+  await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
   if (header === undefined) return offer(context, order, wire)
   const payment = await readPayment(context, order, header)

@@ -23,6 +23,7 @@ const production = () => ({
   PRIMARY_TREASURY: '11111111111111111111111111111112',
   EVM_RPC_URLS: 'https://evm.example',
   EVM_TREASURY: `0x${'ab'.repeat(20)}`,
+  LOCAL_PROVIDERS: 'gcs',
 })
 const read = (variables: Record<string, string>) => readConfig({ ...production(), ...variables })
 

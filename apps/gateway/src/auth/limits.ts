@@ -1,0 +1,24 @@
+// Who may ask how often. Work that costs something is counted before it is done.
+
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../context.ts'
+import { addressKey } from './address-key.ts'
+import type { Signer } from './signers.ts'
+
+/** Work that anybody may ask for: by where it comes from, and by the receipt it is about. */
+export async function limitStranger(
+  { rateLimiter, config }: Context,
+  { clientAddress }: WireRequest,
+  receiptId: string | null,
+): Promise<void> {
+  const { perAddress, perReceipt } = config.limits
+  await rateLimiter.take(
+    { key: `address ${addressKey(clientAddress)}`, perMinute: perAddress },
+    ...(receiptId === null ? [] : [{ key: `receipt ${receiptId}`, perMinute: perReceipt }]),
+  )
+}
+
+/** Minting URLs; however many at once, one call counts as one (LIM-11). */
+export async function limitSigner({ rateLimiter, config }: Context, { identity }: Signer): Promise<void> {
+  await rateLimiter.take({ key: `signer ${identity}`, perMinute: config.limits.perSigner })
+}

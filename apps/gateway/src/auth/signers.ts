@@ -1,0 +1,78 @@
+// Whose signature is on an envelope. It names no key: the owner's is tried, then each operator's.
+
+import type { SignedEnvelope } from '@svc/http-service/envelope'
+import { ServiceError } from '@svc/http-service/service-error'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
+import { isPersonallySignedBy } from '@svc/protocol/request-envelope'
+import { createRecent } from './recent.ts'
+
+export interface Candidates {
+  owner: string
+  /** Ed25519 keys, base58. */
+  operators: readonly string[]
+}
+
+export interface Signer {
+  role: 'owner' | 'operator'
+  /** The owner's identity, or the operator's key. */
+  identity: string
+}
+
+/** Null when none of them signed. */
+export type FindSigner = (signed: SignedEnvelope, candidates: Candidates) => Promise<Signer | null>
+
+const KEYS_KEPT = 10_000
+const HINTS_KEPT = 10_000
+
+export function createSignerFinder(): FindSigner {
+  const keys = createRecent<string, Ed25519Verifier>(KEYS_KEPT)
+  /** Who signed last for an owner: most likely the same again, and each other key tried costs a verification. */
+  const hints = createRecent<string, string>(HINTS_KEPT)
+
+  function keyOf(identity: string): Ed25519Verifier | null {
+    const known = keys.get(identity)
+    if (known) return known
+    const key = ed25519PublicKeyFromBase58(identity)
+    if (key) keys.set(identity, key)
+    return key
+  }
+
+  async function findEd25519(signed: SignedEnvelope, identities: Iterable<string>): Promise<string | null> {
+    const signature = fromBase58(signed.signature, 64)
+    if (!signature) return null
+    for (const identity of identities) {
+      if (await keyOf(identity)?.verifySoon(signed.bytes, signature)) return identity
+    }
+    return null
+  }
+
+  return async (signed, { owner, operators }) => {
+    const { sig_alg } = signed.envelope
+    const ownerAlg = sigAlgOf(owner)
+    if (sig_alg === 'secp256k1') {
+      const isOwner = ownerAlg === sig_alg && isPersonallySignedBy(owner, signed.bytes, signed.signature)
+      return isOwner ? { role: 'owner', identity: owner } : null
+    }
+    const identities = ownerAlg === 'ed25519' ? [owner, ...operators] : operators
+    const hint = hints.get(owner)
+    const likelyFirst = hint && identities.includes(hint) ? new Set([hint, ...identities]) : identities
+    const identity = await findEd25519(signed, likelyFirst)
+    if (identity === null) return null
+    hints.set(owner, identity)
+    return { role: identity === owner ? 'owner' : 'operator', identity }
+  }
+}
+
+export function notSigned({ owner }: Candidates): ServiceError {
+  return new ServiceError(
+    'SIGNATURE_INVALID',
+    'signature does not verify under the owner or any registered operator key',
+    {
+      hint:
+        sigAlgOf(owner) === 'secp256k1'
+          ? 'the owner signs with sig_alg secp256k1 (personal-sign, which a contract wallet cannot do); operators with ed25519'
+          : 'sign the exact bytes of X-Svc-Envelope, decoded, with the key that paid or a registered operator key',
+    },
+  )
+}

@@ -1,0 +1,85 @@
+// Has the bytes that files point at read, and records what they are. Meanwhile a file may be put anew or deleted: what
+// was read counts for a file that still points at it, and for no other (state machine 3.3, T-17).
+
+import type { ConfirmedFiles } from '@svc/api/files'
+import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type Context, unixNow } from '../../context.ts'
+import type { Locker } from '../../db/schema.ts'
+import { fileNotFound, keepsChanging } from '../errors.ts'
+import { changeManifest, findFiles, recordHashes } from '../store.ts'
+import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
+import { atMost } from './single-flight.ts'
+
+interface Confirmation {
+  /** Of every name that was asked for. */
+  outcomes: ReadonlyMap<string, Outcome>
+  reattest: ConfirmedFiles['reattest']
+}
+
+const MAX_LOOKS = 3
+/** Fewer than are read at once for all, so that one long request leaves room for others. */
+const READ_AT_ONCE = 4
+
+/** What one look can record is recorded in one transaction, as one change of the manifest. */
+export async function confirmNames(
+  context: Context,
+  locker: Locker,
+  filenames: readonly string[],
+): Promise<Confirmation> {
+  const outcomes = new Map<string, Outcome>()
+  const open = new Set(filenames)
+  for (let look = 1; look <= MAX_LOOKS && open.size > 0; look++) {
+    for (const [filename, outcome] of await lookOnce(context, locker, [...open])) {
+      outcomes.set(filename, outcome)
+      open.delete(filename)
+    }
+  }
+  for (const filename of open) outcomes.set(filename, keepsChanging(filename))
+  // Nothing attests by itself yet; what will is queued here, once for all files.
+  return { outcomes, reattest: 'off' }
+}
+
+/** Leaves out the files that changed meanwhile. */
+async function lookOnce(context: Context, locker: Locker, filenames: string[]): Promise<Map<string, Outcome>> {
+  const files = await findFiles(context.database.db, locker.locker_id, filenames)
+  const known = new Set(files.map(({ filename }) => filename))
+  const missing = filenames.filter((filename) => !known.has(filename))
+  const outcomes = new Map<string, Outcome>(missing.map((filename) => [filename, fileNotFound(filename)]))
+  const sights: Sight[] = []
+  const inTurn = atMost(READ_AT_ONCE)
+  await Promise.all(
+    files.map((file) =>
+      inTurn(async () => {
+        const found = await lookAtFile(context, locker, file)
+        if ('verdict' in found) sights.push(found)
+        else outcomes.set(file.filename, found)
+      }),
+    ),
+  )
+  for (const [filename, outcome] of await settle(context, locker, sights)) outcomes.set(filename, outcome)
+  return outcomes
+}
+
+async function settle(context: Context, { locker_id }: Locker, sights: Sight[]): Promise<[string, Outcome][]> {
+  if (sights.length === 0) return []
+  const at = isoSeconds(unixNow(context))
+  const readings = sights.flatMap(({ verdict, ...seen }) =>
+    verdict instanceof ServiceError ? [] : [{ ...seen, ...verdict }],
+  )
+  const filenames = sights.map(({ filename }) => filename)
+  const files = await context.database.db.transaction().execute(async (tx) => {
+    const recorded = await recordHashes(tx, locker_id, readings, at)
+    const files = await findFiles(tx, locker_id, filenames)
+    const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
+    if (recorded.length > 0) await changeManifest(tx, locker_id, { at, bytes })
+    return new Map(files.map((file) => [file.filename, file]))
+  })
+  return sights.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {
+    const file = files.get(filename)
+    if (file?.object_id !== objectId) return []
+    // Recorded just now, or by somebody else who read the same.
+    if (isConfirmed(file)) return [[filename, file]]
+    return verdict instanceof ServiceError ? [[filename, verdict]] : []
+  })
+}

@@ -1,0 +1,71 @@
+// Who has files confirmed, and where: by query anybody who knows the receipt, by body whoever signs (AMB-05).
+
+import { requireEnvelopeHeaders } from '@svc/http-service/envelope'
+import type { InvalidInput } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
+import { limitSigner, limitStranger } from '../../auth/limits.ts'
+import { findReceiptAndLocker } from '../../auth/store.ts'
+import type { Context } from '../../context.ts'
+import type { Locker } from '../../db/schema.ts'
+import { invalidUpload, uploadError } from '../errors.ts'
+
+export interface ConfirmRequest<Fields> {
+  caller: ReceiptCaller | null
+  wire: WireRequest
+  query: Partial<Fields>
+  body: Partial<Fields>
+}
+
+/** Each field from the query or the body. */
+export function requestedFields<Fields extends object>(
+  { caller, wire, query, body }: ConfirmRequest<Fields>,
+  ...names: (keyof Fields & string)[]
+): Fields {
+  const isGiven = (fields: Partial<Fields>) => (name: keyof Fields) => fields[name] !== undefined
+  const inBoth = names.filter(isGiven(query)).filter(isGiven(body))
+  const differing = inBoth.filter((name) => JSON.stringify(query[name]) !== JSON.stringify(body[name]))
+  refuseInputs(differing.map((name) => ({ loc: ['body', name], msg: 'differs from the query' })))
+  if (!caller && names.filter(isGiven(body)).length > inBoth.length) requireEnvelopeHeaders(wire)
+  const fields = { ...body, ...query }
+  const form = caller && names.some(isGiven(body)) ? 'body' : 'query'
+  const missing = names.filter((name) => fields[name] === undefined)
+  refuseInputs(missing.map((name) => ({ loc: [form, name], msg: 'is required' })))
+  return fields as Fields
+}
+
+function refuseInputs([first, ...rest]: InvalidInput[]): void {
+  if (first) throw invalidUpload(first, ...rest)
+}
+
+/** The locker whose files are asked about. Strangers are counted before anything is looked up for them (T-10). */
+export async function lockerToConfirm(
+  context: Context,
+  { caller, wire }: Pick<ConfirmRequest<object>, 'caller' | 'wire'>,
+  receiptId: string,
+): Promise<Locker> {
+  if (caller && caller.receipt.receipt_id !== receiptId) {
+    throw receiptMismatch('the envelope is for another receipt than the request')
+  }
+  await (caller ? limitSigner(context, caller.signer) : limitStranger(context, wire, receiptId))
+  const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
+  if (!found) throw receiptNotFound()
+  if (!found.locker) throw noLocker()
+  return found.locker
+}
+
+function receiptNotFound() {
+  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+    layer: 'gateway',
+    recovery_hint: 'send the receipt_id that the payment was confirmed with',
+    next_best_method: 'POST /v1/storage/confirm',
+  })
+}
+
+function noLocker() {
+  return uploadError('locker_not_found', 'this receipt has no locker yet', {
+    layer: 'gateway',
+    recovery_hint: 'open the locker, create the file, upload its bytes, then confirm',
+    next_best_method: 'POST /v1/storage/signed_provision',
+  })
+}

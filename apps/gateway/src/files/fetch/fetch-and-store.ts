@@ -1,0 +1,97 @@
+import type { Body } from '@svc/api/endpoint'
+import type * as files from '@svc/api/files'
+import type { ServiceError } from '@svc/http-service/service-error'
+import { filenameProblem } from '@svc/protocol/filename'
+import type { LockerCaller } from '../../auth/callers.ts'
+import { limitSigner } from '../../auth/limits.ts'
+import type { Context } from '../../context.ts'
+import type { Locker } from '../../db/schema.ts'
+import { requireSameLocker } from '../../lockers/refresh.ts'
+import { hashAlong } from '../confirm/hash-object.ts'
+import { invalidUpload, uploadError } from '../errors.ts'
+import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from '../media-type.ts'
+import { nameFiles } from '../name-files.ts'
+import { writeObject } from '../objects.ts'
+import { putFile } from '../put-file.ts'
+import { urlMinter } from '../urls.ts'
+import { SourceError } from './source-error.ts'
+
+type Order = Body<typeof files.fetchAndStore>
+
+/** Fetches a public https address into a file, which is confirmed at once: its bytes were hashed on their way. */
+export async function fetchAndStore(
+  context: Context,
+  { locker, signer }: LockerCaller,
+  order: Order,
+): Promise<files.FetchedFile> {
+  requireSameLocker(locker, order)
+  const filename = nameOf(context, order)
+  await limitSigner(context, signer)
+  const fetched = await fetchBytes(context, locker, order)
+  const file = await putFile(context, locker, { filename, ...fetched, expectedHash: null, mayCreate: true })
+  const minter = urlMinter(context, locker)
+  return {
+    ok: true,
+    locker_id: locker.locker_id,
+    receipt_id: locker.receipt_id,
+    filename,
+    size_bytes: fetched.object.size,
+    content_hash: fetched.contentHash,
+    content_type: fetched.contentType,
+    source_url: order.source_url,
+    stored_at: file.uploaded_at!,
+    download_url: minter.url('GET', filename),
+    urls_expire_in_sec: minter.expiresIn,
+  }
+}
+
+/** As asked for, like the type, if both are good; else the last part of the URL, if it makes a name; else a new one. */
+function nameOf(context: Context, { filename, content_type, source_url }: Order): string {
+  const name = filename ?? lastSegment(source_url, context.config.storage.systemPrefix)
+  const asked = { ...(name !== null && { filename: name }), ...(content_type !== undefined && { content_type }) }
+  return nameFiles(context, [asked], () => ['body'])[0]!.filename
+}
+
+function lastSegment(url: string, systemPrefix: string): string | null {
+  const segment = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '')
+  return segment.includes('/') || filenameProblem(segment, systemPrefix) !== null ? null : segment
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+/** Nothing stays of a source that breaks off. */
+async function fetchBytes(context: Context, { provider }: Locker, { source_url, content_type }: Order) {
+  try {
+    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url)
+    const contentType = content_type ?? mediaTypeOf(sourceType)
+    const contentHash = hashAlong(stream)
+    try {
+      const object = await writeObject(context, provider, stream, { contentType, size })
+      return { object, contentType, contentHash: contentHash() }
+    } finally {
+      stream.destroy()
+    }
+  } catch (error) {
+    throw error instanceof SourceError ? notFetched(error, context.config.storage.fetch.maxBytes) : error
+  }
+}
+
+function mediaTypeOf(header: string | null): string {
+  return header !== null && mediaTypeProblem(header) === null ? header : DEFAULT_MEDIA_TYPE
+}
+
+function notFetched({ reason, message }: SourceError, maxBytes: number): ServiceError {
+  if (reason !== 'too_large') return invalidUpload({ loc: ['body', 'source_url'], msg: message })
+  return uploadError('UPLOAD_TOO_LARGE', message, {
+    layer: 'gateway',
+    recovery_hint: 'upload what is so large instead of having it fetched',
+    next_best_method: 'POST /v1/lockers/{locker_id}/files',
+    max_bytes: maxBytes,
+  })
+}

@@ -1,0 +1,33 @@
+import type { UrlSet } from '@svc/api/file-entries'
+import type { LockerCaller } from '../auth/callers.ts'
+import { limitSigner } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
+import { currentBytes, statObject } from './current-bytes.ts'
+import { contentNotFound } from './errors.ts'
+import { noSuchFile } from './filename.ts'
+import { findFile } from './store.ts'
+import { urlMinter, urlPair } from './urls.ts'
+
+/** Fresh URLs of a file whose bytes are there: the provider is asked (FILE-15). */
+export async function getFile(
+  context: Context,
+  { locker, signer }: LockerCaller,
+  filename: string,
+  ttlMinutes: number | undefined,
+): Promise<UrlSet> {
+  await limitSigner(context, signer)
+  const { locker_id } = locker
+  const found = await findFile(context.database.db, locker_id, filename)
+  if (!found) throw noSuchFile(context, filename)
+  const bytes = await currentBytes(context, locker, found)
+  if (!bytes || !(await statObject(context, locker, bytes.key))) throw contentNotFound(locker_id, filename)
+  const { file } = bytes
+  const minter = urlMinter(context, locker, ttlMinutes)
+  return {
+    locker_id,
+    // What the next upload must come with may be another type than that of the bytes (AMB-24).
+    ...urlPair(minter, filename, file.upload_content_type),
+    content_type: file.content_type,
+    urls_expire_in_sec: minter.expiresIn,
+  }
+}

@@ -1,0 +1,55 @@
+// Short URLs: one operation on one file until a time.
+
+import { toHex } from '@svc/protocol/bytes'
+import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
+import { type Context, unixNow } from '../context.ts'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { providerCode } from '../providers/open-providers.ts'
+
+const DEFAULT_TTL_MINUTES = 30
+
+export interface UrlMinter {
+  /** Seconds. */
+  expiresIn: number
+  url(method: TokenMethod, filename: string): string
+}
+
+/** Mints URLs of one locker that all end at once. */
+export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT_TTL_MINUTES): UrlMinter {
+  const expiresIn = ttlMinutes * 60
+  const fields = {
+    expires: unixNow(context) + expiresIn,
+    lockerId: locker.locker_id,
+    provider: providerCode(locker.provider),
+  }
+  return {
+    expiresIn,
+    url(method, filename) {
+      const nonce = toHex(context.randomBytes(8))
+      const token = mintToken({ ...fields, method, filename, nonce }, context.signers.shortUrl)
+      return `${context.config.http.baseUrl}/f/${token}`
+    },
+  }
+}
+
+/** What one file's bytes go in and out by. */
+export function urlPair(minter: UrlMinter, filename: string, contentType: string) {
+  return {
+    filename,
+    content_type: contentType,
+    upload_url: minter.url('PUT', filename),
+    upload_headers: { 'Content-Type': contentType },
+    download_url: minter.url('GET', filename),
+    delete_url: minter.url('DELETE', filename),
+  }
+}
+
+export function downloadUrl(minter: UrlMinter, file: FileRow) {
+  return {
+    filename: file.filename,
+    download_url: minter.url('GET', file.filename),
+    content_type: file.content_type,
+    content_hash: file.content_hash,
+    size_bytes: file.size_bytes,
+  }
+}

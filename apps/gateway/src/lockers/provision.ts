@@ -1,0 +1,78 @@
+import type { Body } from '@svc/api/endpoint'
+import type { FileEntry } from '@svc/api/file-entries'
+import type { ProvisionManifest, signedProvision } from '@svc/api/lockers'
+import { ServiceError } from '@svc/http-service/service-error'
+import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import { createLocker } from './create-locker.ts'
+import { lockerRecord } from './locker-record.ts'
+import { addOperatorTo, requireOperatorKey } from './operators.ts'
+import { findPurchase } from './store.ts'
+
+type Order = Body<typeof signedProvision>
+/** The first files of a locker that was opened before. */
+type ListFiles = (locker: Locker) => Promise<FileEntry[]>
+
+/** By the payer; with no caller, as a development gateway may allow, by anybody who knows the receipt. */
+export async function provision(
+  context: Context,
+  caller: ReceiptCaller | null,
+  order: Order,
+  listFiles: ListFiles,
+): Promise<ProvisionManifest> {
+  if (caller && order.receipt_id !== caller.receipt.receipt_id) {
+    throw receiptMismatch('the envelope is for another receipt than the body')
+  }
+  if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
+  const { locker, isNew } = await openLocker(context, order, caller !== null)
+  return manifest(locker, isNew, isNew ? [] : await listFiles(locker))
+}
+
+async function openLocker(
+  context: Context,
+  order: Order,
+  isOwner: boolean,
+): Promise<{ locker: Locker; isNew: boolean }> {
+  return context.database.db.transaction().execute(async (tx) => {
+    const purchase = await findPurchase(tx, order.receipt_id)
+    if (!purchase) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+    const made = await createLocker(tx, {
+      receipt: purchase.receipt,
+      request: purchase,
+      tags: order.tags ?? tagsOf(purchase.quote),
+      createdAt: unixNow(context),
+      maxPerOwner: context.config.payments.maxLockersPerOwner,
+    })
+    if (made.outcome === 'refused') throw made.refusal
+    const { locker } = made
+    const isNew = made.outcome === 'created'
+    // Whoever only knows a receipt must not get into a locker that is in use.
+    if (order.operator_pubkey === undefined || !(isNew || isOwner)) return { locker, isNew }
+    const { operators } = await addOperatorTo(tx, locker.locker_id, order.operator_pubkey)
+    return { locker: { ...locker, operators: JSON.stringify(operators) }, isNew }
+  })
+}
+
+/** A buyer of the x402 door gives them with the order. */
+function tagsOf(quote: string): string[] {
+  return JSON.parse(quote).extensions.svc.tags ?? []
+}
+
+function manifest(locker: Locker, isNew: boolean, files: FileEntry[]): ProvisionManifest {
+  const { receipt_id, space, owner, operators, tags, provider, terms, created_at, expires_at } = lockerRecord(locker)
+  return {
+    ok: true,
+    receipt_id,
+    already_provisioned: !isNew,
+    space,
+    owner,
+    operators,
+    tags,
+    provider,
+    terms,
+    files,
+    created_at,
+    expires_at,
+  }
+}

@@ -1,0 +1,38 @@
+import type { FileEntry } from '@svc/api/file-entries'
+import * as lockers from '@svc/api/lockers'
+import type { Service } from '@svc/http-service/service'
+import { serveLocker, serveReceipt, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
+import type { Context } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import { lockerRecord } from './locker-record.ts'
+import { lockerMetadata } from './metadata.ts'
+import { addOperator, removeOperator } from './operators.ts'
+import { provision } from './provision.ts'
+import { refreshLocker } from './refresh.ts'
+
+/** Files are another room's: how to list the first of them is told. */
+export function lockerRoutes(
+  service: Service,
+  context: Context,
+  listFiles: (locker: Locker) => Promise<FileEntry[]>,
+): void {
+  serveReceipt(service, context, lockers.signedProvision, ({ caller, body }) =>
+    provision(context, caller, body, listFiles),
+  )
+  serveReceiptOrAnybody(
+    service,
+    context,
+    lockers.provision,
+    ({ caller, body }) => provision(context, caller, body, listFiles),
+    context.config.lockers.allowPublicProvision,
+  )
+  serveLocker(service, context, lockers.refresh, ({ caller, body }) => refreshLocker(caller.locker, body))
+  serveLocker(service, context, lockers.lockerMetadata, ({ caller }) => lockerMetadata(caller.locker))
+  serveLocker(service, context, lockers.lockerRecord, ({ caller }) => lockerRecord(caller.locker))
+  serveLocker(service, context, lockers.addOperator, ({ caller, body }) =>
+    addOperator(context, caller.locker, body.pubkey),
+  )
+  serveLocker(service, context, lockers.removeOperator, ({ caller, params }) =>
+    removeOperator(context, caller.locker, params.pubkey),
+  )
+}

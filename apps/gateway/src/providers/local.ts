@@ -1,0 +1,38 @@
+// Objects as files of one folder: `objects/<first two of the id>/<id>` once whole, `incoming/<id>` before.
+
+import { unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { nullIfMissing, onDisk, syncFolder } from './local/disk.ts'
+import { openFolders } from './local/folders.ts'
+import { readObject, statObject } from './local/read-object.ts'
+import { writeObject } from './local/write-object.ts'
+import type { StorageProvider } from './provider.ts'
+
+/** The folder's file system must know hard links. Several processes may have the same folder open. */
+export async function openLocalProvider({ folder }: { folder: string }): Promise<StorageProvider> {
+  const folders = await openFolders(folder)
+  return {
+    uploadTarget: async () => null,
+    downloadTarget: async () => null,
+    async write(id, bytes, { size }) {
+      return { size: await writeObject(folders, id, bytes, size), ref: null }
+    },
+    read: async ({ id }, range) => readObject(folders.objectPath(id), range),
+    stat: async ({ id }) => statObject(folders.objectPath(id)),
+    async remove({ id }) {
+      await onDisk(nullIfMissing(unlink(folders.incomingPath(id))))
+      await onDisk(removeForGood(folders.objectPath(id)))
+      return 'removed'
+    },
+    check: () =>
+      folders.probe().then(
+        () => true,
+        () => false,
+      ),
+  }
+}
+
+async function removeForGood(path: string): Promise<void> {
+  await nullIfMissing(unlink(path))
+  await syncFolder(dirname(path))
+}

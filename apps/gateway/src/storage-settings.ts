@@ -1,0 +1,74 @@
+// Settings of files: where their bytes are kept, how large they may be, how often one may ask.
+
+import { resolve } from 'node:path'
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import type { SettingsReader } from '@svc/http-service/config'
+import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
+
+export interface StorageConfig {
+  /** What is sold, and by which driver its bytes are kept. */
+  drivers: Partial<Record<Provider, 'local'>>
+  localFolder: string
+  maxUploadBytes: number
+  partMaxBytes: number
+  fetch: { timeoutSeconds: number; maxBytes: number }
+  systemPrefix: string
+}
+
+/** Each per minute; 0 for none. */
+export interface LimitConfig {
+  perAddress: number
+  perReceipt: number
+  perSigner: number
+}
+
+const MEBIBYTE = 1_048_576
+const GIBIBYTE = 1_073_741_824
+const MAX_BYTES = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+export function readStorageConfig(settings: SettingsReader, isProduction: boolean, dataDir: string): StorageConfig {
+  const localFolder = resolve(settings.text('STORAGE_DIR', `${dataDir}/files`))
+  settings.asked.set('STORAGE_DIR', '<DATA_DIR>/files')
+  return {
+    drivers: readDrivers(settings, isProduction),
+    localFolder,
+    maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', 5 * GIBIBYTE, MAX_BYTES),
+    partMaxBytes: settings.integer('SESSION_PART_MAX_BYTES', 8 * MEBIBYTE, { min: 1, max: 64 * MEBIBYTE }),
+    fetch: {
+      timeoutSeconds: settings.integer('FETCH_TIMEOUT_SECONDS', 120, { min: 1, max: 3600 }),
+      maxBytes: settings.integer('FETCH_MAX_BYTES', GIBIBYTE, MAX_BYTES),
+    },
+    systemPrefix: systemPrefix(settings),
+  }
+}
+
+function readDrivers(settings: SettingsReader, isProduction: boolean): StorageConfig['drivers'] {
+  const names = settings.text('LOCAL_PROVIDERS').split(',').filter(Boolean)
+  const unknown = names.filter((name) => !PROVIDERS.some((provider) => provider === name))
+  if (unknown.length > 0) {
+    settings.problem(`LOCAL_PROVIDERS has "${unknown.join(',')}": it takes ${PROVIDERS.join(', ')}`)
+  }
+  if (isProduction && names.length === 0) {
+    settings.problem('LOCAL_PROVIDERS must name what is sold and kept on this machine: without storage nothing is sold')
+  }
+  const local = isProduction || names.length > 0 ? PROVIDERS.filter((provider) => names.includes(provider)) : PROVIDERS
+  return Object.fromEntries(local.map((provider) => [provider, 'local']))
+}
+
+function systemPrefix(settings: SettingsReader): string {
+  const prefix = settings.text('SYSTEM_FILENAME_PREFIX', DEFAULT_SYSTEM_PREFIX)
+  if (!/^\.[A-Za-z0-9_-]+\/$/.test(prefix)) {
+    settings.problem(`SYSTEM_FILENAME_PREFIX must be a dot, a word and a slash, not "${prefix}"`)
+  }
+  return prefix
+}
+
+const PER_MINUTE = { min: 0, max: 30_000 }
+
+export function readLimits(settings: SettingsReader): LimitConfig {
+  return {
+    perAddress: settings.integer('RATE_LIMIT_ADDRESS', 300, PER_MINUTE),
+    perReceipt: settings.integer('RATE_LIMIT_RECEIPT', 120, PER_MINUTE),
+    perSigner: settings.integer('RATE_LIMIT_SIGNER', 600, PER_MINUTE),
+  }
+}

@@ -1,0 +1,66 @@
+import { setTimeout } from 'node:timers/promises'
+import type { FinalizedUpload } from '@svc/api/upload-sessions'
+import { type Context, unixNow } from '../../context.ts'
+import { atMost, type InTurn } from '../../files/confirm/single-flight.ts'
+import { findLockerOf } from '../../files/store.ts'
+import { closeExpired, closeFinished, isOver } from './close-session.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { sessionNotFound } from './session-errors.ts'
+import { takeLease } from './session-lease.ts'
+import { findSession, findSessionFiles, type Session } from './session-store.ts'
+import { finalizedUpload } from './session-view.ts'
+import { type Finalizing, storeSessionFile } from './store-session-file.ts'
+
+export type FinalizeSession = (sessionId: string) => Promise<FinalizedUpload>
+
+/** They are bounded by disk and hashing: more at once are not done sooner. */
+const COPIES_AT_ONCE = 4
+/** For how long a session that another gateway has is left alone before it is looked at again. */
+const WAIT_MS = 100
+
+/** Stores what is whole. Whoever asks again, here or at another gateway, waits for who was first, and gets the same. */
+export function sessionFinalizer(context: Context): FinalizeSession {
+  const inTurn = oneAtATime()
+  const copyInTurn = atMost(COPIES_AT_ONCE)
+  return (sessionId) =>
+    inTurn(sessionId, async () => {
+      while (!(await advance(context, sessionId, copyInTurn))) await setTimeout(WAIT_MS)
+      return finalizedUpload(context, await foundSession(context, sessionId))
+    })
+}
+
+/** False while another gateway is at it. */
+async function advance(context: Context, sessionId: string, copyInTurn: InTurn): Promise<boolean> {
+  const session = await foundSession(context, sessionId)
+  if (session.closed_at !== null) return true
+  if (isOver(session, unixNow(context))) {
+    await closeExpired(context, sessionId)
+    return true
+  }
+  const lease = await takeLease(context, sessionId)
+  if (!lease) return false
+  try {
+    const isMine = await storeFiles(context, session, { leaseId: lease.id, copyInTurn })
+    return isMine && (await closeFinished(context, sessionId, lease.id))
+  } finally {
+    await lease.end()
+  }
+}
+
+/** False when the lease was lost on the way. */
+async function storeFiles(context: Context, session: Session, how: Pick<Finalizing, 'leaseId' | 'copyInTurn'>) {
+  const { db } = context.database
+  const locker = await findLockerOf(db, { locker_id: session.locker_id })
+  if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
+  for (const file of await findSessionFiles(db, session.session_id)) {
+    if (file.state !== 'open') continue
+    if ((await storeSessionFile(context, { ...how, locker }, file)) === 'superseded') return false
+  }
+  return true
+}
+
+async function foundSession({ database }: Context, sessionId: string): Promise<Session> {
+  const session = await findSession(database.db, sessionId)
+  if (!session) throw sessionNotFound()
+  return session
+}

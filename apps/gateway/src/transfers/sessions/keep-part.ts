@@ -1,0 +1,77 @@
+// Parts that are whole and durable become the session's: many in one commit, each by itself taken or refused.
+
+import { batched } from '@svc/database/batch'
+import type { ServiceError } from '@svc/http-service/service-error'
+import type { Transaction } from 'kysely'
+import { type Context, unixNow } from '../../context.ts'
+import type { Schema } from '../../db/schema.ts'
+import { uploadAbandoned } from '../../files/errors.ts'
+import type { NewObject } from '../../files/objects.ts'
+import { holdObject, releaseObjects } from '../../files/store.ts'
+import { findPart, putPart } from './part-store.ts'
+import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './session-errors.ts'
+import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './session-store.ts'
+
+interface NewPart {
+  sessionId: string
+  fileId: string
+  index: number
+  object: NewObject
+  /** Hex. */
+  sha256: string
+}
+
+type KeptPart = { totalBytes: number } | { refusal: ServiceError }
+export type KeepPart = (part: NewPart) => Promise<KeptPart>
+
+/** Durable when it resolves. A refusal changes nothing: the object is still nobody's. */
+export function partKeeper(context: Context): KeepPart {
+  return batched((parts: NewPart[]) =>
+    context.database.db.transaction().execute(async (tx) => {
+      const now = unixNow(context)
+      const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])
+      const kept: KeptPart[] = []
+      for (const part of parts) {
+        const session = sessions.get(part.sessionId)
+        const isOpen = session !== undefined && takesParts(session, now)
+        kept.push(isOpen ? await keepPart(tx, context, part, now) : { refusal: sessionClosed() })
+      }
+      return kept
+    }),
+  )
+}
+
+export function takesParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {
+  return closed_at === null && now < expires_at
+}
+
+export function maxFileBytes({ config }: Context, { size_bytes }: SessionFile): number {
+  return size_bytes ?? config.storage.maxUploadBytes
+}
+
+async function keepPart(tx: Transaction<Schema>, context: Context, part: NewPart, now: number): Promise<KeptPart> {
+  const { object, index } = part
+  const file = await findSessionFile(tx, part.sessionId, part.fileId)
+  if (!file) return { refusal: fileNotInSession() }
+  if (file.state === 'stored') return { refusal: fileStored() }
+  const { session_id, file_id } = file
+  const row = { session_id, file_id, part_index: index, object_id: object.id, size_bytes: object.size }
+  const before = await findPart(tx, row)
+  const totalBytes = file.received_bytes + object.size - (before?.size_bytes ?? 0)
+  const maxBytes = maxFileBytes(context, file)
+  if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
+  if (!(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
+  await putPart(tx, { ...row, sha256: part.sha256 })
+  if (before) await releaseObjects(tx, [before.object_id], now)
+  await updateSessionFile(tx, file, {
+    // Bytes that were not the promised ones have changed: they are looked at again.
+    state: 'open',
+    error: null,
+    content_hash: null,
+    received_bytes: totalBytes,
+    part_count: file.part_count + (before ? 0 : 1),
+    top_index: Math.max(file.top_index, index),
+    revision: file.revision + 1,
+  })
+  return { totalBytes }
+}

@@ -1,0 +1,85 @@
+import type { Body } from '@svc/api/endpoint'
+import type { openUploadSession, UploadSession } from '@svc/api/upload-sessions'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type LockerCaller, receiptMismatch } from '../../auth/callers.ts'
+import { limitSigner } from '../../auth/limits.ts'
+import { type Context, unixNow } from '../../context.ts'
+import { type NamedFile, nameFiles } from '../../files/name-files.ts'
+import { declaredTooLarge } from './session-errors.ts'
+import { insertSession, type SessionFile } from './session-store.ts'
+import { newUploadToken } from './session-token.ts'
+
+type Asked = Body<typeof openUploadSession>
+
+/** A day, where URLs have half an hour: lines that break, and parts by the hundred, are what sessions are for. */
+const DEFAULT_TTL_MINUTES = 1440
+
+export async function openSession(context: Context, caller: LockerCaller, asked: Asked): Promise<UploadSession> {
+  const { locker, signer } = caller
+  if (asked.receipt_id !== undefined && asked.receipt_id !== locker.receipt_id) {
+    throw receiptMismatch('the body names a receipt that is not of this locker')
+  }
+  const named = nameFiles(context, asked.files, (i) => ['body', 'files', i])
+  requireWithinLimit(context, asked.files)
+  await limitSigner(context, signer)
+  const { token, sessionId, tokenHash } = newUploadToken(context)
+  const files = named.map((file, i) => sessionFile(sessionId, i, file, asked.files[i]?.size_bytes ?? null))
+  const expires_at = unixNow(context) + (asked.ttl_min ?? DEFAULT_TTL_MINUTES) * 60
+  await insertSession(
+    context.database.db,
+    {
+      session_id: sessionId,
+      locker_id: locker.locker_id,
+      token_hash: tokenHash,
+      status: 'partial',
+      expires_at,
+      closed_at: null,
+      lease_id: null,
+      lease_until: null,
+    },
+    files,
+  )
+  return openedSession(context, { sessionId, token, expiresAt: expires_at }, files)
+}
+
+function requireWithinLimit({ config }: Context, files: Asked['files']): void {
+  const { maxUploadBytes } = config.storage
+  const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxUploadBytes)
+  if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxUploadBytes)
+}
+
+function sessionFile(sessionId: string, i: number, file: NamedFile, size_bytes: number | null): SessionFile {
+  return {
+    session_id: sessionId,
+    file_id: `f_${String(i + 1).padStart(4, '0')}`,
+    filename: file.filename,
+    content_type: file.contentType,
+    size_bytes,
+    expected_hash: file.expectedHash,
+    state: 'open',
+    received_bytes: 0,
+    part_count: 0,
+    top_index: -1,
+    revision: 0,
+    content_hash: null,
+    error: null,
+  }
+}
+
+function openedSession(
+  { config }: Context,
+  { sessionId, token, expiresAt }: { sessionId: string; token: string; expiresAt: number },
+  files: readonly SessionFile[],
+): UploadSession {
+  const session = `${config.http.baseUrl}/v1/upload-sessions/${sessionId}`
+  const partsUrl = (fileId: string) => `${session}/files/${fileId}/parts`
+  return {
+    session_id: sessionId,
+    upload_token: token,
+    status: 'partial',
+    expires_at: isoSeconds(expiresAt),
+    part_max_bytes: config.storage.partMaxBytes,
+    files: files.map(({ file_id, filename }) => ({ file_id, filename, parts_url: partsUrl(file_id) })),
+    endpoints: { parts: partsUrl('{file_id}'), finalize: `${session}/finalize`, status: session },
+  }
+}

@@ -1,0 +1,196 @@
+import { type Selectable, sql, type Transaction } from 'kysely'
+import type { Db, Schema, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
+
+type Tx = Transaction<Schema>
+type SessionRow = Selectable<UploadSessionTable>
+
+/** With what is needed of its locker. */
+export interface Session extends SessionRow {
+  provider: string
+  receipt_id: string
+}
+export type SessionFile = Selectable<UploadSessionFileTable>
+
+export async function insertSession(db: Db, session: SessionRow, files: readonly SessionFile[]): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx.insertInto('upload_sessions').values(session).execute()
+    await tx.insertInto('upload_session_files').values(files).execute()
+  })
+}
+
+export async function findSession(db: Db, sessionId: string): Promise<Session | null> {
+  const row = await db
+    .selectFrom('upload_sessions as s')
+    .innerJoin('lockers as l', 'l.locker_id', 's.locker_id')
+    .selectAll('s')
+    .select(['l.provider', 'l.receipt_id'])
+    .where('s.session_id', '=', sessionId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/**
+ * Whoever changes anything of a session locks it first: parts, files and end of a session are decided one after the
+ * other, in all gateways together.
+ */
+export async function lockSessions(tx: Tx, sessionIds: readonly string[]): Promise<Map<string, SessionRow>> {
+  const rows = await tx
+    .selectFrom('upload_sessions')
+    .selectAll()
+    .where('session_id', 'in', sessionIds)
+    // One order everywhere: who locks several would else wait for who waits for them.
+    .orderBy('session_id')
+    .forUpdate()
+    .execute()
+  return new Map(rows.map((row) => [row.session_id, row]))
+}
+
+export async function lockSession(tx: Tx, sessionId: string): Promise<SessionRow | null> {
+  return (await lockSessions(tx, [sessionId])).get(sessionId) ?? null
+}
+
+/** In the order in which the session was opened with them. */
+export function findSessionFiles(db: Db, sessionId: string): Promise<SessionFile[]> {
+  return db
+    .selectFrom('upload_session_files')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('file_id')
+    .execute()
+}
+
+export async function findSessionFile(db: Db, sessionId: string, fileId: string): Promise<SessionFile | null> {
+  const row = await db
+    .selectFrom('upload_session_files')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('file_id', '=', fileId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export async function updateSessionFile(
+  tx: Tx,
+  { session_id, file_id }: Pick<SessionFile, 'session_id' | 'file_id'>,
+  changes: Partial<Omit<SessionFile, 'session_id' | 'file_id'>>,
+): Promise<void> {
+  await tx
+    .updateTable('upload_session_files')
+    .set(changes)
+    .where('session_id', '=', session_id)
+    .where('file_id', '=', file_id)
+    .execute()
+}
+
+/** False while another has it, and when the session is at its end. */
+export async function leaseSession(
+  db: Db,
+  sessionId: string,
+  { id, now, until }: { id: string; now: number; until: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('upload_sessions')
+    .set({ lease_id: id, lease_until: until })
+    .where('session_id', '=', sessionId)
+    .where('closed_at', 'is', null)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** A lease that was lost meanwhile stays so; null ends it. */
+export async function setLeaseUntil(db: Db, sessionId: string, leaseId: string, until: number | null): Promise<void> {
+  await db
+    .updateTable('upload_sessions')
+    .set(until === null ? { lease_id: null, lease_until: null } : { lease_until: until })
+    .where('session_id', '=', sessionId)
+    .where('lease_id', '=', leaseId)
+    .execute()
+}
+
+/** Files that are still open fail with it, for the reason given. */
+export async function endSession(
+  tx: Tx,
+  sessionId: string,
+  { status, at, error }: { status: SessionRow['status']; at: number; error: string },
+): Promise<void> {
+  await tx
+    .updateTable('upload_sessions')
+    .set({ status, closed_at: at, lease_id: null, lease_until: null })
+    .where('session_id', '=', sessionId)
+    .execute()
+  await tx
+    .updateTable('upload_session_files')
+    .set({ state: 'failed', error })
+    .where('session_id', '=', sessionId)
+    .where('state', '=', 'open')
+    .execute()
+}
+
+export async function findExpiredSessions(db: Db, now: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('upload_sessions')
+    .select('session_id')
+    .where('closed_at', 'is', null)
+    .where('expires_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ session_id }) => session_id)
+}
+
+/** Says whether there may be more. */
+export async function forgetSessions(db: Db, closedBefore: number, limit: number): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await tx
+      .selectFrom('upload_sessions')
+      .select('session_id')
+      .where('closed_at', '<', closedBefore)
+      .limit(limit)
+      .execute()
+    const ids = rows.map(({ session_id }) => session_id)
+    if (ids.length === 0) return false
+    await tx.deleteFrom('upload_session_files').where('session_id', 'in', ids).execute()
+    await tx.deleteFrom('upload_sessions').where('session_id', 'in', ids).execute()
+    return ids.length === limit
+  })
+}
+
+export interface Gap {
+  file_id: string
+  /** The first index that is missing, and the first behind it that is there. */
+  from: number
+  to: number
+}
+
+/** Where indexes of parts are missing below the highest that ever came. */
+export function findGaps(db: Db, sessionId: string, fileIds: readonly string[], limit: number): Promise<Gap[]> {
+  const parts = db
+    .selectFrom('upload_parts')
+    .select(['file_id', 'part_index'])
+    .where('session_id', '=', sessionId)
+    .where('file_id', 'in', fileIds)
+  const ends = db
+    .selectFrom('upload_session_files')
+    .select((eb) => ['file_id', eb('top_index', '+', 1).as('part_index')])
+    .where('session_id', '=', sessionId)
+    .where('file_id', 'in', fileIds)
+  return db
+    .selectFrom(
+      db
+        .selectFrom(parts.unionAll(ends).as('known'))
+        .select([
+          'file_id',
+          'part_index as to',
+          sql<number>`coalesce(lag(part_index) over (partition by file_id order by part_index), -1) + 1`.as('from'),
+        ])
+        .as('steps'),
+    )
+    .selectAll()
+    .whereRef('from', '<', 'to')
+    .orderBy('file_id')
+    .orderBy('from')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,94 @@
+// Upload sessions as clients see them.
+
+import type { FinalizedUpload, UploadSessionStatus } from '@svc/api/upload-sessions'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { Context } from '../../context.ts'
+import type { Db } from '../../db/schema.ts'
+import { findGaps, findSessionFiles, type Session, type SessionFile } from './session-store.ts'
+import { isWhole } from './store-session-file.ts'
+
+type FinalizedFile = FinalizedUpload['files'][number]
+
+export async function finalizedUpload(context: Context, session: Session): Promise<FinalizedUpload> {
+  const { session_id, status } = session
+  const files = await findSessionFiles(context.database.db, session_id)
+  const missing = await missingParts(context.database.db, session_id, files)
+  return {
+    session_id,
+    status,
+    files: files.map((file) => finalizedFile(file, missing.get(file.file_id) ?? [])),
+    viewer_url: viewerUrl(context, session, files),
+  }
+}
+
+export async function sessionStatus(context: Context, session: Session): Promise<UploadSessionStatus> {
+  const { session_id, locker_id, status, expires_at } = session
+  const files = await findSessionFiles(context.database.db, session_id)
+  const missing = await missingParts(context.database.db, session_id, files)
+  return {
+    session_id,
+    locker_id,
+    status,
+    expires_at: isoSeconds(expires_at),
+    files: files.map(({ file_id, filename, received_bytes, part_count, state }) => ({
+      file_id,
+      filename,
+      received_bytes,
+      parts: part_count,
+      state,
+      missing_parts: missing.get(file_id) ?? [],
+    })),
+    viewer_url: viewerUrl(context, session, files),
+  }
+}
+
+function finalizedFile(file: SessionFile, missing_parts: number[]): FinalizedFile {
+  const { file_id, filename, state, received_bytes, content_hash } = file
+  if (state === 'stored' && content_hash !== null) {
+    return { file_id, filename, ok: true, size_bytes: received_bytes, content_hash }
+  }
+  const fault = faultOf(file, missing_parts)
+  return { file_id, filename, ok: false, ...fault, ...(missing_parts.length > 0 && { missing_parts }) }
+}
+
+function faultOf(file: SessionFile, missing: readonly number[]): { error: string; message: string } {
+  const { error, expected_hash, content_hash, size_bytes, received_bytes } = file
+  if (error === 'HASH_MISMATCH') {
+    return { error, message: `the bytes are ${content_hash}, not ${expected_hash}` }
+  }
+  if (error === 'SESSION_CLOSED') return { error, message: 'the session ended before the file was whole' }
+  if (error === null && isWhole(file)) {
+    return { error: 'CONTENT_HASH_CHANGED', message: 'parts were replaced while they were put together' }
+  }
+  const message =
+    missing.length > 0
+      ? `parts are missing: ${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ', …' : ''}`
+      : size_bytes === null
+        ? 'no part was sent'
+        : `${received_bytes} of ${size_bytes} bytes were sent`
+  return { error: 'CONTENT_NOT_FOUND', message }
+}
+
+const MAX_GAPS = 1000
+const MAX_MISSING = 100
+
+/** Of each file that has gaps, the first indexes that are missing. */
+async function missingParts(db: Db, sessionId: string, files: readonly SessionFile[]): Promise<Map<string, number[]>> {
+  const missing = new Map<string, number[]>()
+  const withGaps = files.filter(({ state, part_count, top_index }) => state === 'open' && part_count <= top_index)
+  if (withGaps.length === 0) return missing
+  const ids = withGaps.map(({ file_id }) => file_id)
+  for (const { file_id, from, to } of await findGaps(db, sessionId, ids, MAX_GAPS)) {
+    const known = missing.get(file_id) ?? []
+    for (let i = from; i < to && known.length < MAX_MISSING; i++) known.push(i)
+    missing.set(file_id, known)
+  }
+  return missing
+}
+
+function viewerUrl({ config }: Context, { receipt_id }: Session, files: readonly SessionFile[]): string | null {
+  const first = files.find(({ state }) => state === 'stored')
+  if (!first) return null
+  const path = first.filename.split('/').map(encodeURIComponent).join('/')
+  return `${config.http.baseUrl}/v1/r/${receipt_id}/f/${path}`
+}

@@ -1,0 +1,96 @@
+import type { Query } from '@svc/api/endpoint'
+import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { bare } from '@svc/protocol/bytes'
+import { type Context, unixNow } from '../../context.ts'
+import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
+import { type KeepPart, maxFileBytes, takesParts } from './keep-part.ts'
+import { type PartBody, readPartBody } from './part-body.ts'
+import {
+  fileNotInSession,
+  fileStored,
+  fileTooLarge,
+  partDiffers,
+  partTooLarge,
+  sessionClosed,
+} from './session-errors.ts'
+import { findSessionFile, type Session, type SessionFile } from './session-store.ts'
+
+interface Upload {
+  session: Session
+  fileId: string
+  query: Query<typeof uploadPartEndpoint>
+  wire: WireRequest
+}
+
+/** A part counts once it is whole, durable and what it was said to be; a connection that breaks leaves nothing. */
+export async function uploadPart(context: Context, keepPart: KeepPart, upload: Upload): Promise<UploadedPart> {
+  const { session, wire, query } = upload
+  const file = await findOpenFile(context, upload)
+  const body = readPartBody(wire, query, context.config.storage.partMaxBytes)
+  try {
+    const maxBytes = maxFileBytes(context, file)
+    if (body.size !== null && body.size > maxBytes) throw fileTooLarge(maxBytes)
+    return await takePart(context, keepPart, session, file, body)
+  } finally {
+    body.release()
+  }
+}
+
+/** Before anything is read: what cannot be kept need not be sent. */
+async function findOpenFile(context: Context, { session, fileId }: Upload): Promise<SessionFile> {
+  if (!takesParts(session, unixNow(context))) throw sessionClosed()
+  const file = await findSessionFile(context.database.db, session.session_id, fileId)
+  if (!file) throw fileNotInSession()
+  if (file.state === 'stored') throw fileStored()
+  return file
+}
+
+async function takePart(
+  context: Context,
+  keepPart: KeepPart,
+  { session_id, provider }: Session,
+  { file_id, content_type }: SessionFile,
+  body: PartBody,
+): Promise<UploadedPart> {
+  const hash = hashAlong(body.bytes)
+  // Of the file's type: where one part is all of it, its object becomes the file's.
+  const object = await writePart(context, provider, content_type, body)
+  const actual = hash()
+  const sha256 = bare(actual)
+  const { index, hashes } = body.told()
+  const expected = hashes.find((hash) => hash !== actual)
+  const kept = expected
+    ? { refusal: partDiffers(expected, actual) }
+    : await keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256 })
+  if ('refusal' in kept) {
+    await removeObject(context, provider, object.id, object.ref)
+    throw kept.refusal
+  }
+  return {
+    session_id,
+    file_id,
+    index,
+    received_bytes: object.size,
+    total_received_bytes: kept.totalBytes,
+    sha256,
+    status: 'partial',
+  }
+}
+
+async function writePart(
+  context: Context,
+  provider: string,
+  contentType: string,
+  { bytes, size }: PartBody,
+): Promise<NewObject> {
+  try {
+    return await writeObject(context, provider, bytes, { contentType, size })
+  } catch (error) {
+    // Found out on the way, where the body did not tell its length: it is a part that is too large, not a file.
+    const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
+    throw isTooLarge ? partTooLarge(context.config.storage.partMaxBytes) : error
+  }
+}

@@ -1,0 +1,54 @@
+// A client that costs as little as possible: one buffer sent again and again, and answers thrown away.
+
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+
+export const GIBIBYTE = 1_073_741_824
+const CHUNK = Buffer.alloc(1_048_576, 'svc')
+
+export interface ByteRequest {
+  url: string
+  method?: string
+  headers?: Record<string, string>
+}
+
+/** Sends so many bytes, and gives what is answered. */
+export async function sendBytes(
+  { url, method = 'PUT', headers }: ByteRequest,
+  length: number,
+): Promise<IncomingMessage> {
+  const outgoing = request(url, { method, headers: { ...headers, 'content-length': length } })
+  const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
+  for (let left = length; left > 0; left -= CHUNK.length) {
+    if (!outgoing.write(left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK)) await once(outgoing, 'drain')
+  }
+  outgoing.end()
+  const [response] = await answered
+  return response
+}
+
+export async function textOf(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response) text += chunk
+  if ((response.statusCode ?? 500) >= 400) throw new Error(`${response.statusCode}: ${text}`)
+  return text
+}
+
+/** Fetches, and counts what came. */
+export async function drainBytes(url: string): Promise<number> {
+  const outgoing = request(url).end()
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  let length = 0
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.length
+  })
+  await once(response, 'end')
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
+  return length
+}
+
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { drainBytes, GIBIBYTE, secondsOf, sendBytes, textOf } from './bytes.ts'
+import { lockerClient } from './locker-client.ts'
+import { median, type Row } from './row.ts'
+import { startServer } from './server-process.ts'
+
+const ROUNDS = 5
+const AT_ONCE = 8
+const TYPE = { 'content-type': 'application/octet-stream' }
+
+const mebibytes = (seconds: number) => `${(GIBIBYTE / 1_048_576 / seconds).toFixed(0)} MiB/s`
+
+/** Bytes through the gateway on its local provider, against the same disk without a gateway. */
+export async function transferRows(): Promise<Row[]> {
+  const bare = await startServer('bare-bytes')
+  const gateway = await startServer('lockers', { LOG_LEVEL: 'warn' })
+  const client = lockerClient(gateway)
+  const seconds = { barePut: [] as number[], put: [] as number[], bareGet: [] as number[], get: [] as number[] }
+  const confirmations: number[] = []
+  const hashings: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { upload_url, download_url } = await client.create('large')
+    const bareUrl = `${bare.url}/large`
+    const send = async (url: string) => textOf(await sendBytes({ url, headers: TYPE }, GIBIBYTE))
+    seconds.barePut.push(await secondsOf(() => send(bareUrl)))
+    seconds.put.push(await secondsOf(() => send(upload_url)))
+    hashings.push(await secondsOf(async () => hashOf(GIBIBYTE)))
+    confirmations.push(await secondsOf(() => client.confirm('large')))
+    seconds.bareGet.push(await secondsOf(() => drainBytes(bareUrl)))
+    seconds.get.push(await secondsOf(() => drainBytes(download_url)))
+    await client.remove('large')
+  }
+  await bare.stop()
+  await gateway.stop()
+  const row = (what: string, ours: number[], against: string, theirs: number[], atLeast: number): Row => ({
+    what,
+    measured: mebibytes(median(ours)),
+    against: `${against}: ${mebibytes(median(theirs))}`,
+    ratio: median(theirs) / median(ours),
+    goal: { atLeast },
+  })
+  return [
+    row('PUT of 1 GiB, durable', seconds.put, 'bare node:http into a file, with the same fsync', seconds.barePut, 0.9),
+    row('GET of 1 GiB', seconds.get, 'a file into bare node:http', seconds.bareGet, 0.9),
+    row('upload confirmation, 1 GiB', confirmations, 'SHA-256 of node:crypto in memory', hashings, 0.85),
+    await memoryRow(),
+  ]
+}
+
+/** In a gateway of its own, that has done nothing else. */
+async function memoryRow(): Promise<Row> {
+  const gateway = await startServer('lockers', { LOG_LEVEL: 'warn' })
+  const client = lockerClient(gateway)
+  const files = Array.from({ length: AT_ONCE }, (_, i) => `file-${i}`)
+  const idle = await gateway.peakMemory()
+  const urls = await Promise.all(files.map((name) => client.create(name)))
+  await Promise.all(
+    urls.map(async ({ upload_url }) => textOf(await sendBytes({ url: upload_url, headers: TYPE }, GIBIBYTE))),
+  )
+  await Promise.all(urls.map(({ download_url }) => drainBytes(download_url)))
+  const peak = await gateway.peakMemory()
+  await gateway.stop()
+  return {
+    what: `memory, ${AT_ONCE} × 1 GiB in, then out, at once`,
+    measured: `${peak.toFixed(0)} MiB at most (${idle.toFixed(0)} before)`,
+    against: '250 MiB',
+    ratio: peak / 250,
+    goal: { atMost: 1 },
+  }
+}
+
+function hashOf(length: number): string {
+  const chunk = Buffer.alloc(1_048_576, 'svc')
+  const hash = createHash('sha256')
+  for (let left = length; left > 0; left -= chunk.length) hash.update(chunk)
+  return hash.digest('hex')
+}

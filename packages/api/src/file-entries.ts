@@ -1,0 +1,81 @@
+// Files as lists and URL sets show them.
+
+import Type, { type Static } from 'typebox'
+import { OrNull, Timestamp, Words } from './wire.ts'
+
+/** The rules of a name are the operation's: they say what is wrong in words. */
+export const Filename = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'At most 512 bytes; may hold folders.',
+})
+
+export const TtlMinutes = Type.Integer({
+  minimum: 1,
+  maximum: 1440,
+  description: 'For how many minutes the URLs work; 30 unless told.',
+})
+
+export const ContentHash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
+
+const EntryFields = {
+  filename: Type.String(),
+  size_bytes: OrNull(Type.Integer({ minimum: 0 })),
+  content_hash: OrNull(ContentHash),
+  content_type: Type.String(),
+  uploaded_at: OrNull(Timestamp()),
+  hash_recorded_at: OrNull(Timestamp()),
+  status: Words(['confirmed', 'awaiting_bytes']),
+}
+
+export const FileEntry = Type.Object(EntryFields, { title: 'FileEntry' })
+export type FileEntry = Static<typeof FileEntry>
+
+export const ManifestEntry = Type.Object(
+  {
+    ...EntryFields,
+    provider: Type.String(),
+    provider_ref: OrNull(Type.String({ description: 'Transaction id (arweave) or content id (filecoin).' })),
+  },
+  { title: 'ManifestEntry' },
+)
+export type ManifestEntry = Static<typeof ManifestEntry>
+
+/** What one file's bytes go in and out by. */
+export const UrlPair = {
+  filename: Type.String(),
+  content_type: Type.String(),
+  upload_url: Type.String(),
+  upload_headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent exactly.' }),
+  download_url: Type.String(),
+  delete_url: Type.String(),
+}
+
+export const UrlsExpire = Type.Integer({ description: 'Seconds.' })
+
+export const UrlSet = Type.Object(
+  { locker_id: Type.String(), ...UrlPair, urls_expire_in_sec: UrlsExpire },
+  { title: 'UrlSet' },
+)
+export type UrlSet = Static<typeof UrlSet>
+
+export const DownloadUrls = Type.Object(
+  {
+    locker_id: Type.String(),
+    urls: Type.Array(
+      Type.Object({
+        filename: Type.String(),
+        download_url: Type.String(),
+        content_type: Type.String(),
+        content_hash: OrNull(ContentHash),
+        size_bytes: OrNull(Type.Integer()),
+      }),
+    ),
+    found: Type.Integer(),
+    not_found: Type.Array(Type.String(), { description: 'Files asked for that do not exist, or have no bytes yet.' }),
+    urls_expire_in_sec: UrlsExpire,
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+  },
+  { title: 'DownloadUrls' },
+)
+export type DownloadUrls = Static<typeof DownloadUrls>

@@ -1,0 +1,305 @@
+// Files of a locker: naming them, finding them, having their bytes recorded.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import {
+  ContentHash,
+  DownloadUrls,
+  FileEntry,
+  Filename,
+  ManifestEntry,
+  TtlMinutes,
+  UrlPair,
+  UrlSet,
+  UrlsExpire,
+} from './file-entries.ts'
+import { ENVELOPE_ERRORS, Page, Timestamp, Words } from './wire.ts'
+
+const MAX_FILES_PER_BATCH = 1000
+
+const LockerPath = Type.Object({ locker_id: Type.String() })
+const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
+const ContentType = Type.String({ maxLength: 255, description: 'Locked: the upload must come with it.' })
+const NO_STORE = { 'cache-control': 'no-store' }
+const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
+
+export const createFile = endpoint({
+  name: 'createFile',
+  method: 'POST',
+  path: '/v1/lockers/{locker_id}/files',
+  auth: { ops: ['locker:write'] },
+  summary: 'Name a file, and get the URLs its bytes go in and out by',
+  params: LockerPath,
+  body: Type.Object({
+    filename: Type.Optional(Filename),
+    content_type: Type.Optional(ContentType),
+    ttl_min: Type.Optional(TtlMinutes),
+    expected_hash: Type.Optional(Type.String({ description: 'SHA-256 the bytes must have; checked at confirmation.' })),
+  }),
+  responses: { 200: UrlSet },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'RATE_LIMITED'],
+})
+
+export const createFiles = endpoint({
+  name: 'createFiles',
+  method: 'POST',
+  path: '/v1/lockers/{locker_id}/files/batch',
+  auth: { ops: ['locker:write'] },
+  summary: 'The same for many files, all or none',
+  params: LockerPath,
+  body: Type.Object({
+    ttl_min: Type.Optional(TtlMinutes),
+    files: Type.Array(
+      Type.Object({
+        filename: Type.Optional(Filename),
+        content_type: Type.Optional(ContentType),
+        expected_hash: Type.Optional(Type.String()),
+      }),
+      { minItems: 1, maxItems: MAX_FILES_PER_BATCH },
+    ),
+  }),
+  responses: {
+    200: Type.Object(
+      {
+        locker_id: Type.String(),
+        files: Type.Array(Type.Object(UrlPair)),
+        count: Type.Integer(),
+        urls_expire_in_sec: UrlsExpire,
+      },
+      { title: 'UrlSets' },
+    ),
+  },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'RATE_LIMITED'],
+})
+
+export const FileList = Type.Object(
+  {
+    locker_id: Type.String(),
+    files: Type.Array(FileEntry),
+    count: Type.Integer(),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+  },
+  { title: 'FileList' },
+)
+export type FileList = Static<typeof FileList>
+
+export const listFiles = endpoint({
+  name: 'listFiles',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/files',
+  auth: { ops: ['locker:list'] },
+  summary: 'All files, in code-point order of their names',
+  params: LockerPath,
+  query: Type.Object(Page),
+  responses: { 200: FileList },
+  headers: NO_STORE,
+  errors: ERRORS,
+})
+
+export const getFile = endpoint({
+  name: 'getFile',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/files/{+filename}',
+  auth: { ops: ['locker:read'] },
+  summary: 'Fresh URLs for a file that has bytes',
+  params: FilePath,
+  query: Type.Object({ ttl_min: Type.Optional(TtlMinutes) }),
+  responses: { 200: UrlSet },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'FILE_NOT_FOUND', 'CONTENT_NOT_FOUND', 'RATE_LIMITED', 'STORAGE_UNAVAILABLE'],
+})
+
+export const FileDeleted = Type.Object(
+  {
+    ok: Type.Literal(true),
+    locker_id: Type.String(),
+    filename: Type.String(),
+    deleted: Type.Literal(true),
+    bytes_removed: Type.Boolean({
+      description: 'False where the provider keeps what it has, or could not be reached.',
+    }),
+  },
+  { title: 'FileDeleted' },
+)
+export type FileDeleted = Static<typeof FileDeleted>
+
+export const deleteFile = endpoint({
+  name: 'deleteFile',
+  method: 'DELETE',
+  path: '/v1/lockers/{locker_id}/files/{+filename}',
+  auth: { ops: ['locker:write'] },
+  summary: 'Remove a file from its locker',
+  params: FilePath,
+  responses: { 200: FileDeleted },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'FILE_NOT_FOUND'],
+})
+
+export const fileUrls = endpoint({
+  name: 'fileUrls',
+  method: 'POST',
+  path: '/v1/lockers/{locker_id}/files/urls',
+  auth: { ops: ['locker:read'] },
+  summary: 'Download URLs for the files named; counts once against the limit of URLs',
+  params: LockerPath,
+  body: Type.Object({
+    filenames: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: MAX_FILES_PER_BATCH }),
+    ttl_min: Type.Optional(TtlMinutes),
+  }),
+  responses: { 200: DownloadUrls },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'RATE_LIMITED'],
+})
+
+export const Manifest = Type.Object(
+  {
+    locker_id: Type.String(),
+    receipt_id: Type.String(),
+    manifest_version: Type.Integer({ description: 'Grows with every change of names, sizes or hashes.' }),
+    updated_at: Timestamp(),
+    file_count: Type.Integer(),
+    total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+    files: Type.Array(ManifestEntry),
+    next_cursor: Type.Optional(Type.String()),
+    changed_while_reading: Type.Optional(
+      Type.Boolean({ description: 'In an answer of many pages: whether the manifest moved on before its end.' }),
+    ),
+  },
+  { title: 'Manifest' },
+)
+export type Manifest = Static<typeof Manifest>
+
+export const readManifest = endpoint({
+  name: 'readManifest',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/manifest',
+  auth: { ops: ['locker:read'] },
+  summary: 'All that is known of every file',
+  params: LockerPath,
+  query: Type.Object(Page),
+  responses: { 200: Manifest },
+  headers: NO_STORE,
+  errors: ERRORS,
+})
+
+export const ConfirmedFile = Type.Object(
+  {
+    ok: Type.Literal(true),
+    receipt_id: Type.String(),
+    locker_id: Type.String(),
+    filename: Type.String(),
+    size_bytes: Type.Integer({ minimum: 0 }),
+    content_hash: ContentHash,
+    hash_recorded_at: Timestamp(),
+  },
+  { title: 'ConfirmedFile' },
+)
+export type ConfirmedFile = Static<typeof ConfirmedFile>
+
+const CONFIRM_ERRORS = [
+  ...ENVELOPE_ERRORS,
+  'receipt_not_found',
+  'locker_not_found',
+  'validation_error',
+  'RATE_LIMITED',
+] as const
+
+export const confirmFile = endpoint({
+  name: 'confirmFile',
+  method: 'POST',
+  path: '/v1/files/confirm',
+  auth: { ops: ['locker:write'], optional: true },
+  summary: "Read a file's bytes and record their hash: by query, or by body with an envelope",
+  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
+  body: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
+  responses: { 200: ConfirmedFile },
+  headers: NO_STORE,
+  errors: [
+    ...CONFIRM_ERRORS,
+    'FILE_NOT_FOUND',
+    'CONTENT_NOT_FOUND',
+    'HASH_MISMATCH',
+    'CONTENT_HASH_CHANGED',
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+const Names = Type.Array(Type.String(), { minItems: 1, maxItems: MAX_FILES_PER_BATCH })
+
+export const ConfirmedFiles = Type.Object(
+  {
+    receipt_id: Type.String(),
+    locker_id: Type.String(),
+    results: Type.Array(
+      Type.Union([
+        Type.Object({
+          filename: Type.String(),
+          ok: Type.Literal(true),
+          size_bytes: Type.Integer(),
+          content_hash: ContentHash,
+        }),
+        Type.Object({
+          filename: Type.String(),
+          ok: Type.Literal(false),
+          error: Type.String(),
+          message: Type.String(),
+        }),
+      ]),
+    ),
+    summary: Type.Object({ total: Type.Integer(), confirmed: Type.Integer(), failed: Type.Integer() }),
+    reattest: Words(['queued', 'skipped', 'off']),
+  },
+  { title: 'ConfirmedFiles' },
+)
+export type ConfirmedFiles = Static<typeof ConfirmedFiles>
+
+export const confirmFiles = endpoint({
+  name: 'confirmFiles',
+  method: 'POST',
+  path: '/v1/files/confirm-batch',
+  auth: { ops: ['locker:write'], optional: true },
+  summary: 'The same for many files; one that fails does not fail the others',
+  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
+  body: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
+  responses: { 200: ConfirmedFiles },
+  headers: NO_STORE,
+  errors: CONFIRM_ERRORS,
+})
+
+export const FetchedFile = Type.Object(
+  {
+    ok: Type.Literal(true),
+    locker_id: Type.String(),
+    receipt_id: Type.String(),
+    filename: Type.String(),
+    size_bytes: Type.Integer(),
+    content_hash: ContentHash,
+    content_type: Type.String(),
+    source_url: Type.String(),
+    stored_at: Timestamp(),
+    download_url: Type.String(),
+    urls_expire_in_sec: UrlsExpire,
+  },
+  { title: 'FetchedFile' },
+)
+export type FetchedFile = Static<typeof FetchedFile>
+
+export const fetchAndStore = endpoint({
+  name: 'fetchAndStore',
+  method: 'POST',
+  path: '/v1/files/fetch-and-store',
+  auth: { ops: ['locker:write'] },
+  summary: 'Fetch a public https address into a file',
+  body: Type.Object({
+    locker_id: Type.Optional(Type.String()),
+    receipt_id: Type.Optional(Type.String()),
+    source_url: Type.String({ maxLength: 4096 }),
+    filename: Type.Optional(Filename),
+    content_type: Type.Optional(ContentType),
+  }),
+  responses: { 200: FetchedFile },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
+})

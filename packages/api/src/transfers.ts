@@ -1,0 +1,87 @@
+// Bytes: in and out through short URLs, and out through the public link of a receipt.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { FileDeleted } from './files.ts'
+
+const TokenPath = Type.Object({ token: Type.String() })
+const TOKEN_ERRORS = ['SHORT_URL_INVALID', 'SHORT_URL_EXPIRED', 'FILE_NOT_FOUND'] as const
+const READ_ERRORS = ['CONTENT_NOT_FOUND', 'RANGE_NOT_SATISFIABLE', 'STORAGE_UNAVAILABLE'] as const
+const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
+const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
+const ANY_TYPE = '*/*'
+/** A short URL opens a file to whoever sees it. */
+const PRIVATE = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
+
+export const readByToken = endpoint({
+  name: 'readByToken',
+  method: 'GET',
+  path: '/f/{token}',
+  auth: 'path-token',
+  summary: 'The bytes of a file; answers ranges and conditions',
+  params: TokenPath,
+  responses: { ...READ_ANSWERS, 307: Type.String() },
+  headers: PRIVATE,
+  contentType: ANY_TYPE,
+  errors: [...TOKEN_ERRORS, ...READ_ERRORS],
+})
+
+export const UploadedBytes = Type.Object(
+  {
+    ok: Type.Literal(true),
+    locker_id: Type.String(),
+    filename: Type.String(),
+    size_bytes: Type.Integer({ minimum: 0 }),
+    status: Type.Literal('awaiting_bytes', { description: 'Until the upload is confirmed.' }),
+  },
+  { title: 'UploadedBytes' },
+)
+export type UploadedBytes = Static<typeof UploadedBytes>
+
+export const writeByToken = endpoint({
+  name: 'writeByToken',
+  method: 'PUT',
+  path: '/f/{token}',
+  auth: 'path-token',
+  summary: 'Upload the bytes of a file, with the Content-Type it was created with',
+  params: TokenPath,
+  query: Type.Object({
+    proxy: Type.Optional(Type.String({ description: '1: never redirect; the bytes go through this address.' })),
+  }),
+  takesBytes: true,
+  responses: { 200: UploadedBytes, 307: Type.String() },
+  headers: PRIVATE,
+  errors: [
+    ...TOKEN_ERRORS,
+    'CONTENT_TYPE_MISMATCH',
+    'UPLOAD_TOO_LARGE',
+    'unsupported_encoding',
+    'validation_error',
+    'malformed_request',
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+export const deleteByToken = endpoint({
+  name: 'deleteByToken',
+  method: 'DELETE',
+  path: '/f/{token}',
+  auth: 'path-token',
+  summary: 'Remove a file from its locker',
+  params: TokenPath,
+  responses: { 200: FileDeleted },
+  headers: PRIVATE,
+  errors: TOKEN_ERRORS,
+})
+
+export const readPublicly = endpoint({
+  name: 'readPublicly',
+  method: 'GET',
+  path: '/v1/r/{receipt_id}/f/{+filename}',
+  auth: 'public',
+  summary: 'The bytes of a file by its receipt, for as long as the locker exists',
+  params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
+  responses: READ_ANSWERS,
+  contentType: ANY_TYPE,
+  errors: ['receipt_not_found', 'locker_not_found', 'FILE_NOT_FOUND', ...READ_ERRORS],
+})

@@ -1,0 +1,193 @@
+// Uploads in parts, for runtimes that cannot send large or raw bodies, and for lines that break.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { ContentHash, Filename } from './file-entries.ts'
+import { ENVELOPE_ERRORS, OrNull, Timestamp, Words } from './wire.ts'
+
+const Status = Words(['complete', 'partial', 'failed'])
+const SessionPath = Type.Object({ session_id: Type.String() })
+const NO_STORE = { 'cache-control': 'no-store' }
+const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
+const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
+const ViewerUrl = OrNull(Type.String({ description: 'Public link of the first file that is stored.' }))
+
+export const UploadSession = Type.Object(
+  {
+    session_id: Type.String(),
+    upload_token: Type.String({ description: 'Shown here only; send it as X-Upload-Token or as a bearer token.' }),
+    status: Status,
+    expires_at: Timestamp(),
+    part_max_bytes: Type.Integer(),
+    files: Type.Array(Type.Object({ file_id: Type.String(), filename: Type.String(), parts_url: Type.String() })),
+    endpoints: Type.Object({ parts: Type.String(), finalize: Type.String(), status: Type.String() }),
+  },
+  { title: 'UploadSession' },
+)
+export type UploadSession = Static<typeof UploadSession>
+
+export const openUploadSession = endpoint({
+  name: 'openUploadSession',
+  method: 'POST',
+  path: '/v1/lockers/{locker_id}/upload-sessions',
+  auth: { ops: ['locker:write'] },
+  summary: 'Begin an upload in parts',
+  params: Type.Object({ locker_id: Type.String() }),
+  body: Type.Object({
+    receipt_id: Type.Optional(Type.String()),
+    files: Type.Array(
+      Type.Object({
+        filename: Filename,
+        content_type: Type.Optional(Type.String({ maxLength: 255 })),
+        size_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+        expected_hash: Type.Optional(Type.String()),
+      }),
+      { minItems: 1, maxItems: 1000 },
+    ),
+    ttl_min: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1440,
+        description: 'For how many minutes parts are taken; 1440 unless told.',
+      }),
+    ),
+  }),
+  responses: { 200: UploadSession },
+  headers: NO_STORE,
+  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error', 'RATE_LIMITED', 'UPLOAD_TOO_LARGE'],
+})
+
+export const UploadedPart = Type.Object(
+  {
+    session_id: Type.String(),
+    file_id: Type.String(),
+    index: Type.Integer(),
+    received_bytes: Type.Integer({ description: 'Of this part.' }),
+    total_received_bytes: Type.Integer({ description: 'Of all parts of the file.' }),
+    sha256: Type.String({ description: 'Of this part.' }),
+    status: Status,
+  },
+  { title: 'UploadedPart' },
+)
+export type UploadedPart = Static<typeof UploadedPart>
+
+export const uploadPart = endpoint({
+  name: 'uploadPart',
+  method: 'POST',
+  path: '/v1/upload-sessions/{session_id}/files/{file_id}/parts',
+  auth: 'upload-token',
+  summary: 'One part: base64 in JSON, or raw bytes with ?index=; the same index again replaces it',
+  params: Type.Object({ session_id: Type.String(), file_id: Type.String() }),
+  query: Type.Object({
+    index: Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999 })),
+    sha256: Type.Optional(Type.String({ description: 'Hex; the part is refused when it differs.' })),
+  }),
+  body: Type.Object({
+    index: Type.Integer({ minimum: 0, maximum: 99_999 }),
+    data: Type.String({ description: 'base64' }),
+    sha256: Type.Optional(Type.String()),
+  }),
+  takesBytes: true,
+  responses: { 200: UploadedPart },
+  headers: NO_STORE,
+  errors: [
+    ...TOKEN_ERRORS,
+    'FILE_NOT_FOUND',
+    'SESSION_CLOSED',
+    'HASH_MISMATCH',
+    'UPLOAD_TOO_LARGE',
+    'body_too_large',
+    'unsupported_encoding',
+    'unsupported_media_type',
+    'malformed_request',
+    'validation_error',
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+export const FinalizedUpload = Type.Object(
+  {
+    session_id: Type.String(),
+    status: Status,
+    files: Type.Array(
+      Type.Union([
+        Type.Object({
+          file_id: Type.String(),
+          filename: Type.String(),
+          ok: Type.Literal(true),
+          size_bytes: Type.Integer(),
+          content_hash: ContentHash,
+        }),
+        Type.Object({
+          file_id: Type.String(),
+          filename: Type.String(),
+          ok: Type.Literal(false),
+          error: Type.String(),
+          message: Type.String(),
+          missing_parts: Type.Optional(MissingParts),
+        }),
+      ]),
+    ),
+    viewer_url: ViewerUrl,
+  },
+  { title: 'FinalizedUpload' },
+)
+export type FinalizedUpload = Static<typeof FinalizedUpload>
+
+export const finalizeUpload = endpoint({
+  name: 'finalizeUpload',
+  method: 'POST',
+  path: '/v1/upload-sessions/{session_id}/finalize',
+  auth: 'upload-token',
+  summary: 'Put the parts together and record their hashes; again gives the same answer',
+  params: SessionPath,
+  responses: { 200: FinalizedUpload },
+  headers: NO_STORE,
+  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE'],
+})
+
+export const UploadSessionStatus = Type.Object(
+  {
+    session_id: Type.String(),
+    locker_id: Type.String(),
+    status: Status,
+    expires_at: Timestamp(),
+    files: Type.Array(
+      Type.Object({
+        file_id: Type.String(),
+        filename: Type.String(),
+        received_bytes: Type.Integer(),
+        parts: Type.Integer(),
+        state: Words(['open', 'stored', 'failed']),
+        missing_parts: MissingParts,
+      }),
+    ),
+    viewer_url: ViewerUrl,
+  },
+  { title: 'UploadSessionStatus' },
+)
+export type UploadSessionStatus = Static<typeof UploadSessionStatus>
+
+export const readUploadSession = endpoint({
+  name: 'readUploadSession',
+  method: 'GET',
+  path: '/v1/upload-sessions/{session_id}',
+  auth: 'upload-token',
+  summary: 'How far an upload is',
+  params: SessionPath,
+  responses: { 200: UploadSessionStatus },
+  headers: NO_STORE,
+  errors: TOKEN_ERRORS,
+})
+
+export const finalizeUploadJob = endpoint({
+  name: 'finalizeUploadJob',
+  method: 'POST',
+  path: '/v1/internal/jobs/finalize-upload',
+  auth: 'internal',
+  summary: 'Finalize an upload session, as the queue does',
+  body: Type.Object({ session_id: Type.String() }),
+  responses: { 200: FinalizedUpload },
+  headers: NO_STORE,
+  errors: ['INTERNAL_AUTH_REQUIRED', 'SESSION_NOT_FOUND', 'validation_error', 'STORAGE_UNAVAILABLE'],
+})

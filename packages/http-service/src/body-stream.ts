@@ -1,0 +1,59 @@
+// A request's body as it arrives, for whoever keeps it. It can be given up without losing the connection, over which
+// the answer must still go: a request itself takes its socket along.
+
+import { Readable } from 'node:stream'
+import { brokenOff } from './read-body.ts'
+import { IDLE_MS } from './send.ts'
+import { ServiceError } from './service-error.ts'
+import type { WireRequest } from './wire-request.ts'
+
+/** Before the first byte, where the length is told. */
+export function requireBodyWithin({ headers }: WireRequest, maxBytes: number): void {
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+}
+
+/** Fails when the connection breaks, stands still, or brings more than `maxBytes`. */
+export function bodyStream(wire: WireRequest, maxBytes: number): Readable {
+  requireBodyWithin(wire, maxBytes)
+  const request = wire.stream
+  let received = 0
+  const body = new Readable({
+    read: () => void request.resume(),
+    destroy(error, done) {
+      request.off('data', take).off('end', end).off('error', broken).off('close', broken)
+      request.on('error', ignore).resume()
+      done(error)
+    },
+  })
+  function take(chunk: Buffer): void {
+    received += chunk.length
+    if (received > maxBytes) body.destroy(tooLarge(maxBytes))
+    else if (!body.push(chunk)) request.pause()
+  }
+  function end(): void {
+    body.push(null)
+    // The client has done its part: from here on it waits, for as long as the storage takes.
+    request.setTimeout(0)
+  }
+  const broken = () => void (request.readableEnded || body.destroy(brokenOff()))
+  // It may fail before anybody listens, and whoever listens then still finds out.
+  body.on('error', ignore)
+  if (request.destroyed) return body.destroy(brokenOff())
+  request.setTimeout(IDLE_MS)
+  request.on('data', take).on('end', end).on('error', broken).on('close', broken)
+  return body
+}
+
+const ignore = () => {}
+
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('UPLOAD_TOO_LARGE', `an upload may have ${maxBytes} bytes`, {
+    hint: 'split the content into several files',
+    details: {
+      layer: 'gateway',
+      recovery_hint: 'split the content into several files',
+      next_best_method: 'one upload for each of them',
+      max_bytes: maxBytes,
+    },
+  })
+}

@@ -1,0 +1,94 @@
+// The signed envelope of a request as every service reads it; whose signature it must be is the service's to say.
+
+import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
+import {
+  decodeEnvelope,
+  type EnvelopeRejection,
+  envelopeRejection,
+  isBodyless,
+  type RequestEnvelope,
+} from '@svc/protocol/request-envelope'
+import { ServiceError, ValidationError } from './service-error.ts'
+import { requireStorableText } from './storable-text.ts'
+import type { WireRequest } from './wire-request.ts'
+
+export interface SignedEnvelope {
+  envelope: RequestEnvelope
+  /** What was signed. */
+  bytes: Uint8Array
+  /** As the header has it. */
+  signature: string
+}
+
+const ENVELOPE = HEADER_ENVELOPE.toLowerCase()
+const SIGNATURE = HEADER_SIGNATURE.toLowerCase()
+
+export function hasEnvelopeHeaders({ headers }: WireRequest): boolean {
+  return headers[ENVELOPE] !== undefined || headers[SIGNATURE] !== undefined
+}
+
+/** 401 where nothing else is sent, 422 where headers are inputs beside a body (AMB-03). */
+export function requireEnvelopeHeaders({ method, headers }: WireRequest): void {
+  const missing = [HEADER_ENVELOPE, HEADER_SIGNATURE].filter((name) => !headers[name.toLowerCase()])
+  const [first, ...rest] = missing.map((name) => ({ loc: ['header', name], msg: 'is required' }))
+  if (!first) return
+  if (method === 'GET' || method === 'HEAD') throw missingEnvelope()
+  throw new ValidationError(first, ...rest)
+}
+
+export function missingEnvelope(): ServiceError {
+  return new ServiceError('MISSING_ENVELOPE', 'this request must be signed', {
+    hint: `send ${HEADER_ENVELOPE} and ${HEADER_SIGNATURE}: see /.well-known/svc.json`,
+  })
+}
+
+export function readEnvelope({ headers }: WireRequest): SignedEnvelope {
+  const decoded = decodeEnvelope(String(headers[ENVELOPE]))
+  if (decoded.ok) {
+    const { envelope, bytes } = decoded
+    // Its ids are looked up before the signature is: they must be text that a database takes.
+    requireStorableText(envelope, ['header', HEADER_ENVELOPE])
+    return { envelope, bytes, signature: String(headers[SIGNATURE]) }
+  }
+  if (decoded.code === 'SIGNATURE_INVALID') throw new ServiceError('SIGNATURE_INVALID', decoded.message)
+  const field = decoded.field === null ? [] : [decoded.field]
+  throw new ValidationError({ loc: ['header', HEADER_ENVELOPE, ...field], msg: decoded.message })
+}
+
+/** Throws the first objection of a verified envelope to the request it came with. */
+export function requireFittingEnvelope(
+  envelope: RequestEnvelope,
+  wire: WireRequest,
+  ops: readonly (string | readonly string[])[],
+  now: number,
+): void {
+  const { method, hasBody } = wire
+  // A target may also be a whole URL, as it is sent to proxies; what is signed begins at its path.
+  const target = wire.target.replace(/^https?:\/\/[^/?#]*/i, '')
+  // A body that should not be there is not read: that there is one is enough.
+  const body = isBodyless(method) ? new Uint8Array(hasBody ? 1 : 0) : wire.body
+  const rejection = envelopeRejection(envelope, { method, target, body, requiredOps: ops, now })
+  if (!rejection) return
+  const status = rejection === 'BODY_HASH_MISMATCH' && isBodyless(method) ? { status: 401 } : {}
+  throw new ServiceError(rejection, MESSAGES[rejection], { hint: HINTS[rejection], ...status })
+}
+
+const MESSAGES: Record<EnvelopeRejection, string> = {
+  EXPIRED_ENVELOPE: 'the envelope has expired',
+  ENVELOPE_NOT_YET_VALID: 'the envelope was issued in the future',
+  ENVELOPE_LIFETIME_INVALID: 'exp must be after iat, by 60 seconds at most',
+  METHOD_MISMATCH: 'the envelope is for another method',
+  PATH_MISMATCH: 'the envelope is for another path',
+  BODY_HASH_MISMATCH: 'body_sha256 is not the hash of the body that came',
+  MISSING_OPS: 'the envelope lacks an op that this operation needs',
+}
+
+const HINTS: Record<EnvelopeRejection, string> = {
+  EXPIRED_ENVELOPE: 'sign a new one; check your clock',
+  ENVELOPE_NOT_YET_VALID: 'check your clock',
+  ENVELOPE_LIFETIME_INVALID: 'set exp to iat + 60',
+  METHOD_MISMATCH: 'sign the method you send',
+  PATH_MISMATCH: 'sign the path you send, without the query',
+  BODY_HASH_MISMATCH: 'hash the exact bytes you send; GET and DELETE have no body and an empty body_sha256',
+  MISSING_OPS: 'see /.well-known/svc.json for the ops of each operation',
+}

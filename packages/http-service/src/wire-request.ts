@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+
+/** The request as it came over the wire: what signatures are checked against. */
+export interface WireRequest {
+  readonly id: string
+  readonly method: string
+  /** Path and query, exactly as sent. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+  /** Empty where bytes are streamed. */
+  readonly body: Uint8Array
+  /** Whether anything follows the headers, also where it is never read. */
+  readonly hasBody: boolean
+  readonly clientAddress: string
+  /** The body as it arrives; of routes that take bytes. */
+  readonly stream: IncomingMessage
+}
+
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return length !== '0' || encoding !== undefined
+}
+
+const NO_BYTES = new Uint8Array()
+
+/** Looks things up when asked: most operations need little of it. */
+export class FastifyWireRequest implements WireRequest {
+  readonly #request: FastifyRequest
+
+  constructor(request: FastifyRequest) {
+    this.#request = request
+  }
+
+  get id() {
+    return this.#request.id
+  }
+
+  get method() {
+    return this.#request.method
+  }
+
+  get target() {
+    return this.#request.raw.url ?? ''
+  }
+
+  get headers() {
+    return this.#request.headers
+  }
+
+  get body() {
+    const { body } = this.#request
+    return body instanceof Uint8Array ? body : NO_BYTES
+  }
+
+  get hasBody() {
+    return hasBody(this.#request.headers)
+  }
+
+  get clientAddress() {
+    return this.#request.ip
+  }
+
+  get stream() {
+    return this.#request.raw
+  }
+}

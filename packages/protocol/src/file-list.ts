@@ -1,0 +1,51 @@
+// The digests over a file list that is too long to hold: its rows become text, and text is taken stretch by stretch.
+// They are those of `manifestDigest` and `resultHash`.
+
+import { sha256Stream } from '#crypto'
+import { bare, withPrefix } from './bytes.ts'
+import { CanonicalJsonError, canonicalJson, canonicalJsonV1 } from './canonical.ts'
+import type { FileEntry } from './merkle.ts'
+
+/** A row as `result_hash` has it (Merkle rule 11). Its keys are in canonical order, on which both versions agree here. */
+export function listRow({ filename, size_bytes, content_hash }: FileEntry): string {
+  if (!Number.isSafeInteger(size_bytes)) throw new CanonicalJsonError('size_bytes: not an integer within 2^53 - 1')
+  const hash = canonicalJson(bare(content_hash))
+  return `{"content_hash":${hash},"filename":${canonicalJson(filename)},"size_bytes":${size_bytes}}`
+}
+
+/**
+ * As `manifest_digest` has them: the sizes are strings (EVID-02). Inside a JSON string every quote follows a backslash,
+ * so what looks like this key is this key.
+ */
+function manifestRows(rows: string): string {
+  return rows.replace(/,"size_bytes":(-?\d+)\}/g, ',"size_bytes":"$1"}')
+}
+
+export interface FileListDigests {
+  manifestDigest: string
+  resultHash: string
+}
+
+export interface FileListHasher {
+  /** One row or more, in the order of their filenames, with commas between. */
+  add(rows: string): void
+  end(): FileListDigests
+}
+
+export function hashFileList(lockerId: string): FileListHasher {
+  const manifest = sha256Stream()
+  const result = sha256Stream()
+  let isEmpty = true
+  return {
+    add(rows) {
+      manifest.update((isEmpty ? '[' : ',') + manifestRows(rows))
+      result.update((isEmpty ? '{"files":[' : ',') + rows)
+      isEmpty = false
+    },
+    end() {
+      manifest.update(isEmpty ? '[]' : ']')
+      result.update(`${isEmpty ? '{"files":[' : ''}],"locker_id":${canonicalJsonV1(lockerId)}}`)
+      return { manifestDigest: withPrefix(manifest.hex()), resultHash: withPrefix(result.hex()) }
+    },
+  }
+}
