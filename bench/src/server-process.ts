@@ -2,14 +2,17 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+
+const SAMPLE_MS = 100
 
 export interface ServerProcess {
   url: string
   /** What else the server tells of itself. */
   facts: unknown
   cpuSeconds(): Promise<number>
-  /** The most memory it has had, in MiB. */
-  peakMemory(): Promise<number>
+  /** The most memory it has while something is done, in MiB. */
+  peakMemory(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
 
@@ -30,21 +33,34 @@ export async function startServer(
     url,
     facts,
     cpuSeconds: async () => (await usage()).cpuSeconds,
-    peakMemory: async () => (await usage()).peakMemory,
+    async peakMemory(work) {
+      let peak = 0
+      let isDone = false
+      const done = work().finally(() => {
+        isDone = true
+      })
+      while (!isDone) {
+        peak = Math.max(peak, (await usage()).memory)
+        await setTimeout(SAMPLE_MS)
+      }
+      await done
+      return peak
+    },
     stop: () => stop(child),
   }
 }
 
 interface Usage {
   cpuSeconds: number
-  peakMemory: number
+  memory: number
 }
 
 /** In the server's process: says where it listens, then what it used whenever asked, and stops when left alone. */
 export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>, facts: unknown = null): void {
   parent.on('message', () => {
-    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
-    parent.send?.({ cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMemory: maxRSS / 1024 } satisfies Usage)
+    const { user, system } = process.cpuUsage()
+    const memory = process.memoryUsage.rss() / 1_048_576
+    parent.send?.({ cpuSeconds: (user + system) / 1e6, memory } satisfies Usage)
   })
   parent.on('disconnect', () => void stop().then(() => process.exit()))
   parent.send?.({ url, facts })
