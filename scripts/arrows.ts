@@ -11,7 +11,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   'http-service': ['api', 'protocol'],
   gateway: ['api', 'database', 'http-service', 'payments', 'protocol'],
   testbed: ['api', 'database', 'gateway', 'http-service', 'protocol'],
-  acceptance: ['testbed'],
+  acceptance: ['testbed', 'verifier'],
   bench: ['api', 'http-service', 'protocol', 'testbed'],
 }
 
@@ -27,7 +27,9 @@ const ROOMS: Record<string, readonly string[]> = {
   x402: ['auth', 'db', 'purchases'],
   files: ['auth', 'db', 'lockers', 'providers'],
   transfers: ['auth', 'db', 'files', 'lockers', 'providers'],
-  jobs: ['auth', 'files', 'transfers'],
+  attestations: ['auth', 'db', 'files', 'lockers', 'providers', 'queue'],
+  evidence: ['attestations', 'auth', 'db', 'files', 'info', 'purchases'],
+  jobs: ['attestations', 'auth', 'files', 'queue', 'transfers', 'x402'],
 }
 
 const problems = sourceFiles().flatMap((file) => {
@@ -54,12 +56,13 @@ function objection(file: string, owner: string, target: string): string | null {
   const isTest = /(?:\.test\.ts|\/test-[^/]+\.ts)$/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
-    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', owner] : [])]
+    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', 'verifier', owner] : [])]
     return allowed.includes(imported) ? null : `${file}: ${owner} may not import ${imported}`
   }
   if (!target.startsWith('.') || isTest) return null
   const path = new URL(target, `file:///${file}`).pathname.slice(1)
-  if (!path.startsWith(file.split('/src/')[0] as string)) return `${file}: ${target} leaves the package`
+  const home = file.includes('/src/') ? file.split('/src/')[0] : owner
+  if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
   return owner === 'gateway' ? roomObjection(file, path) : null
 }
 

@@ -2,6 +2,7 @@
 
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
+import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
@@ -19,6 +20,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['transfers', transferRows],
   ['sessions', sessionRows],
   ['growth', growthRows],
+  ['evidence', evidenceRows],
   ['purchases', purchaseRows],
 ]
 

@@ -13,6 +13,9 @@ import { freePort } from './free-port.ts'
 /** Tests ask more often than people do; those about limits set their own. */
 const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_RECEIPT: '0', RATE_LIMIT_SIGNER: '0' }
 
+/** Jobs are done when a test has the queue drained, unless it is about how they are done. */
+const NO_WORKERS = { RUN_JOBS: 'false' }
+
 export async function startTestGateway(variables: Variables = {}, overrides?: Overrides): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
   const removeFolder = () => rm(folder, { recursive: true, force: true })
@@ -25,6 +28,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       DATA_DIR: folder,
       LOCAL_PROVIDERS: PROVIDERS.join(','),
       ...NO_LIMITS,
+      ...NO_WORKERS,
       ...variables,
     })
     const gateway = await startGateway(config, secrets, overrides)

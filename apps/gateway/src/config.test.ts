@@ -101,9 +101,27 @@ describe('production', () => {
     for (const name of named) expect(() => readConfig(bad)).toThrow(name)
   })
 
+  it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {
+    const tokens = { ATTEST_JWT_ISSUER: 'https://issuer.example', ATTEST_JWT_AUDIENCE: 'gateway' }
+    const jwks = (ATTEST_JWT_JWKS_URL: string) => ({ ...production(), ...tokens, ATTEST_JWT_JWKS_URL })
+    expect(() => readConfig({ ...production(), ...tokens })).toThrow('ATTEST_JWT_JWKS_URL belong together')
+    expect(() => readConfig(jwks('http://issuer.example/jwks'))).toThrow('ATTEST_JWT_JWKS_URL must be an https address')
+    for (const secret of ['short', 'x'.repeat(23), `${'x'.repeat(30)} `]) {
+      const weak = { ...production(), ORACLE_CALLBACK_SECRET: secret }
+      expect(() => readConfig(weak)).toThrow('ORACLE_CALLBACK_SECRET must be at least 24 visible ASCII characters')
+    }
+    const { config } = readConfig(jwks('https://issuer.example/jwks'))
+    expect(config.evidence.tokens).toEqual({
+      issuer: 'https://issuer.example',
+      audience: 'gateway',
+      jwksUrl: 'https://issuer.example/jwks',
+    })
+  })
+
   it('T-12 the config holds no secret', () => {
-    const text = JSON.stringify(readConfig({ ...production(), DATABASE_URL: 'postgres://u:PASSWORD@h/d' }).config)
-    for (const secret of ['PASSWORD', key(1), key(2), key(3)]) expect(text).not.toContain(secret)
+    const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', ORACLE_CALLBACK_SECRET: 'SECRET'.repeat(5) }
+    const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
+    for (const secret of ['PASSWORD', 'SECRETSECRET', key(1), key(2), key(3)]) expect(text).not.toContain(secret)
   })
 })
 

@@ -8,38 +8,56 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { type AttestConfig, readAttestConfig } from './attest-settings.ts'
 import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
 import { type LimitConfig, readLimits, readStorageConfig, type StorageConfig } from './storage-settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
 
 export type Mode = 'development' | 'production'
 
+const GIBIBYTE = 1_073_741_824
+const MAX_INTEGER = Number.MAX_SAFE_INTEGER
+
 export interface Config {
   mode: Mode
   dataDir: string
   http: { host: string; port: number; baseUrl: string; trustedProxies: string[] }
   log: { level: LogLevel }
-  evidence: { domainTag: string }
+  evidence: {
+    domainTag: string
+    /** How much recompute-verify reads for one answer. */
+    recomputeMaxBytes: number
+    /** Whose tokens name receipts. */
+    tokens: TokenConfig | null
+  }
   payments: PaymentConfig
   storage: StorageConfig
   limits: LimitConfig
   lockers: { allowPublicProvision: boolean }
+  attestations: AttestConfig
+  jobs: { areDoneHere: boolean }
   x402: X402Config
   sponsors: OidcConfig | null
   internal: { oidc: OidcConfig | null }
 }
 
-/** Tokens of one identity provider, for services named here. */
-interface OidcConfig {
+/** Tokens of one identity provider. */
+interface TokenConfig {
   issuer: string
   audience: string
   jwksUrl: string
+}
+
+/** The same, for services named here. */
+interface OidcConfig extends TokenConfig {
   allowedServices: string[]
 }
 
 export interface Secrets extends PaymentSecrets, X402Secrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
+  /** Shared with oracles, who may have statements computed. */
+  oracleSecret: string | null
   databaseUrl: string
   /** Signs receipts, attestations and statements. */
   statementSeed: Uint8Array
@@ -67,20 +85,27 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
       trustedProxies: trustedProxies(settings),
     },
     log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
-    evidence: { domainTag: domainTag(settings) },
+    evidence: {
+      domainTag: domainTag(settings),
+      recomputeMaxBytes: settings.integer('RECOMPUTE_MAX_BYTES', 10 * GIBIBYTE, { min: 0, max: MAX_INTEGER }),
+      tokens: readTokens(settings, 'ATTEST_JWT', mode),
+    },
     payments: mode === 'production' ? { ...payments, terms: honestTerms(payments, storage) } : payments,
     storage,
     limits: readLimits(settings),
     lockers: { allowPublicProvision: allowPublicProvision(settings, mode) },
+    attestations: readAttestConfig(settings),
+    jobs: { areDoneHere: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
     x402,
-    sponsors: readOidc(settings, 'SPONSOR', mode),
-    internal: { oidc: readOidc(settings, 'INTERNAL', mode) },
+    sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
+    internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode) },
   }
   const secrets = {
     ...readSecrets(settings, mode, dataDir),
     ...paymentSecrets,
     ...x402Secrets,
-    internalSecret: internalSecret(settings, mode),
+    internalSecret: sharedSecret(settings, mode, 'INTERNAL_SECRET'),
+    oracleSecret: sharedSecret(settings, mode, 'ORACLE_CALLBACK_SECRET'),
   }
   refuseSharedKeys(settings, [
     ['STATEMENT_KEY', secrets.statementSeed],
@@ -142,31 +167,33 @@ function domainTag(settings: SettingsReader): string {
   return tag
 }
 
-/** All four or none. The issuer is compared to the letter, so it is not tidied as an address would be. */
-function readOidc(settings: SettingsReader, who: 'SPONSOR' | 'INTERNAL', mode: Mode): OidcConfig | null {
-  const issuer = settings.text(`${who}_OIDC_ISSUER`)
-  const audience = settings.text(`${who}_OIDC_AUDIENCE`)
-  const jwksUrl = settings.text(`${who}_OIDC_JWKS_URL`)
-  const allowedServices = settings.text(`${who}_OIDC_SERVICES`).split(',').filter(Boolean)
-  const given = [issuer, audience, jwksUrl, allowedServices[0]].filter(Boolean).length
+/** All or none. The issuer is compared to the letter, so it is not tidied as an address would be. */
+function readTokens(settings: SettingsReader, name: string, mode: Mode, others: string[] = []): TokenConfig | null {
+  const names = [`${name}_ISSUER`, `${name}_AUDIENCE`, `${name}_JWKS_URL`, ...others]
+  const [issuer = '', audience = '', jwksUrl = '', ...rest] = names.map((variable) => settings.text(variable))
+  const given = [issuer, audience, jwksUrl, ...rest].filter(Boolean).length
   if (given === 0) return null
-  if (given < 4)
-    settings.problem(`${who}_OIDC_ISSUER, _AUDIENCE, _JWKS_URL and _SERVICES belong together: set all or none`)
+  if (given < names.length) settings.problem(`${names.join(', ')} belong together: set all or none`)
   const { protocol } = URL.parse(jwksUrl) ?? {}
   if (protocol !== 'https:' && !(protocol === 'http:' && mode === 'development')) {
-    settings.problem(`${who}_OIDC_JWKS_URL must be an https address`)
+    settings.problem(`${name}_JWKS_URL must be an https address`)
   }
-  return { issuer, audience, jwksUrl, allowedServices }
+  return { issuer, audience, jwksUrl }
+}
+
+function readOidc(settings: SettingsReader, name: string, mode: Mode): OidcConfig | null {
+  const tokens = readTokens(settings, name, mode, [`${name}_SERVICES`])
+  return tokens && { ...tokens, allowedServices: settings.text(`${name}_SERVICES`).split(',').filter(Boolean) }
 }
 
 const MIN_SECRET_CHARACTERS = 24
 
-function internalSecret(settings: SettingsReader, mode: Mode): string | null {
-  const secret = settings.text('INTERNAL_SECRET')
+function sharedSecret(settings: SettingsReader, mode: Mode, name: string): string | null {
+  const secret = settings.text(name)
   if (!secret) return null
   const isWeak = mode === 'production' && secret.length < MIN_SECRET_CHARACTERS
   if (isWeak || !/^[\x21-\x7e]+$/.test(secret)) {
-    settings.problem(`INTERNAL_SECRET must be at least ${MIN_SECRET_CHARACTERS} visible ASCII characters`)
+    settings.problem(`${name} must be at least ${MIN_SECRET_CHARACTERS} visible ASCII characters`)
   }
   return secret
 }

@@ -5,19 +5,26 @@ import { batched } from '@svc/database/batch'
 import { type Database, openDatabase } from '@svc/database/open'
 import { createLog, type Log } from '@svc/http-service/log'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { type Attest, createAttest } from './attestations/attest.ts'
+import { createAutoReattest, type ManifestChanged } from './attestations/auto-reattest.ts'
 import { type Callers, createCallers } from './auth/callers.ts'
 import { createInternalCallerCheck, type InternalCallerCheck } from './auth/internal-caller.ts'
-import { createOidcVerifier, type OidcVerifier } from './auth/oidc.ts'
+import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './auth/oidc.ts'
+import { createOracleCheck, type OracleCheck } from './auth/oracle-caller.ts'
 import { createRateLimiter, type RateLimiter } from './auth/rate-limiter.ts'
 import type { Config, Secrets } from './config.ts'
 import { migrations } from './db/migrations.ts'
 import type { ObjectTable, Schema } from './db/schema.ts'
-import { createObjectHasher, type HashObject } from './files/confirm/hash-object.ts'
+import { createObjectHasher, createObjectReader, type HashObject } from './files/confirm/hash-object.ts'
 import { type OpenedSource, openSource } from './files/fetch/open-source.ts'
 import { insertObjects } from './files/store.ts'
+import { createKeysAt, type KeysAt } from './info/keys-at.ts'
+import type { JobPayloads } from './jobs/jobs.ts'
 import { openProviders, type Providers } from './providers/open-providers.ts'
 import { openSales, type Sales } from './purchases/sales.ts'
 import { insertPayRequests, type PayRequest } from './purchases/store.ts'
+import { createQueue } from './queue/create-queue.ts'
+import type { Queue } from './queue/queue.ts'
 import { openSettlers, type Settlers } from './x402/settlers.ts'
 
 export interface Context {
@@ -34,6 +41,10 @@ export interface Context {
   /** Null where no identity provider is configured: then nobody sponsors. */
   sponsors: OidcVerifier | null
   isInternalCaller: InternalCallerCheck
+  keysAt: KeysAt
+  mayCompute: OracleCheck
+  /** Null where no issuer of them is configured. */
+  receiptTokens: TokenReader | null
   /** Who signed a request. */
   callers: Callers
   rateLimiter: RateLimiter
@@ -41,6 +52,10 @@ export interface Context {
   hashObject: HashObject
   /** Opens what a caller names by its URL, within the limits of fetching. */
   fetchSource: (url: string) => Promise<OpenedSource>
+  queue: Queue<JobPayloads>
+  /** Brings the statements of a receipt up to date. */
+  attest: Attest
+  manifestChanged: ManifestChanged
   log: Log
   /** Unix milliseconds. */
   now: () => number
@@ -62,15 +77,19 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
   const { timeoutSeconds, maxBytes } = config.storage.fetch
   const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
   const rateLimiter = createRateLimiter({ db: database.db, now })
+  const signers = {
+    statement: ed25519Signer(secrets.statementSeed),
+    publication: ed25519Signer(secrets.publicationSeed),
+    shortUrl: ed25519Signer(secrets.shortUrlSeed),
+  }
+  const parts = { config, database, providers, signers, now, randomBytes: overrides.randomBytes ?? randomBytes }
+  const sales = await openSales(config.payments, secrets, now, log)
+  const settlers = await openSettlers(secrets)
+  // Its randomness is never a test's: workers draw from it when they like, and what they draw is in no statement.
+  const queue = await createQueue<JobPayloads>({ database, databaseUrl: secrets.databaseUrl, log, now, randomBytes })
   return {
-    config,
-    database,
-    signers: {
-      statement: ed25519Signer(secrets.statementSeed),
-      publication: ed25519Signer(secrets.publicationSeed),
-      shortUrl: ed25519Signer(secrets.shortUrlSeed),
-    },
-    sales: await openSales(config.payments, secrets, now, log),
+    ...parts,
+    sales,
     storePayRequest: batched(async (requests: PayRequest[]) => {
       await insertPayRequests(database.db, requests)
       return requests.map(() => undefined)
@@ -79,20 +98,28 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
       await insertObjects(database.db, objects)
       return objects.map(() => undefined)
     }),
-    settlers: await openSettlers(secrets),
+    settlers,
     sponsors: config.sponsors && createOidcVerifier({ ...config.sponsors, now }),
     isInternalCaller: createInternalCallerCheck({
       mode: config.mode,
       secret: secrets.internalSecret,
       oidc: config.internal.oidc && createOidcVerifier({ ...config.internal.oidc, now }),
     }),
+    keysAt: createKeysAt({ database }),
+    mayCompute: createOracleCheck(secrets.oracleSecret),
+    receiptTokens:
+      config.evidence.tokens &&
+      createTokenReader(
+        { ...config.evidence.tokens, now },
+        { code: 'BEARER_TOKEN_INVALID', kind: 'token', requiredClaims: ['exp', 'receipt_id'] },
+      ),
     callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: config.limits.perAddress }),
     rateLimiter,
-    providers,
-    hashObject: createObjectHasher(providers),
+    hashObject: createObjectHasher(createObjectReader(providers)),
     fetchSource: overrides.fetchSource ?? ((url) => openSource(url, { deadlineMs: timeoutSeconds * 1000, maxBytes })),
+    queue,
+    attest: createAttest(parts, secrets.databaseUrl),
+    manifestChanged: createAutoReattest({ config, queue }),
     log,
-    now,
-    randomBytes: overrides.randomBytes ?? randomBytes,
   }
 }

@@ -1,13 +1,17 @@
 // Starts and stops one gateway.
 
 import { createService } from '@svc/http-service/service'
+import { attestRoutes } from './attestations/attest-routes.ts'
+import { internalAttestRoutes } from './attestations/internal-routes.ts'
+import { attestationSummary } from './attestations/summary.ts'
 import type { Config, Secrets } from './config.ts'
 import { type Context, createContext, type Overrides } from './context.ts'
+import { evidenceRoutes } from './evidence/routes.ts'
 import { firstFiles } from './files/list-files.ts'
 import { fileRoutes } from './files/routes.ts'
 import { infoRoutes } from './info/routes.ts'
 import { noteSigningKey } from './info/signing-keys.ts'
-import { startSweeps } from './jobs/sweeps.ts'
+import { registerJobs } from './jobs/jobs.ts'
 import { lockerRoutes } from './lockers/routes.ts'
 import { internalRoutes } from './purchases/internal-routes.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
@@ -23,6 +27,9 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
+/** Well within the time a process is given to stop. */
+const JOBS_GRACE_MS = 15_000
+
 export async function startGateway(config: Config, secrets: Secrets, overrides?: Overrides): Promise<Gateway> {
   const context = await createContext(config, secrets, overrides)
   try {
@@ -35,26 +42,34 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
     infoRoutes(service, context)
     purchaseRoutes(service, context)
     sponsoredRoutes(service, context)
-    lockerRoutes(service, context, (locker) => firstFiles(context, locker))
+    lockerRoutes(service, context, {
+      listFiles: (locker) => firstFiles(context, locker),
+      summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
+    })
     fileRoutes(service, context)
     transferRoutes(service, context)
     uploadSessionRoutes(service, context)
+    attestRoutes(service, context)
+    internalAttestRoutes(service, context)
+    evidenceRoutes(service, context)
     internalRoutes(service, context)
     x402Routes(service, context)
     const url = await service.app.listen({ host: config.http.host, port: config.http.port })
-    const sweeps = startSweeps(context)
+    registerJobs(context)
+    if (config.jobs.areDoneHere) await context.queue.start()
     context.log.info({ url, mode: config.mode }, 'gateway started')
     return {
       url,
       context,
       async stop() {
         await service.app.close()
-        await sweeps.stop()
+        await context.queue.stop({ graceMs: JOBS_GRACE_MS })
         await context.database.close()
         context.log.output.flush()
       },
     }
   } catch (error) {
+    await context.queue.stop()
     await context.database.close()
     throw error
   }

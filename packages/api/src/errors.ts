@@ -53,6 +53,7 @@ export const ERROR_STATUS = {
   CONTENT_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   FILE_NOT_ATTESTED: 404,
+  statement_not_found: 404,
   OPERATOR_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
   method_not_allowed: 405,

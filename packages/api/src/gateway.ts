@@ -1,6 +1,8 @@
 // All endpoints of the gateway.
 
+import * as attestations from './attestations.ts'
 import type { Endpoint } from './endpoint.ts'
+import * as evidence from './evidence.ts'
 import * as files from './files.ts'
 import * as info from './info.ts'
 import * as internal from './internal.ts'
@@ -21,6 +23,8 @@ const rooms: readonly object[] = [
   files,
   transfers,
   uploadSessions,
+  attestations,
+  evidence,
   internal,
   x402,
 ]

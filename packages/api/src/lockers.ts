@@ -49,9 +49,9 @@ export const LockerMetadata = Type.Object(
     attestation: OrNull(
       Type.Object({
         status: Words(['pending', 'computed', 'pushing', 'complete']),
-        evidence_seq: Type.Integer(),
-        attested_at: Timestamp(),
-        proof_id: Type.String(),
+        evidence_seq: OrNull(Type.Integer({ description: 'Null, as all that follows, before the first statement.' })),
+        attested_at: OrNull(Timestamp()),
+        proof_id: OrNull(Type.String()),
       }),
     ),
     last_manifest_change_at: OrNull(Timestamp()),

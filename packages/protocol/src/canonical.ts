@@ -45,7 +45,13 @@ function write(value: Json, at: string, order: KeyOrder): string {
   }
 }
 
+/** Whether the JSON text of a string is the string between quotes. Most are so, and this finds it out fast. */
+export function isPlainText(text: string): boolean {
+  return /^[ !#-[\]-~]*$/.test(text)
+}
+
 function writeString(text: string, at: string): string {
+  if (isPlainText(text)) return `"${text}"`
   if (!text.isWellFormed()) throw new CanonicalJsonError(`${at}: lone surrogate`)
   return JSON.stringify(text)
 }

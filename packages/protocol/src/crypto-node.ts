@@ -1,21 +1,29 @@
 // The functions of `crypto-noble.ts` on OpenSSL: about 15 times faster at Ed25519, 10 times at SHA-256.
 
 import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
-import { concat, fromHex, utf8 } from './bytes.ts'
+import { concat, fromHex } from './bytes.ts'
 import type * as noble from './crypto-noble.ts'
 
 const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420') as Uint8Array
 const SPKI_PREFIX = fromHex('302a300506032b6570032100') as Uint8Array
 
 export const sha256Hex: typeof noble.sha256Hex = (data) => {
-  if (typeof data === 'string' && !data.isWellFormed()) throw new RangeError('text holds a lone surrogate')
+  refuseLoneSurrogates(data)
   return hash('sha256', data)
+}
+
+/** They have no UTF-8 form; `hash` and `update` would take them for U+FFFD. */
+function refuseLoneSurrogates(data: string | Uint8Array): void {
+  if (typeof data === 'string' && !data.isWellFormed()) throw new RangeError('text holds a lone surrogate')
 }
 
 export const sha256Stream: typeof noble.sha256Stream = () => {
   const stream = createHash('sha256')
   return {
-    update: (data) => void stream.update(typeof data === 'string' ? utf8(data) : data),
+    update(data) {
+      refuseLoneSurrogates(data)
+      stream.update(data)
+    },
     hex: () => stream.digest('hex'),
   }
 }

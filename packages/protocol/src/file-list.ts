@@ -3,14 +3,17 @@
 
 import { sha256Stream } from '#crypto'
 import { bare, withPrefix } from './bytes.ts'
-import { CanonicalJsonError, canonicalJson, canonicalJsonV1 } from './canonical.ts'
+import { canonicalJsonV1, isPlainText } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 
-/** A row as `result_hash` has it (Merkle rule 11). Its keys are in canonical order, on which both versions agree here. */
-export function listRow({ filename, size_bytes, content_hash }: FileEntry): string {
-  if (!Number.isSafeInteger(size_bytes)) throw new CanonicalJsonError('size_bytes: not an integer within 2^53 - 1')
-  const hash = canonicalJson(bare(content_hash))
-  return `{"content_hash":${hash},"filename":${canonicalJson(filename)},"size_bytes":${size_bytes}}`
+/** A row as `result_hash` has it (Merkle rule 11): by hand, in canonical order, where nothing needs to be escaped. */
+export function listRow(file: FileEntry): string {
+  const { filename, size_bytes } = file
+  const content_hash = bare(file.content_hash)
+  if (!isPlainText(content_hash) || !isPlainText(filename) || !Number.isSafeInteger(size_bytes)) {
+    return canonicalJsonV1({ filename, size_bytes, content_hash })
+  }
+  return `{"content_hash":"${content_hash}","filename":"${filename}","size_bytes":${size_bytes}}`
 }
 
 /**

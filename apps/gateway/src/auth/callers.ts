@@ -33,8 +33,8 @@ export interface ReceiptCaller {
 export interface Callers {
   /** Of the locker in the path; of the one the envelope names where the path names none. */
   ofLocker(wire: WireRequest, ops: RequiredOps, pathLockerId: string | null): Promise<LockerCaller>
-  /** Of a receipt that may have no locker yet. */
-  ofReceipt(wire: WireRequest, ops: RequiredOps): Promise<ReceiptCaller>
+  /** Of a receipt that may have no locker yet: the one the request names, where it does so outside its body. */
+  ofReceipt(wire: WireRequest, ops: RequiredOps, namedReceiptId: string | null): Promise<ReceiptCaller>
 }
 
 /** Only the payer's own key does these (AMB-89). */
@@ -87,10 +87,13 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
       return { ...caller, locker }
     },
 
-    async ofReceipt(wire, ops) {
+    async ofReceipt(wire, ops, namedReceiptId) {
       const signed = readEnvelope(wire)
       const { receipt_id, locker_id } = signed.envelope
       if (receipt_id === '') throw receiptMismatch('the envelope must name the receipt')
+      if (receipt_id !== (namedReceiptId ?? receipt_id)) {
+        throw receiptMismatch('the envelope is for another receipt than the query')
+      }
       if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
       const found = await findReceiptAndLocker(db, receipt_id)
       if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')

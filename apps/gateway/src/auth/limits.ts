@@ -5,16 +5,20 @@ import type { Context } from '../context.ts'
 import { addressKey } from './address-key.ts'
 import type { Signer } from './signers.ts'
 
-/** Work that anybody may ask for: by where it comes from, and by the receipt it is about. */
+/**
+ * Work that anybody may ask for: by where it comes from, and by the receipt it is about. It may count for more than one,
+ * but never for more than all there is in a minute.
+ */
 export async function limitStranger(
   { rateLimiter, config }: Context,
   { clientAddress }: WireRequest,
   receiptId: string | null,
+  cost = 1,
 ): Promise<void> {
-  const { perAddress, perReceipt } = config.limits
+  const ask = (key: string, perMinute: number) => ({ key, perMinute, cost: Math.min(cost, perMinute) })
   await rateLimiter.take(
-    { key: `address ${addressKey(clientAddress)}`, perMinute: perAddress },
-    ...(receiptId === null ? [] : [{ key: `receipt ${receiptId}`, perMinute: perReceipt }]),
+    ask(`address ${addressKey(clientAddress)}`, config.limits.perAddress),
+    ...(receiptId === null ? [] : [ask(`receipt ${receiptId}`, config.limits.perReceipt)]),
   )
 }
 

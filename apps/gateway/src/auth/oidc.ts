@@ -1,5 +1,6 @@
 // Which service is calling, by the OIDC token that its identity provider signed.
 
+import type { ErrorCode } from '@svc/api/errors'
 import { ServiceError } from '@svc/http-service/service-error'
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
 
@@ -8,17 +9,21 @@ export interface OidcVerifier {
   verify(authorization: string | undefined): Promise<{ service: string }>
 }
 
-interface OidcSettings {
+/** Tokens of one identity provider, for one audience. */
+interface TokenSettings {
   /** Compared to the letter: some providers' names end in a slash. */
   issuer: string
   audience: string
   jwksUrl: string
-  /** Verified e-mail addresses or subjects. */
-  allowedServices: readonly string[]
   now: () => number
   /** The provider is not asked for its keys again before this has passed, however many tokens name unknown keys. */
   jwksCooldownMs?: number
   jwksTimeoutMs?: number
+}
+
+interface OidcSettings extends TokenSettings {
+  /** Verified e-mail addresses or subjects. */
+  allowedServices: readonly string[]
 }
 
 // No HMAC: whoever knows a public key could sign with it.
@@ -29,8 +34,38 @@ const MAX_HEADER_CHARS = 16_384
 const JWKS_CACHE_MS = 600_000
 
 export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
-  const { issuer, audience, now, jwksCooldownMs = 5000, jwksTimeoutMs = 5000 } = settings
   const allowed = new Set(settings.allowedServices)
+  const { readClaims, invalid } = createTokenReader(settings, {
+    code: 'OIDC_TOKEN_INVALID',
+    kind: 'OIDC token',
+    requiredClaims: ['exp', 'iat', 'sub'],
+  })
+  return {
+    async verify(authorization) {
+      const service = serviceOf(await readClaims(authorization))
+      if (!service) throw invalid('names no service')
+      if (!allowed.has(service)) throw notAuthorized(service)
+      return { service }
+    },
+  }
+}
+
+interface TokenKind {
+  code: ErrorCode
+  /** As refusals name it. */
+  kind: string
+  requiredClaims: string[]
+}
+
+export interface TokenReader {
+  /** Takes the `Authorization` header; throws unless it holds a token that the issuer signed for the audience. */
+  readClaims(authorization: string | undefined): Promise<JWTPayload>
+  /** The refusal of a token for a fault: "the token {fault}". */
+  invalid(fault: string): ServiceError
+}
+
+export function createTokenReader(settings: TokenSettings, { code, kind, requiredClaims }: TokenKind): TokenReader {
+  const { issuer, audience, now, jwksCooldownMs = 5000, jwksTimeoutMs = 5000 } = settings
   const keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
     timeoutDuration: jwksTimeoutMs,
     cooldownDuration: jwksCooldownMs,
@@ -39,37 +74,31 @@ export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
   })
 
   function invalid(fault: string): ServiceError {
-    return new ServiceError('OIDC_TOKEN_INVALID', `the OIDC token ${fault}`, {
-      hint: `send "Authorization: Bearer <token>" with a fresh ID token of ${issuer} for the audience ${audience}`,
+    return new ServiceError(code, `the ${kind} ${fault}`, {
+      hint: `send "Authorization: Bearer <token>" with a fresh token of ${issuer} for the audience ${audience}`,
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
 
-  async function readClaims(token: string): Promise<JWTPayload> {
-    try {
-      const { payload } = await jwtVerify(token, keys, {
-        issuer,
-        audience,
-        algorithms: ALGORITHMS,
-        requiredClaims: ['exp', 'iat', 'sub'],
-        clockTolerance: CLOCK_TOLERANCE_S,
-        currentDate: new Date(now()),
-      })
-      return payload
-    } catch (error) {
-      const fault = tokenFault(error)
-      throw fault ? invalid(fault) : providerUnavailable(error, jwksCooldownMs)
-    }
-  }
-
   return {
-    async verify(authorization) {
+    invalid,
+    async readClaims(authorization) {
       const token = bearerToken(authorization)
       if (!token) throw invalid('is missing')
-      const service = serviceOf(await readClaims(token))
-      if (!service) throw invalid('names no service')
-      if (!allowed.has(service)) throw notAuthorized(service)
-      return { service }
+      try {
+        const { payload } = await jwtVerify(token, keys, {
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
+          requiredClaims,
+          clockTolerance: CLOCK_TOLERANCE_S,
+          currentDate: new Date(now()),
+        })
+        return payload
+      } catch (error) {
+        const fault = tokenFault(error)
+        throw fault ? invalid(fault) : providerUnavailable(error, jwksCooldownMs)
+      }
     },
   }
 }

@@ -29,14 +29,21 @@ export function serveLocker<E extends SignedEndpoint>(
   )
 }
 
-/** For callers of a receipt, whose locker may be yet to come. */
+/** For callers of a receipt, whose locker may be yet to come: the one in the query, or the one the envelope names. */
 export function serveReceipt<E extends SignedEndpoint>(
   service: Service,
   { callers }: Doorkeeper,
   endpoint: E,
   operation: Operation<E, ReceiptCaller>,
 ): void {
-  serveKnown(service, endpoint, (wire) => callers.ofReceipt(wire, endpoint.auth.ops), operation)
+  const { ops } = endpoint.auth
+  serveKnown(
+    service,
+    endpoint,
+    (wire, { query }) =>
+      callers.ofReceipt(wire, ops, (query as { receipt_id?: string } | undefined)?.receipt_id ?? null),
+    operation,
+  )
 }
 
 /** Where an envelope may be left out, as long as the endpoint is open: null then. One that is sent is checked. */
@@ -53,7 +60,7 @@ export function serveReceiptOrAnybody<E extends SignedEndpoint>(
     (wire) => {
       if (hasEnvelopeHeaders(wire)) {
         requireEnvelopeHeaders(wire)
-        return callers.ofReceipt(wire, endpoint.auth.ops)
+        return callers.ofReceipt(wire, endpoint.auth.ops, null)
       }
       if (isOpen) return null
       throw missingEnvelope()

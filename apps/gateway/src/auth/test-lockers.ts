@@ -22,14 +22,21 @@ export interface LockerHouse {
   clock: { now: () => number; advance(seconds: number): void }
   /** A receipt of a purchase by this owner. */
   receipt(owner: Identity, options?: { provider?: string; units?: number }): Promise<string>
-  /** The same with its locker opened. */
-  locker(owner: Identity, options?: { provider?: string; operators?: Identity[] }): Promise<TestLocker>
+  /** The same, or a receipt that is there, with its locker opened. */
+  locker(owner: Identity, options?: LockerOptions): Promise<TestLocker>
   /** Anything JSON, unsigned. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   /** Headers of a signed call, and the body as it is to be sent. */
   sign(who: Identity, call: SignedCall): { headers: Record<string, string>; body: Uint8Array | undefined }
   call<Body>(who: Identity, call: SignedCall): Promise<Reply<Body>>
   close(): Promise<void>
+}
+
+interface LockerOptions {
+  provider?: string
+  operators?: Identity[]
+  tags?: string[]
+  receiptId?: string
 }
 
 export interface TestLocker {
@@ -82,14 +89,14 @@ export function houseOf(gateway: Gateway, clock: LockerHouse['clock']): LockerHo
 
   async function locker(
     owner: Identity,
-    { provider = 'gcs', operators = [] }: { provider?: string; operators?: Identity[] } = {},
+    { provider = 'gcs', operators = [], tags = [], ...known }: LockerOptions = {},
   ): Promise<TestLocker> {
-    const receiptId = await receipt(owner, { provider })
+    const receiptId = known.receiptId ?? (await receipt(owner, { provider }))
     const lockerId = lockerIdOf(receiptId)
     const opened = await call(owner, {
       method: 'POST',
       path: '/v1/storage/signed_provision',
-      body: { receipt_id: receiptId, tags: [] },
+      body: { receipt_id: receiptId, tags },
       ops: ['locker:provision'],
       receiptId,
     })

@@ -1,11 +1,15 @@
 // Numbered; one that has landed is never edited.
 
+import { randomBytes } from 'node:crypto'
 import type { Migrations } from '@svc/database/migrate'
+import { sql } from 'kysely'
 
 type PaymentAssetTables = {
   receipts: { network: string; tx: string; receipt: string }
   payment_transactions: { network: string; tx: string; asset: string }
 }
+
+type BorderKeyTables = { snapshot_border_key: { border_key: string } }
 
 export const migrations: Migrations = {
   '0001-signing-keys': async (db, column) => {
@@ -205,5 +209,118 @@ export const migrations: Migrations = {
       .addPrimaryKeyConstraint('upload_parts_pk', ['session_id', 'file_id', 'part_index'])
       .execute()
     await db.schema.createIndex('upload_parts_object_id').on('upload_parts').column('object_id').execute()
+  },
+
+  '0009-queue': async (db, column) => {
+    await db.schema
+      .createTable('jobs')
+      .addColumn('id', column.text, (c) => c.primaryKey())
+      .addColumn('kind', column.text, (c) => c.notNull())
+      .addColumn('key', column.text)
+      .addColumn('payload', column.text, (c) => c.notNull())
+      .addColumn('max_attempts', column.integer)
+      .addColumn('attempts', column.integer, (c) => c.notNull())
+      .addColumn('lease', column.text)
+      .addColumn('due_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('jobs_due_at').on('jobs').columns(['kind', 'due_at']).execute()
+    await db.schema.createIndex('jobs_key').on('jobs').columns(['kind', 'key']).where('key', 'is not', null).execute()
+    await db.schema
+      .createTable('dead_jobs')
+      .addColumn('id', column.text, (c) => c.primaryKey())
+      .addColumn('kind', column.text, (c) => c.notNull())
+      .addColumn('key', column.text)
+      .addColumn('payload', column.text, (c) => c.notNull())
+      .addColumn('max_attempts', column.integer)
+      .addColumn('attempts', column.integer, (c) => c.notNull())
+      .addColumn('error', column.text, (c) => c.notNull())
+      .addColumn('failed_at', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('dead_jobs_failed_at').on('dead_jobs').column('failed_at').execute()
+    await db.schema
+      .createTable('schedules')
+      .addColumn('name', column.text, (c) => c.primaryKey())
+      .addColumn('next_at', column.integer, (c) => c.notNull())
+      .execute()
+  },
+
+  '0010-snapshots': async (db, column) => {
+    await db.schema
+      .createTable('snapshot_chunks')
+      .addColumn('chunk_id', column.text, (c) => c.primaryKey())
+      .addColumn('content', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('snapshots')
+      .addColumn('snapshot_key', column.text, (c) => c.primaryKey())
+      .addColumn('file_count', column.integer, (c) => c.notNull())
+      .addColumn('total_bytes', column.text, (c) => c.notNull())
+      .addColumn('merkle_root', column.text, (c) => c.notNull())
+      .addColumn('manifest_digest', column.text, (c) => c.notNull())
+      .addColumn('chunk_list', column.bytes, (c) => c.notNull())
+      .addColumn('block_nodes', column.bytes, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('snapshot_border_key')
+      .addColumn('border_key', column.text, (c) => c.notNull())
+      .execute()
+    await db
+      .$extendTables<BorderKeyTables>()
+      .insertInto('snapshot_border_key')
+      .values({ border_key: randomBytes(32).toString('hex') })
+      .execute()
+  },
+
+  '0011-attestations': async (db, column) => {
+    await db.schema
+      .createTable('attestations')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('proof_id', column.text)
+      .addColumn('status', column.text)
+      .addColumn('sequence', column.integer)
+      .addColumn('manifest_version', column.integer)
+      .addColumn('attested_at', column.integer)
+      .addColumn('status_since', column.integer)
+      .addColumn('anchor_error', column.text)
+      .execute()
+    await db.schema
+      .createIndex('attestations_status')
+      .on('attestations')
+      .columns(['status', 'attested_at', 'receipt_id'])
+      .execute()
+    await db.schema.createIndex('attestations_attested_at').on('attestations').column('attested_at').execute()
+    await db.schema
+      .createTable('statements')
+      .addColumn('receipt_id', column.text, (c) => c.notNull())
+      .addColumn('sequence', column.integer, (c) => c.notNull())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('snapshot_key', column.text, (c) => c.notNull())
+      .addColumn('statement_digest', column.text, (c) => c.unique())
+      .addColumn('record', column.text, (c) => c.notNull())
+      .addColumn('anchor', column.text)
+      .addColumn('issued_at', column.integer, (c) => c.notNull())
+      .addPrimaryKeyConstraint('statements_pk', ['receipt_id', 'sequence'])
+      .execute()
+  },
+
+  '0012-attest-upkeep': async (db, column) => {
+    await db.schema
+      .createTable('cron_failures')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('failed_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('payment_codes')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('att_code', column.integer, (c) => c.notNull())
+      .addColumn('recorded_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('files_confirmed')
+      .on('files')
+      .column('locker_id')
+      .where(sql.ref('content_hash'), 'is not', null)
+      .execute()
   },
 }

@@ -22,6 +22,16 @@ export interface Schema {
   upload_sessions: UploadSessionTable
   upload_session_files: UploadSessionFileTable
   upload_parts: UploadPartTable
+  attestations: AttestationTable
+  statements: StatementTable
+  snapshots: SnapshotTable
+  snapshot_chunks: SnapshotChunkTable
+  snapshot_border_key: SnapshotBorderKeyTable
+  cron_failures: CronFailureTable
+  payment_codes: PaymentCodeTable
+  jobs: JobTable
+  dead_jobs: DeadJobTable
+  schedules: ScheduleTable
 }
 
 /** Every key that has signed receipts and statements; retired ones stay, so that what they signed stays checkable. */
@@ -210,4 +220,119 @@ export interface X402SettlementTable {
   raw: string
   /** Where the chain stood when it was sent. */
   height: number
+}
+
+/** Where the attestation of a receipt stands. No row: never asked for. */
+export interface AttestationTable {
+  receipt_id: string
+  locker_id: string
+  /** Constant over all statements; null before the first, and for records of the oracle era. */
+  proof_id: string | null
+  /** Null for records older than the field: they count as final. */
+  status: 'pending' | 'computed' | 'pushing' | 'complete' | null
+  /** Of the newest statement; 0 for a record of the oracle era, null for a pending stub. */
+  sequence: number | null
+  /** What the newest statement is about: a higher one of the locker makes it stale. */
+  manifest_version: number | null
+  /** Unix seconds of the newest statement. */
+  attested_at: number | null
+  /** Since when it has this status; Unix seconds, null where nobody knows. */
+  status_since: number | null
+  /** JSON of the last failed attempt to publish the newest statement. */
+  anchor_error: string | null
+}
+
+/** Every statement ever made; its files are in its snapshot. Written once, but for its anchor. */
+export interface StatementTable {
+  receipt_id: string
+  /** From 1; 0 is a record of the oracle era, which has no envelope. */
+  sequence: number
+  locker_id: string
+  snapshot_key: string
+  statement_digest: string | null
+  /** JSON: the record as it is answered, without files, status, anchor and error. */
+  record: string
+  /** JSON of the anchor that publishes this statement. */
+  anchor: string | null
+  /** Unix seconds. */
+  issued_at: number
+}
+
+/** The confirmed files of a locker at one moment. Equal lists share a row; rows are written once and never change. */
+export interface SnapshotTable {
+  /** SHA-256 over the ids of the chunks, hex. */
+  snapshot_key: string
+  file_count: number
+  /** Decimal text. */
+  total_bytes: string
+  /** With their prefix. */
+  merkle_root: string
+  manifest_digest: string
+  /** See `attestations/snapshots/chunk-list.ts`. */
+  chunk_list: Uint8Array
+  /** The Merkle node of every block of leaves, 32 bytes each. */
+  block_nodes: Uint8Array
+}
+
+/** A stretch of rows, which many snapshots share. */
+export interface SnapshotChunkTable {
+  /** SHA-256 of the content, hex. */
+  chunk_id: string
+  /** See `attestations/snapshots/chunk-content.ts`. */
+  content: string
+}
+
+/** One row, random for each database: who does not know it cannot choose files whose chunks are all tiny or huge. */
+interface SnapshotBorderKeyTable {
+  border_key: string
+}
+
+/** Lockers that could not be attested again when they were due: they wait, so that others have their turn. */
+interface CronFailureTable {
+  receipt_id: string
+  /** Unix seconds. */
+  failed_at: number
+}
+
+/** The code of a receipt's payment. */
+interface PaymentCodeTable {
+  receipt_id: string
+  att_code: number
+  /** Unix seconds. */
+  recorded_at: number
+}
+
+/** Jobs of the embedded database. On PostgreSQL they are pg-boss's, in a schema of its own, and this stays empty. */
+interface JobTable {
+  id: string
+  kind: string
+  key: string | null
+  /** JSON. */
+  payload: string
+  max_attempts: number | null
+  /** Runs begun. */
+  attempts: number
+  /** Of who runs it; null while it waits. */
+  lease: string | null
+  /** When it may be taken: while it waits, when it is due; while it runs, when its lease ends. Unix milliseconds. */
+  due_at: number
+}
+
+/** Jobs that failed for good. */
+export interface DeadJobTable {
+  id: string
+  kind: string
+  key: string | null
+  /** JSON. */
+  payload: string
+  max_attempts: number | null
+  attempts: number
+  error: string
+  failed_at: string
+}
+
+export interface ScheduleTable {
+  name: string
+  /** Unix milliseconds. */
+  next_at: number
 }

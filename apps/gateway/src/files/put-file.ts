@@ -62,6 +62,7 @@ export async function putFileIn(
   if (isManifestChanged) {
     const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)
     await changeManifest(tx, locker_id, { at, files: isNew ? 1 : 0, bytes })
+    if (contentHash !== null) await context.manifestChanged(tx, locker)
   }
   return { ...before, ...changes }
 }

@@ -33,3 +33,18 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
     note: `Pin these keys out of band. Envelope domain tag (25 ASCII bytes): ${config.evidence.domainTag}.`,
   }
 }
+
+/** Replicas whose clocks differ, or that are replaced one after the other, sign with two keys for a while. */
+const HANDOVER_SECONDS = 600
+
+/** The keys that may have signed at a time, in hex (ADD-07). */
+export async function signingKeysAt({ database }: Pick<Context, 'database'>, unixSeconds: number): Promise<string[]> {
+  const keys = await allSigningKeys(database.db)
+  // What is older than the first key is that key's: it was there before this gateway kept a list.
+  const first = keys.map(({ valid_from }) => valid_from).sort()[0] ?? ''
+  const latestBegin = [isoSeconds(unixSeconds + HANDOVER_SECONDS), first].sort()[1] as string
+  const earliestEnd = isoSeconds(unixSeconds - HANDOVER_SECONDS)
+  return keys
+    .filter(({ valid_from, valid_to }) => valid_from <= latestBegin && (valid_to === null || valid_to >= earliestEnd))
+    .map(({ public_key_hex }) => public_key_hex)
+}

@@ -164,6 +164,27 @@ describe('metadata', () => {
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
+  it('LOCK-11, SHAPE-15 tells where its attestation stands', async () => {
+    const attested = await house.locker(ed25519Identity())
+    await attested.put('a', 'a')
+    const { receiptId } = attested
+    const path = `/v1/storage/attest?receipt_id=${receiptId}`
+    const attest = (sync: string) =>
+      house.call(attested.owner, { method: 'POST', path: path + sync, ops: ['locker:attest'], receiptId })
+    await attest('')
+    const nothing = { evidence_seq: null, attested_at: null, proof_id: null }
+    expect((await metadata(attested)).body.attestation).toEqual({ status: 'pending', ...nothing })
+    await attest('&sync=true')
+    const { body } = await metadata(attested)
+    expect(body.attestation).toEqual({
+      status: 'computed',
+      evidence_seq: 1,
+      attested_at: new Date(house.clock.now()).toISOString().replace('.000Z', 'Z'),
+      proof_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    expect(schemaCheck(LockerMetadata)(body)).toBeNull()
+  })
+
   it('LOCK-11, AMB-19 is read with locker:read alone', async () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`

@@ -10,11 +10,17 @@ import { addOperator, removeOperator } from './operators.ts'
 import { provision } from './provision.ts'
 import { refreshLocker } from './refresh.ts'
 
-/** Files are another room's: how to list the first of them is told. */
+/** What other rooms know of a locker. */
+export interface LockerContents {
+  /** The first of its files. */
+  listFiles(locker: Locker): Promise<FileEntry[]>
+  summarizeAttestation(locker: Locker): Promise<lockers.LockerMetadata['attestation']>
+}
+
 export function lockerRoutes(
   service: Service,
   context: Context,
-  listFiles: (locker: Locker) => Promise<FileEntry[]>,
+  { listFiles, summarizeAttestation }: LockerContents,
 ): void {
   serveReceipt(service, context, lockers.signedProvision, ({ caller, body }) =>
     provision(context, caller, body, listFiles),
@@ -27,7 +33,9 @@ export function lockerRoutes(
     context.config.lockers.allowPublicProvision,
   )
   serveLocker(service, context, lockers.refresh, ({ caller, body }) => refreshLocker(caller.locker, body))
-  serveLocker(service, context, lockers.lockerMetadata, ({ caller }) => lockerMetadata(caller.locker))
+  serveLocker(service, context, lockers.lockerMetadata, async ({ caller: { locker } }) =>
+    lockerMetadata(locker, await summarizeAttestation(locker)),
+  )
   serveLocker(service, context, lockers.lockerRecord, ({ caller }) => lockerRecord(caller.locker))
   serveLocker(service, context, lockers.addOperator, ({ caller, body }) =>
     addOperator(context, caller.locker, body.pubkey),

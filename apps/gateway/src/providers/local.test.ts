@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeFolder, openFilesOf, openTestFolder, type TestFolder } from './local/test-folder.ts'
 import { openLocalProvider } from './local.ts'
-import type { StorageProvider } from './provider.ts'
+import type { ObjectKey, StorageProvider } from './provider.ts'
 import { fetchBytes, keep, newId, streamOf } from './test-objects.ts'
 import { knownBytes } from './test-programs/known-bytes.ts'
 import { describeProvider } from './test-provider-suite.ts'
@@ -17,6 +17,8 @@ import { describeProvider } from './test-provider-suite.ts'
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const ABOUT = { contentType: 'text/plain', size: null }
+/** The driver goes about them in two ways. */
+const fewAndMany = (key: ObjectKey) => [[key], Array<ObjectKey>(2000).fill(key)]
 
 describeProvider('the local driver', async () => {
   const folder = await makeFolder()
@@ -68,6 +70,7 @@ describe('the local driver', () => {
       await expect(provider.write(id, streamOf(Buffer.alloc(10)), ABOUT)).rejects.toThrow(RangeError)
       await expect(provider.read(key)).rejects.toThrow(RangeError)
       await expect(provider.stat(key)).rejects.toThrow(RangeError)
+      for (const keys of fewAndMany(key)) await expect(provider.absent(keys)).rejects.toThrow(RangeError)
       await expect(provider.remove(key)).rejects.toThrow(RangeError)
     }
     expect([...(await at.objects()), ...(await at.incoming())]).toEqual([])
@@ -81,6 +84,7 @@ describe('the local driver', () => {
     await symlink(outside, at.objectPath(id))
     await expect(provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
+    for (const keys of fewAndMany(key)) await expect(provider.absent(keys)).rejects.toMatchObject(UNAVAILABLE)
     await expect(keep(provider, Buffer.from('new'), id)).rejects.toThrow('there is an object')
     await provider.remove(key)
     await symlink(outside, at.incomingPath(id))
@@ -168,6 +172,7 @@ describe('the local driver', () => {
     await mkdir(folder)
     await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
+    for (const keys of fewAndMany(key)) await expect(provider.absent(keys)).rejects.toMatchObject(UNAVAILABLE)
     await expect(provider.remove(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(keep(provider, Buffer.from('more'))).rejects.toMatchObject(UNAVAILABLE)
     expect(await provider.check()).toBe(false)

@@ -2,6 +2,7 @@
 
 import { unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { createAbsenceFinder } from './local/absent-objects.ts'
 import { nullIfMissing, onDisk, syncFolder } from './local/disk.ts'
 import { openFolders } from './local/folders.ts'
 import { readObject, statObject } from './local/read-object.ts'
@@ -11,6 +12,7 @@ import type { StorageProvider } from './provider.ts'
 /** The folder's file system must know hard links. Several processes may have the same folder open. */
 export async function openLocalProvider({ folder }: { folder: string }): Promise<StorageProvider> {
   const folders = await openFolders(folder)
+  const findAbsent = createAbsenceFinder(folders.objectPath)
   return {
     uploadTarget: async () => null,
     downloadTarget: async () => null,
@@ -19,6 +21,7 @@ export async function openLocalProvider({ folder }: { folder: string }): Promise
     },
     read: async ({ id }, range) => readObject(folders.objectPath(id), range),
     stat: async ({ id }) => statObject(folders.objectPath(id)),
+    absent: (keys) => findAbsent(keys.map(({ id }) => id)),
     async remove({ id }) {
       await onDisk(nullIfMissing(unlink(folders.incomingPath(id))))
       await onDisk(removeForGood(folders.objectPath(id)))

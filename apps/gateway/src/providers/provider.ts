@@ -41,6 +41,8 @@ export interface StorageProvider {
   read(key: ObjectKey, range?: ByteRange): Promise<Readable | null>
   /** Null when there is no such object. */
   stat(key: ObjectKey): Promise<{ size: number } | null>
+  /** Of these objects, the ids of those that are not there; they may be many, as a locker's are. */
+  absent(keys: readonly ObjectKey[]): Promise<Set<string>>
   /** Also removes what an interrupted write left; an object that is not there counts as removed. */
   remove(key: ObjectKey): Promise<'removed' | 'immutable'>
   /** Whether it can take and give bytes now. */

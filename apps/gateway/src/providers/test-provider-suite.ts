@@ -103,6 +103,17 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
+    it.each([1, 2000])('tells of %i objects which are absent', async (count) => {
+      const there = await keep(provider, Buffer.from('there'))
+      const never = Array.from({ length: count }, () => ({ id: newId(), ref: null }))
+      const gone = await keep(provider, Buffer.from('gone'))
+      const outcome = await provider.remove(gone)
+      const missing = [...never, ...(outcome === 'removed' ? [gone] : [])].map(({ id }) => id)
+      expect(await provider.absent([there, ...never, gone, there])).toEqual(new Set(missing))
+      expect(await provider.absent([there])).toEqual(new Set())
+      expect(await provider.absent([])).toEqual(new Set())
+    })
+
     it('keeps objects apart whose ids are alike', async () => {
       const id = newId()
       const twin = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0')

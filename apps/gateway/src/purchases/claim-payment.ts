@@ -31,7 +31,10 @@ export async function claimPayment(
   const receipt = newReceipt(context, request, leg, payment)
   return context.database.db.transaction().execute(async (tx) => {
     const [written] = await bookReceipts(tx, 'single', [receipt])
-    if (written) return { receipt, isNew: true }
+    if (written) {
+      await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
+      return { receipt, isNew: true }
+    }
     const existing = await findReceiptOfRequest(tx, request.pay_req_id)
     if (!existing) throw paymentRefused('transaction_already_used')
     return { receipt: existing, isNew: false }

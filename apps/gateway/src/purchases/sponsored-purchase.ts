@@ -98,6 +98,7 @@ async function write(
     const locker = await createLocker(tx, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
     purchases.push({ receipt, isNew: written.has(receipt.receipt_id), locker })
   }
+  for (const receipt_id of written) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
   return purchases
 }
 

@@ -113,6 +113,7 @@ describe('a disk without room', () => {
         PORT: port,
         DATA_DIR: config.dataDir,
         STORAGE_DIR: config.storage.localFolder,
+        RUN_JOBS: 'false',
         LOG_LEVEL: 'info',
       },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Schema, X402SettlementTable } from '../db/schema.ts'
+import type { PayRequest } from '../purchases/store.ts'
 
 type Db = Kysely<Schema>
 export type Settlement = Selectable<X402SettlementTable>
@@ -46,4 +47,23 @@ export async function replaceTransaction(
 
 export async function forgetSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
   await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
+}
+
+/** Quotes of settlements that have led to no receipt, by when they expired. */
+export function findOpenSettlements(
+  db: Db,
+  expired: { after: number; before: number },
+  limit: number,
+): Promise<PayRequest[]> {
+  return db
+    .selectFrom('x402_settlements as s')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 's.pay_req_id')
+    .leftJoin('receipts as r', 'r.pay_req_id', 's.pay_req_id')
+    .selectAll('p')
+    .where('r.receipt_id', 'is', null)
+    .where('p.expires_at', '>', expired.after)
+    .where('p.expires_at', '<', expired.before)
+    .orderBy('p.expires_at', 'desc')
+    .limit(limit)
+    .execute()
 }

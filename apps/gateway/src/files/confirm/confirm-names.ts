@@ -4,8 +4,9 @@
 import type { ConfirmedFiles } from '@svc/api/files'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker } from '../../db/schema.ts'
+import type { Locker, Schema } from '../../db/schema.ts'
 import { fileNotFound, keepsChanging } from '../errors.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
 import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
@@ -16,6 +17,9 @@ interface Confirmation {
   outcomes: ReadonlyMap<string, Outcome>
   reattest: ConfirmedFiles['reattest']
 }
+
+/** Within the transaction that records hashes. */
+type TellOfChange = (tx: Transaction<Schema>) => Promise<void>
 
 const MAX_LOOKS = 3
 /** Fewer than are read at once for all, so that one long request leaves room for others. */
@@ -29,19 +33,27 @@ export async function confirmNames(
 ): Promise<Confirmation> {
   const outcomes = new Map<string, Outcome>()
   const open = new Set(filenames)
+  let reattest: Confirmation['reattest'] = context.config.attestations.isAutomatic ? 'skipped' : 'off'
+  const tellOfChange = async (tx: Transaction<Schema>) => {
+    reattest = await context.manifestChanged(tx, locker)
+  }
   for (let look = 1; look <= MAX_LOOKS && open.size > 0; look++) {
-    for (const [filename, outcome] of await lookOnce(context, locker, [...open])) {
+    for (const [filename, outcome] of await lookOnce(context, locker, [...open], tellOfChange)) {
       outcomes.set(filename, outcome)
       open.delete(filename)
     }
   }
   for (const filename of open) outcomes.set(filename, keepsChanging(filename))
-  // Nothing attests by itself yet; what will is queued here, once for all files.
-  return { outcomes, reattest: 'off' }
+  return { outcomes, reattest }
 }
 
 /** Leaves out the files that changed meanwhile. */
-async function lookOnce(context: Context, locker: Locker, filenames: string[]): Promise<Map<string, Outcome>> {
+async function lookOnce(
+  context: Context,
+  locker: Locker,
+  filenames: string[],
+  tellOfChange: TellOfChange,
+): Promise<Map<string, Outcome>> {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
@@ -57,11 +69,16 @@ async function lookOnce(context: Context, locker: Locker, filenames: string[]): 
       }),
     ),
   )
-  for (const [filename, outcome] of await settle(context, locker, sights)) outcomes.set(filename, outcome)
+  for (const [filename, outcome] of await settle(context, locker, sights, tellOfChange)) outcomes.set(filename, outcome)
   return outcomes
 }
 
-async function settle(context: Context, { locker_id }: Locker, sights: Sight[]): Promise<[string, Outcome][]> {
+async function settle(
+  context: Context,
+  { locker_id }: Locker,
+  sights: Sight[],
+  tellOfChange: TellOfChange,
+): Promise<[string, Outcome][]> {
   if (sights.length === 0) return []
   const at = isoSeconds(unixNow(context))
   const readings = sights.flatMap(({ verdict, ...seen }) =>
@@ -72,7 +89,10 @@ async function settle(context: Context, { locker_id }: Locker, sights: Sight[]):
     const recorded = await recordHashes(tx, locker_id, readings, at)
     const files = await findFiles(tx, locker_id, filenames)
     const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
-    if (recorded.length > 0) await changeManifest(tx, locker_id, { at, bytes })
+    if (recorded.length > 0) {
+      await changeManifest(tx, locker_id, { at, bytes })
+      await tellOfChange(tx)
+    }
     return new Map(files.map((file) => [file.filename, file]))
   })
   return sights.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {

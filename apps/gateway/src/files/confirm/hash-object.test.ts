@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createObjectHasher, type HashObject, hashAlong } from './hash-object.ts'
+import { createObjectHasher, createObjectReader, type HashObject, hashAlong } from './hash-object.ts'
 import { sha256, type WatchedStorage, watchedStorage } from './test-confirm.ts'
 
 let storage: WatchedStorage
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => storage.remove())
 beforeEach(() => {
-  hashObject = createObjectHasher(storage.providers)
+  hashObject = createObjectHasher(createObjectReader(storage.providers))
   storage.reads.length = 0
 })
 
@@ -38,6 +38,14 @@ describe('the hash of an object', () => {
     readings.push(await hashObject('gcs', key))
     expect(new Set(readings.map((reading) => reading?.contentHash))).toEqual(new Set([sha256('once')]))
     expect(storage.reads).toEqual([key.id])
+  })
+
+  it('AMB-34 is read anew where that is asked for, also when it is known', async () => {
+    const key = await keep('anew')
+    const readObject = createObjectReader(storage.providers)
+    for (const _ of ['once', 'twice'])
+      expect(await readObject('gcs', key)).toEqual({ size: 4, contentHash: sha256('anew') })
+    expect(storage.reads).toEqual([key.id, key.id])
   })
 
   it('FILE-24 is null where there is no object, and that is asked anew each time', async () => {

@@ -22,19 +22,24 @@ const READINGS_KEPT = 10_000
 /** So much is hashed in less time than the way to another thread takes. */
 const SMALL_BYTES = 512 * 1024
 
+/** Reads an object each time it is asked about. */
+export function createObjectReader(providers: Providers): HashObject {
+  const inTurn = atMost(AT_ONCE)
+  const thread = createHashThread()
+  return (provider, key) => inTurn(() => readWhole(providers.named(provider), key, thread))
+}
+
 /**
- * Reads an object once, however many ask (T-10). Objects never change, so a reading stays true: who asks again and
+ * Has an object read once, however many ask (T-10). Objects never change, so a reading stays true: who asks again and
  * again about bytes that are not the promised ones does not have them read again.
  */
-export function createObjectHasher(providers: Providers): HashObject {
-  const inTurn = atMost(AT_ONCE)
+export function createObjectHasher(readObject: HashObject): HashObject {
   const share = singleFlight<Reading | null>()
   const readings = createRecent<string, Reading>(READINGS_KEPT)
-  const thread = createHashThread()
   return async (provider, key) => {
     const known = readings.get(key.id)
     if (known) return known
-    const reading = await share(key.id, () => inTurn(() => readWhole(providers.named(provider), key, thread)))
+    const reading = await share(key.id, () => readObject(provider, key))
     if (reading) readings.set(key.id, reading)
     return reading
   }

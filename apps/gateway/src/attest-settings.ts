@@ -1,0 +1,52 @@
+// Settings of attestations: how they are made, and which are made by themselves.
+
+import type { SettingsReader } from '@svc/http-service/config'
+import type { CheckMode } from '@svc/protocol/evidence'
+
+export interface AttestConfig {
+  checkMode: CheckMode
+  /** Whether a statement is made whenever files were confirmed. */
+  isAutomatic: boolean
+  cron: CronAttestConfig
+}
+
+/** Lockers that were attested once are attested again. */
+export interface CronAttestConfig {
+  isEnabled: boolean
+  /** Lockers in one run. */
+  batchSize: number
+  minAgeHours: number
+  filter: CronFilter
+  /** Of the filter `tier`: lockers have one as the tag `tier:<name>`. */
+  tiers: string[]
+}
+
+const CRON_FILTERS = ['all', 'unchanged', 'opted_in', 'tier'] as const
+type CronFilter = (typeof CRON_FILTERS)[number]
+
+export function readAttestConfig(settings: SettingsReader): AttestConfig {
+  return {
+    checkMode: settings.oneOf('ATTEST_CHECK_MODE', ['recorded_hashes', 'bytes_hashed'], 'recorded_hashes'),
+    isAutomatic: isTrue(settings, 'AUTO_REATTEST'),
+    cron: readCron(settings),
+  }
+}
+
+function readCron(settings: SettingsReader): CronAttestConfig {
+  const filter = settings.oneOf('CRON_ATTEST_FILTER', CRON_FILTERS, 'all')
+  const tiers = settings.text('CRON_ATTEST_TIERS').split(',').filter(Boolean)
+  if ((filter === 'tier') !== tiers.length > 0) {
+    settings.problem('CRON_ATTEST_FILTER=tier and CRON_ATTEST_TIERS belong together: set both or neither')
+  }
+  return {
+    isEnabled: isTrue(settings, 'CRON_ATTEST_ENABLED'),
+    batchSize: settings.integer('CRON_ATTEST_BATCH_SIZE', 50, { min: 1, max: 1000 }),
+    minAgeHours: settings.integer('CRON_ATTEST_MIN_AGE_HOURS', 24, { min: 1, max: 87_600 }),
+    filter,
+    tiers,
+  }
+}
+
+function isTrue(settings: SettingsReader, name: string): boolean {
+  return settings.oneOf(name, ['true', 'false'], 'false') === 'true'
+}

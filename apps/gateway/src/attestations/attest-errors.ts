@@ -1,0 +1,17 @@
+import { ServiceError } from '@svc/http-service/service-error'
+
+export function emptyFileList(): ServiceError {
+  return new ServiceError('EMPTY_FILE_LIST', 'cannot attest an empty file list', {
+    hint: 'upload a file and confirm it with POST /v1/files/confirm, then attest',
+  })
+}
+
+/** There may be a million names. */
+const NAMES_SHOWN = 100
+
+export function bytesChanged(filenames: readonly string[]): ServiceError {
+  return new ServiceError('CONTENT_HASH_CHANGED', 'the bytes of some files are not those that were confirmed', {
+    hint: 'upload these files again and confirm them, or delete them; nothing was attested',
+    details: { filenames: filenames.slice(0, NAMES_SHOWN), count: filenames.length },
+  })
+}

@@ -1,0 +1,21 @@
+import { ServiceError } from '@svc/http-service/service-error'
+import type { Context } from '../context.ts'
+import { PermanentError } from '../queue/permanent-error.ts'
+import { attestReceipt } from './attest-receipt.ts'
+import { deletePending } from './store.ts'
+
+export const ATTEST_ATTEMPTS = 10
+
+/** A run that is cut off after its statement was written finds it the next time, and makes no second one. */
+export async function runAttestJob(context: Context, receiptId: string, attempt: number): Promise<void> {
+  try {
+    await attestReceipt(context, receiptId)
+  } catch (error) {
+    const isPermanent = error instanceof ServiceError && error.status < 500
+    if (!isPermanent && attempt < ATTEST_ATTEMPTS) throw error
+    const isAwaited = await deletePending(context.database.db, receiptId)
+    // Files that were confirmed and deleted at once: nobody asked for more than what there is.
+    if (!isAwaited && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
+    throw new PermanentError(error instanceof ServiceError ? error.code : String(error), { cause: error })
+  }
+}

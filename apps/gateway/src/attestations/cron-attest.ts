@@ -1,0 +1,45 @@
+// Attests again what was attested once, has changed, or was not attested for too long (CRON-01..06).
+
+import type { CronAttestAnswer } from '@svc/api/attestations'
+import { ServiceError } from '@svc/http-service/service-error'
+import { type Context, unixNow } from '../context.ts'
+import { type DueLocker, findDueLockers, forgetCronFailure, recordCronFailure } from './cron-store.ts'
+
+export async function cronAttest(
+  context: Context,
+  { dry_run: isRehearsal = false }: { dry_run?: boolean },
+): Promise<CronAttestAnswer> {
+  const { cron } = context.config.attestations
+  const due = cron.isEnabled ? await findDueLockers(context.database.db, { ...cron, now: unixNow(context) }) : []
+  const results: CronAttestAnswer['results'] = []
+  for (const locker of due) {
+    results.push({ receipt_id: locker.receipt_id, status: isRehearsal ? 'due' : await reattest(context, locker) })
+  }
+  const count = (status: string) => results.filter((result) => result.status === status).length
+  const [attested, skipped] = [count('attested'), count('skipped')]
+  return {
+    ok: true,
+    enabled: cron.isEnabled,
+    selected: due.length,
+    attested,
+    pushed: 0,
+    skipped,
+    failed: due.length - attested - skipped - count('due'),
+    results,
+  }
+}
+
+/** The code of what went wrong, where something did: one locker does not keep the others from their turn. */
+async function reattest(context: Context, { sequence, ...locker }: DueLocker): Promise<string> {
+  const { db } = context.database
+  try {
+    const { isNew } = await context.attest(locker, { replacing: sequence })
+    await forgetCronFailure(db, locker.receipt_id)
+    return isNew ? 'attested' : 'skipped'
+  } catch (error) {
+    const code = error instanceof ServiceError ? error.code : 'internal_error'
+    context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'a locker could not be attested again')
+    await recordCronFailure(db, locker.receipt_id, unixNow(context))
+    return code
+  }
+}

@@ -1,0 +1,81 @@
+// Which chunks a snapshot has, as bytes that can be searched without being read through: the number of chunks, the
+// number of rows, an entry of fixed width for each chunk (its id, the index of its first row, the end of its first
+// filename among the filenames), and the first filenames in UTF-8. Numbers are big-endian, of 32 bits.
+
+export interface ChunkListEntry {
+  /** Hex. */
+  id: string
+  firstFilename: string
+  rowCount: number
+}
+
+export interface ChunkList {
+  length: number
+  rowCount: number
+  id(chunk: number): string
+  firstRow(chunk: number): number
+  /** The chunk that would hold this name, or 0 when it would come before all. */
+  chunkOfName(filename: string): number
+  chunkOfRow(row: number): number
+}
+
+const HEADER = 8
+const ID = 32
+const ENTRY = ID + 8
+
+export function writeChunkList(entries: readonly ChunkListEntry[]): Uint8Array {
+  const head = Buffer.alloc(HEADER + entries.length * ENTRY)
+  const names: Buffer[] = []
+  let row = 0
+  let nameEnd = 0
+  let at = HEADER
+  for (const { id, firstFilename, rowCount } of entries) {
+    const name = Buffer.from(firstFilename)
+    names.push(name)
+    nameEnd += name.length
+    head.write(id, at, 'hex')
+    head.writeUInt32BE(row, at + ID)
+    head.writeUInt32BE(nameEnd, at + ID + 4)
+    row += rowCount
+    at += ENTRY
+  }
+  head.writeUInt32BE(entries.length, 0)
+  head.writeUInt32BE(row, 4)
+  return new Uint8Array(Buffer.concat([head, ...names]))
+}
+
+export function openChunkList(bytes: Uint8Array): ChunkList {
+  const list = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const length = list.readUInt32BE(0)
+  const rowCount = list.readUInt32BE(4)
+  const names = HEADER + length * ENTRY
+  const firstRow = (chunk: number) => list.readUInt32BE(HEADER + chunk * ENTRY + ID)
+  const nameEnd = (chunk: number) => (chunk < 0 ? 0 : list.readUInt32BE(HEADER + chunk * ENTRY + ID + 4))
+
+  /** The last chunk that begins at or before what is looked for. */
+  function lastChunkNotAfter(beginsAfter: (chunk: number) => boolean): number {
+    let low = 0
+    let high = length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (beginsAfter(middle)) high = middle - 1
+      else low = middle
+    }
+    return low
+  }
+
+  return {
+    length,
+    rowCount,
+    firstRow,
+    id: (chunk) => list.toString('hex', HEADER + chunk * ENTRY, HEADER + chunk * ENTRY + ID),
+    chunkOfRow: (row) => lastChunkNotAfter((chunk) => firstRow(chunk) > row),
+    chunkOfName(filename) {
+      // The order of UTF-8 bytes is that of code points.
+      const name = Buffer.from(filename)
+      return lastChunkNotAfter(
+        (chunk) => list.compare(name, 0, name.length, names + nameEnd(chunk - 1), names + nameEnd(chunk)) > 0,
+      )
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import type { Transaction } from 'kysely'
+import type { Db, FileRow, Schema } from '../../db/schema.ts'
+import type { ChunkRow, SnapshotRow } from './tables.ts'
+
+type Tx = Transaction<Schema>
+
+export async function countListedFiles(db: Db, lockerId: string): Promise<number> {
+  const { file_count } = await db
+    .selectFrom('lockers')
+    .select('file_count')
+    .where('locker_id', '=', lockerId)
+    .executeTakeFirstOrThrow()
+  return file_count
+}
+
+export async function findLockerHead(db: Db, lockerId: string) {
+  return db
+    .selectFrom(['lockers', 'snapshot_border_key'])
+    .select(['manifest_version', 'border_key'])
+    .where('locker_id', '=', lockerId)
+    .executeTakeFirst()
+}
+
+export type ListedFileRow = Pick<
+  FileRow,
+  'filename' | 'size_bytes' | 'content_hash' | 'content_type' | 'object_id' | 'provider_ref'
+>
+
+/** In code-point order. */
+export function listedFiles(db: Db, lockerId: string) {
+  return db
+    .selectFrom('files')
+    .select(['filename', 'size_bytes', 'content_hash', 'content_type', 'object_id', 'provider_ref'])
+    .where('locker_id', '=', lockerId)
+    .orderBy('filename')
+}
+
+/** Most are there already, from the snapshot before. */
+export async function storeChunks(db: Db, chunks: readonly ChunkRow[]): Promise<void> {
+  if (chunks.length === 0) return
+  const stored = await db
+    .selectFrom('snapshot_chunks')
+    .select('chunk_id')
+    .where('chunk_id', 'in', idsOf(chunks))
+    .execute()
+  const isStored = new Set(idsOf(stored))
+  const missing = chunks.filter(({ chunk_id }) => !isStored.has(chunk_id))
+  if (missing.length === 0) return
+  await db
+    .insertInto('snapshot_chunks')
+    .values(missing)
+    .onConflict((conflict) => conflict.column('chunk_id').doNothing())
+    .execute()
+}
+
+/** In the transaction of the statement that is made of it. */
+export async function insertSnapshot(tx: Tx, row: SnapshotRow): Promise<void> {
+  await tx
+    .insertInto('snapshots')
+    .values(row)
+    .onConflict((conflict) => conflict.column('snapshot_key').doNothing())
+    .execute()
+}
+
+export async function findSnapshot(db: Db, key: string): Promise<SnapshotRow | null> {
+  return (await db.selectFrom('snapshots').selectAll().where('snapshot_key', '=', key).executeTakeFirst()) ?? null
+}
+
+/** In no order. */
+export function findChunks(db: Db, ids: readonly string[]): Promise<ChunkRow[]> {
+  return db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
+}
+
+function idsOf(chunks: readonly Pick<ChunkRow, 'chunk_id'>[]): string[] {
+  return chunks.map(({ chunk_id }) => chunk_id)
+}

@@ -1,0 +1,23 @@
+// For tests: a gateway that does its jobs, up to where it has read a locker and asks its storage what is absent. It
+// says so, and there it stays.
+
+import { writeSync } from 'node:fs'
+import { readConfig } from '../../config.ts'
+import { startGateway } from '../../gateway.ts'
+import { openLocalProvider } from '../../providers/local.ts'
+
+const { config, secrets } = readConfig(process.env)
+const local = await openLocalProvider({ folder: config.storage.localFolder })
+const provider = {
+  ...local,
+  absent() {
+    // At once: the process may be killed for it.
+    writeSync(1, 'reading\n')
+    return new Promise<never>(() => {})
+  },
+}
+const now = Number(process.argv[2])
+await startGateway(config, secrets, {
+  now: () => now,
+  providers: { named: () => provider, isHealthy: async () => true },
+})

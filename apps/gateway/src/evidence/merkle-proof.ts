@@ -1,0 +1,34 @@
+import type { InclusionProof } from '@svc/api/evidence'
+import { ServiceError } from '@svc/http-service/service-error'
+import { proveFile } from '../attestations/snapshots/prove-file.ts'
+import type { Context } from '../context.ts'
+import { readAttested } from './read-evidence.ts'
+
+export async function readMerkleProof(
+  context: Context,
+  { receipt_id, filename, sequence }: { receipt_id: string; filename: string; sequence?: number },
+): Promise<InclusionProof> {
+  const { record } = await readAttested(context, receipt_id, sequence)
+  const proven = await proveFile(context.database.db, record.snapshotKey, filename)
+  if (!proven) throw fileNotAttested(receipt_id)
+  const { size_bytes, content_hash } = proven.file
+  return {
+    receipt_id,
+    filename,
+    leaf_hash: proven.leafHash,
+    leaf_index: proven.leafIndex,
+    merkle_root: record.record.merkle_root,
+    proof: proven.proof,
+    tree_depth: proven.treeDepth,
+    file_count: proven.fileCount,
+    file_entry: { filename, size_bytes, content_hash },
+    schema_version: '1.0',
+    anchor: record.anchor,
+  }
+}
+
+function fileNotAttested(receiptId: string): ServiceError {
+  return new ServiceError('FILE_NOT_ATTESTED', 'this statement names no such file', {
+    hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for the files it names; attest again after an upload`,
+  })
+}

@@ -1,0 +1,51 @@
+import type { Retrieved } from '@svc/api/evidence'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { attCode } from '@svc/protocol/ids'
+import type { FileEntry } from '@svc/protocol/merkle'
+import { attestReceipt } from '../attestations/attest-receipt.ts'
+import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
+import { limitStranger } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
+import { factsOf } from './facts.ts'
+import { limitLong } from './limit-long.ts'
+import { type Attested, notAttested, readAttested, readEvidence } from './read-evidence.ts'
+
+/** As oracles read it. What is attested anybody may read; what is not is computed, for those who may ask for it. */
+export async function retrieve(
+  context: Context,
+  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
+  wire: WireRequest,
+) {
+  const { record, ...evidence } = await readEvidence(context, receipt_id, sequence)
+  const attested = record ? { ...evidence, record } : await computed(context, receipt_id, evidence, wire)
+  await limitLong(context, wire, record)
+  return answerInPieces<Retrieved>(attested.record, pieces(context, attested))
+}
+
+async function computed(context: Context, receiptId: string, { isPending }: { isPending: boolean }, wire: WireRequest) {
+  await limitStranger(context, wire, receiptId)
+  if (!context.mayCompute(wire)) throw notAttested(receiptId, { isPending })
+  await attestReceipt(context, receiptId)
+  return readAttested(context, receiptId)
+}
+
+async function* pieces(context: Context, attested: Attested): AsyncGenerator<string> {
+  const { record: of } = attested
+  const { result_hash, merkle_root, file_count, total_bytes } = of.record
+  const head = {
+    receipt_id: of.receiptId,
+    att_code: attCode(result_hash),
+    result_hash,
+    merkle_root,
+    ...publicStatus(of),
+    anchor: of.anchor,
+    verification: await factsOf(context, attested),
+  }
+  yield `${JSON.stringify(head).slice(0, -1)},"manifest":`
+  yield* withFiles({ locker_id: of.lockerId, file_count, total_bytes }, of, context, manifestFile)
+  yield '}'
+}
+
+function manifestFile({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
+  return { filename, size_bytes, content_hash }
+}

@@ -1,0 +1,47 @@
+import * as evidence from '@svc/api/evidence'
+import { serve, serveKnown } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import type { Context } from '../context.ts'
+import { readAttestCode } from './attest-code.ts'
+import { readByToken, readReceiptToken } from './attest-code-jwt.ts'
+import { readEvidenceBundle } from './evidence-bundle.ts'
+import { readMerkleProof } from './merkle-proof.ts'
+import { createRecompute } from './recompute-verify.ts'
+import { retrieve } from './retrieve.ts'
+import { retrievePayment } from './retrieve-payment.ts'
+import { createSelfVerify } from './self-verify.ts'
+import { simulateAttest } from './simulate.ts'
+import { listStatements } from './statements.ts'
+import { readVerificationBundle } from './verification-bundle.ts'
+import { createVerify } from './verify.ts'
+
+export function evidenceRoutes(service: Service, context: Context): void {
+  warnOfOpenComputing(context)
+  const verify = createVerify(context)
+  const recompute = createRecompute(context)
+  const selfVerify = createSelfVerify(context)
+  serve(service, evidence.verify, ({ query, wire }) => verify(query, wire))
+  serve(service, evidence.verifyByPost, ({ body, wire }) => verify(body, wire))
+  serve(service, evidence.statements, ({ query }) => listStatements(context, query))
+  serve(service, evidence.retrieve, ({ query, wire }) => retrieve(context, query, wire))
+  serve(service, evidence.retrievePayment, ({ query }) => retrievePayment(context, query.receipt_id))
+  serve(service, evidence.attestCode, ({ query }) => readAttestCode(context, query))
+  serve(service, evidence.simulateAttest, ({ body, wire }) => simulateAttest(context, body.receipt_id, wire))
+  serveKnown(
+    service,
+    evidence.attestCodeByToken,
+    (wire) => readReceiptToken(context, wire),
+    ({ caller }) => readByToken(context, caller),
+  )
+  serve(service, evidence.merkleProof, ({ query }) => readMerkleProof(context, query))
+  serve(service, evidence.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
+  serve(service, evidence.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
+  serve(service, evidence.recomputeVerify, ({ query, wire }) => recompute(query.receipt_id, wire))
+  serve(service, evidence.selfVerify, ({ query, wire }) => selfVerify(query, wire))
+}
+
+/** AMB-39. */
+function warnOfOpenComputing({ config, log, mayCompute }: Context): void {
+  if (config.mode === 'development' || !mayCompute({ headers: {} })) return
+  log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
+}

@@ -1,0 +1,54 @@
+import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
+
+/** All that may change about a receipt: what was answered of its newest statement holds as long as this does. */
+export interface Standing {
+  status: AttestationTable['status']
+  sequence: number | null
+  anchor_error: string | null
+  anchor: string | null
+}
+
+/** Of each receipt that has an attestation, in no order. */
+export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
+  return db
+    .selectFrom('attestations as a')
+    .leftJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
+    )
+    .select(['a.receipt_id', 'a.status', 'a.sequence', 'a.anchor_error', 's.anchor'])
+    .where('a.receipt_id', 'in', receiptIds)
+    .execute()
+}
+
+export interface EvidenceRow {
+  /** JSON, as it is answered. */
+  receipt: string
+  standing: Standing
+  /** The newest, or the one of the sequence. */
+  statement: StatementTable | null
+}
+
+/** One statement sees one state: what is published and what is said of it belong together. */
+export async function findEvidence(db: Db, receiptId: string, sequence?: number): Promise<EvidenceRow | null> {
+  const row = await db
+    .selectFrom('receipts as r')
+    .leftJoin('attestations as a', 'a.receipt_id', 'r.receipt_id')
+    .leftJoin('statements as s', (join) => {
+      const ofReceipt = join.onRef('s.receipt_id', '=', 'a.receipt_id')
+      return sequence === undefined
+        ? ofReceipt.onRef('s.sequence', '=', 'a.sequence')
+        : ofReceipt.on('s.sequence', '=', sequence)
+    })
+    .selectAll('s')
+    .select(['r.receipt', 'a.status', 'a.sequence as newest', 'a.anchor_error'])
+    .where('r.receipt_id', '=', receiptId)
+    .executeTakeFirst()
+  if (!row) return null
+  const { receipt, status, newest, anchor_error, ...statement } = row
+  return {
+    receipt,
+    standing: { status, sequence: newest, anchor_error, anchor: statement.anchor },
+    // It is there with all its columns, or with none.
+    statement: statement.receipt_id === null ? null : (statement as StatementTable),
+  }
+}

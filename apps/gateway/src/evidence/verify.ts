@@ -1,0 +1,73 @@
+import type { VerifyAnswer } from '@svc/api/evidence'
+import { batched } from '@svc/database/batch'
+import { JsonText } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { verifyUrl } from '../attestations/attest-answer.ts'
+import { answerInPieces, attestationPieces } from '../attestations/view.ts'
+import { createRecent } from '../auth/recent.ts'
+import type { Context } from '../context.ts'
+import { factsOf } from './facts.ts'
+import { limitLong } from './limit-long.ts'
+import { attestationHint, type Evidence, readEvidence } from './read-evidence.ts'
+import { findStandings, type Standing } from './store.ts'
+
+interface Known {
+  standing: Standing
+  text: string
+}
+
+const ANSWERS_KEPT = 1000
+const MAX_KEPT_CHARS = 16_384
+const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: null, anchor: null }
+
+/**
+ * What is attested of a receipt, fact by fact; computes nothing. A short answer is kept for as long as nothing it says
+ * has changed: to write it takes ten times as long as to look.
+ */
+export function createVerify(context: Context) {
+  const answers = createRecent<string, Known>(ANSWERS_KEPT)
+  const findStanding = batched(async (ids: string[]): Promise<Standing[]> => {
+    const found = await findStandings(context.database.db, [...new Set(ids)])
+    const standings = new Map(found.map((standing) => [standing.receipt_id, standing]))
+    return ids.map((id) => standings.get(id) ?? NOT_ATTESTED)
+  })
+
+  return async ({ receipt_id, sequence }: { receipt_id: string; sequence?: number }, wire: WireRequest) => {
+    if (sequence !== undefined)
+      return answer(context, await readEvidence(context, receipt_id, sequence), wire, sequence)
+    const known = answers.get(receipt_id)
+    if (known && isSame(known.standing, await findStanding(receipt_id))) return new JsonText<VerifyAnswer>(known.text)
+    const evidence = await readEvidence(context, receipt_id)
+    const answered = await answer(context, evidence, wire)
+    if (answered instanceof JsonText && answered.text.length <= MAX_KEPT_CHARS) {
+      answers.set(receipt_id, { standing: evidence.standing, text: answered.text })
+    }
+    return answered
+  }
+}
+
+function isSame(a: Standing, b: Standing): boolean {
+  return (
+    a.sequence === b.sequence && a.status === b.status && a.anchor === b.anchor && a.anchor_error === b.anchor_error
+  )
+}
+
+async function answer(context: Context, evidence: Evidence, wire: WireRequest, sequence?: number) {
+  await limitLong(context, wire, evidence.record)
+  return answerInPieces<VerifyAnswer>(evidence.record, pieces(context, evidence, sequence))
+}
+
+async function* pieces(context: Context, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
+  const { receipt, record, isPending } = evidence
+  const rest = {
+    attestation_hint: record ? null : attestationHint(receipt.receipt_id, isPending),
+    verified: record !== null,
+    verify_url: verifyUrl(context, receipt.receipt_id) + (sequence === undefined ? '' : `&sequence=${sequence}`),
+    verification: await factsOf(context, evidence),
+    anchor: record?.anchor ?? null,
+  }
+  yield `{"receipt":${JSON.stringify(receipt)},"attestation":`
+  if (record) yield* attestationPieces(context, record)
+  else yield 'null'
+  yield `,${JSON.stringify(rest).slice(1)}`
+}

@@ -1,0 +1,71 @@
+// Which jobs there are, what does them, and those that come by themselves.
+
+import { ServiceError } from '@svc/http-service/service-error'
+import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
+import { attestPayment } from '../attestations/attest-payment.ts'
+import { cronAttest } from '../attestations/cron-attest.ts'
+import { forgetNonces } from '../auth/store.ts'
+import { type Context, unixNow } from '../context.ts'
+import { sweepObjects } from '../files/objects.ts'
+import { PermanentError } from '../queue/permanent-error.ts'
+import type { JobRun, Queue } from '../queue/queue.ts'
+import { sessionFinalizer } from '../transfers/sessions/finalize-session.ts'
+import { sweepSessions } from '../transfers/sessions/sweep-sessions.ts'
+import { resumeSettlements } from '../x402/resume-settlements.ts'
+
+type Nothing = Record<string, never>
+type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
+
+export interface JobPayloads {
+  attest: { receipt_id: string }
+  'attest-payment': { receipt_id: string }
+  'finalize-upload': { session_id: string }
+  'cron-attest': Nothing
+  'resume-settlements': Nothing
+  'forget-nonces': Nothing
+  'forget-rate-limits': Nothing
+  'sweep-sessions': Nothing
+  'sweep-objects': Nothing
+}
+
+/** To be called once; what is due is done from then on, where workers run. */
+export function registerJobs(context: Context): void {
+  const { queue, config, settlers, rateLimiter, database } = context
+  const finalizeSession = sessionFinalizer(context)
+  const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
+
+  handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(context, receipt_id, attempt))
+  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(context, receipt_id))
+  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => finalizeSession(session_id))
+
+  if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
+  if (settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(context))
+  regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
+  regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
+  regularly(300, 'sweep-sessions', () => sweepSessions(context))
+  regularly(300, 'sweep-objects', () => sweepObjects(context))
+
+  /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
+  function handle<Kind extends keyof JobPayloads>(
+    kind: Kind,
+    options: HandleOptions,
+    work: (payload: JobPayloads[Kind], run: JobRun) => Promise<unknown>,
+  ): void {
+    queue.handle(kind, options, async (payload, run) => {
+      await work(payload, run).catch(refuseForGood)
+      return async () => {}
+    })
+  }
+
+  /** One that fails is tried again within minutes; then the next is not far. */
+  function regularly(seconds: number, kind: keyof JobPayloads, work: () => Promise<unknown>): void {
+    handle(kind, { maxAttempts: 5 }, work)
+    queue.every(seconds, kind, {} as Nothing)
+  }
+}
+
+/** What a caller would be told is wrong with a request does not become right by repeating it (AMB-44). */
+function refuseForGood(error: unknown): never {
+  if (error instanceof ServiceError && error.status < 500) throw new PermanentError(error.code, { cause: error })
+  throw error
+}

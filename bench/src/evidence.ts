@@ -1,0 +1,88 @@
+import { drainBytes } from './bytes.ts'
+import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
+import { median, type Row } from './row.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+const ROUNDS = 5
+const LOCKERS = 200
+const SMALL = 3
+const SIZES = { small: 1000, large: 1_000_000 }
+const BARE = { path: '/v1/short-url/verify-key' }
+const MEMORY_MIB = 100
+
+/** Reading statements: anybody may, and many do. */
+export async function evidenceRows(): Promise<Row[]> {
+  const large = await startServer('evidence', { FILES: String(SIZES.large), LOG_LEVEL: 'warn' })
+  const rows = [await verifyRow(), await proofRow(large), await memoryRow(large)]
+  await large.stop()
+  return rows
+}
+
+async function verifyRow(): Promise<Row> {
+  const variables = { LOCKERS: String(LOCKERS), FILES: String(SMALL), LOG_LEVEL: 'warn' }
+  const server = await startServer('evidence', variables)
+  const receiptIds = server.facts as string[]
+  let turn = 0
+  const next = () => ({ path: `/v1/storage/verify?receipt_id=${receiptIds[turn++ % LOCKERS]}`, headers: {} })
+  const [verify, bare] = await ratesOf([server, { path: '/', next }], [server, BARE])
+  await server.stop()
+  return {
+    what: 'verify of a small locker',
+    measured: `${verify.toFixed(0)} per CPU second`,
+    against: `bare JSON route: ${bare.toFixed(0)}`,
+    ratio: verify / bare,
+    goal: { atLeast: 0.6 },
+  }
+}
+
+async function proofRow(large: ServerProcess): Promise<Row> {
+  const small = await startServer('evidence', { FILES: String(SIZES.small), LOG_LEVEL: 'warn' })
+  const [before, after] = await ratesOf([small, proofsOf(small, SIZES.small)], [large, proofsOf(large, SIZES.large)])
+  await small.stop()
+  return {
+    what: 'inclusion proof in a locker of 1,000,000 files',
+    measured: `${after.toFixed(0)} per CPU second`,
+    against: `1,000 files: ${before.toFixed(0)}`,
+    ratio: before / after,
+    goal: { atMost: 5 },
+  }
+}
+
+async function memoryRow(server: ServerProcess): Promise<Row> {
+  const [receiptId] = server.facts as [string]
+  const idle = await server.peakMemory(async () => {})
+  const peak = await server.peakMemory(() =>
+    drainBytes(`${server.url}/v1/storage/evidence-bundle?receipt_id=${receiptId}`),
+  )
+  return {
+    what: 'memory, evidence bundle of 1,000,000 files',
+    measured: `${Math.max(peak - idle, 0).toFixed(0)} MiB more than before`,
+    against: `${MEMORY_MIB} MiB`,
+    ratio: Math.max(peak - idle, 0) / MEMORY_MIB,
+    goal: { atMost: 1 },
+  }
+}
+
+type Load = [server: ServerProcess, route: Route]
+
+/** In turn, so that a slow moment hits both. */
+async function ratesOf(one: Load, other: Load): Promise<[number, number]> {
+  for (const load of [one, other]) await warmUp(...load)
+  const rates: [number, number][] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    rates.push([await requestsPerCpuSecond(...one), await requestsPerCpuSecond(...other)])
+  }
+  return [median(rates.map(([rate]) => rate)), median(rates.map(([, rate]) => rate))]
+}
+
+function proofsOf({ facts }: ServerProcess, files: number): Route {
+  const [receiptId] = facts as [string]
+  const path = `/v1/storage/merkle-proof?receipt_id=${receiptId}&filename=`
+  return { path: '/', next: () => ({ path: path + nameBelow(files), headers: {} }) }
+}
+
+/** Names as the bench lockers have them. */
+function nameBelow(files: number): string {
+  const number = String(Math.floor(Math.random() * files)).padStart(7, '0')
+  return encodeURIComponent(`folder-${number.slice(0, 4)}/file-${number}.txt`)
+}

@@ -1,0 +1,316 @@
+// Statements about what a locker holds: the record, how it comes to be, and what the operator sees of it.
+
+import { FACTS } from '@svc/protocol/facts'
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { ContentHash } from './file-entries.ts'
+import { ENVELOPE_ERRORS, Hex, OrNull, Timestamp, Words } from './wire.ts'
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+/** On chain, next to every proof. Historical ones have fewer fields. */
+export const Anchor = Type.Object(
+  {
+    type: Words(['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']),
+    chain: Type.String({ description: 'CAIP-2.' }),
+    tx: Type.String(),
+    slot: OrNull(Type.Integer()),
+    envelope_version: Type.Integer(),
+    block_time: Type.Optional(OrNull(Type.Integer())),
+    signer: Type.Optional(Type.String()),
+    fee_lamports: Type.Optional(Type.Integer()),
+    commitment: Type.Optional(Words(['confirmed', 'finalized'])),
+    finalized: Type.Optional(Type.Boolean()),
+    statement_digest: Type.Optional(Hex(32)),
+    snapshot_id: Type.Optional(Hex(32)),
+    payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    account: Type.Optional(OrNull(Type.String())),
+    sas: Type.Optional(
+      Type.Object({
+        program: Type.String(),
+        credential: Type.String(),
+        schema: Type.String(),
+        nonce: Type.String(),
+        attestation: Type.String(),
+        mode: Words(['latest', 'per_snapshot']),
+        replaced_previous: Type.Boolean(),
+      }),
+    ),
+  },
+  { title: 'Anchor' },
+)
+export type Anchor = Static<typeof Anchor>
+
+export const AnchorError = Type.Object(
+  {
+    error: Type.String(),
+    retryable: Type.Boolean(),
+    ambiguous: Type.Boolean({ description: 'Whether the transaction may have landed all the same.' }),
+    tx_signature: OrNull(Type.String()),
+    at: Timestamp(),
+  },
+  { title: 'AnchorError' },
+)
+export type AnchorError = Static<typeof AnchorError>
+
+const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
+
+export const EvidenceEnvelope = Type.Object(
+  {
+    body: Type.Object({
+      schema: Type.String(),
+      policy_version: Type.Integer(),
+      proof_id: Hex(16),
+      snapshot_id: Hex(32),
+      sequence: Type.Integer({ minimum: 1 }),
+      prev_statement_digest: OrNull(Hex(32)),
+      merkle_algorithm: Type.String(),
+      merkle_root: Sha256,
+      file_count: Type.Integer(),
+      manifest_file_count: Type.Integer(),
+      total_bytes: Type.String(),
+      manifest_digest: Sha256,
+      check_mode: Words(['recorded_hashes', 'bytes_hashed']),
+      issued_at: Timestamp(),
+      issued_at_unix: Type.Integer(),
+      issuer_key_id: Type.String(),
+      nonce: Hex(16),
+    }),
+    statement_digest: Hex(32),
+    signature: OrNull(Hex(64)),
+    issuer_pubkey: OrNull(Hex(32)),
+    sig_alg: Words(['ed25519', 'none']),
+  },
+  { title: 'EvidenceEnvelope' },
+)
+
+export const AttestedFile = Type.Object(
+  {
+    filename: Type.String(),
+    size_bytes: Type.Integer(),
+    content_hash: ContentHash,
+    content_type: Type.Optional(Type.String()),
+  },
+  { title: 'AttestedFile' },
+)
+export type AttestedFile = Static<typeof AttestedFile>
+
+export const Attestation = Type.Object(
+  {
+    receipt_id: Type.String(),
+    locker_id: Type.String(),
+    result_hash: Sha256,
+    merkle_root: Sha256,
+    manifest_signature: Type.String(),
+    file_count: Type.Integer(),
+    total_bytes: Type.Integer(),
+    files: Type.Array(AttestedFile, { description: 'In code-point order.' }),
+    attestation_status: Type.Optional(Words(['pending', 'computed', 'complete'])),
+    attested_at: Timestamp(),
+    schema_version: Type.Literal('1.0'),
+    oracle_slot: OrNull(Type.Integer()),
+    oracle_tx: OrNull(Type.String()),
+    oracle_feed: OrNull(Type.String()),
+    proof_id: Type.Optional(Hex(16)),
+    snapshot_id: Type.Optional(Hex(32)),
+    evidence_seq: Type.Optional(Type.Integer()),
+    envelope: Type.Optional(EvidenceEnvelope),
+    anchor: Type.Optional(OrNull(Anchor)),
+    check_mode: Type.Optional(Words(['recorded_hashes', 'bytes_hashed'])),
+    manifest_file_count: Type.Optional(Type.Integer()),
+    files_skipped: Type.Optional(Type.Integer()),
+    last_anchor_error: Type.Optional(AnchorError),
+  },
+  { title: 'Attestation' },
+)
+export type Attestation = Static<typeof Attestation>
+
+const Fact = Words(['passed', 'failed', 'not_checked', 'unavailable'])
+export const Facts = Type.Object(
+  Object.fromEntries(FACTS.map((fact) => [fact, Fact])) as Record<(typeof FACTS)[number], typeof Fact>,
+  { title: 'VerificationFacts' },
+)
+
+export const PushResult = Type.Object(
+  {
+    status: Words(['pushed', 'already_anchored', 'skipped', 'failed']),
+    anchor: OrNull(Anchor),
+    anchor_type: OrNull(Type.String()),
+    reason: OrNull(Type.String()),
+    error: OrNull(AnchorError),
+  },
+  { title: 'PushResult' },
+)
+export type PushResult = Static<typeof PushResult>
+
+export const AttestAnswer = Type.Object(
+  {
+    ok: Type.Literal(true),
+    receipt_id: Type.String(),
+    locker_id: Type.String(),
+    attestation_status: Words(['computed', 'complete']),
+    unchanged: Type.Boolean({
+      description: 'Whether the statement there was is still right: then no new one is made.',
+    }),
+    att_code: Type.Integer(),
+    attestation: Attestation,
+    push_result: PushResult,
+    verify_url: Type.String(),
+  },
+  { title: 'AttestAnswer' },
+)
+export type AttestAnswer = Static<typeof AttestAnswer>
+
+export const AttestQueued = Type.Object(
+  {
+    ok: Type.Literal(true),
+    receipt_id: Type.String(),
+    locker_id: Type.String(),
+    attestation_status: Words(['pending', 'computed', 'complete']),
+    queued: Type.Literal(true),
+    job_id: OrNull(Type.String()),
+    push_result: Type.Null(),
+    verify_url: Type.String(),
+    poll_after_sec: Type.Integer(),
+  },
+  { title: 'AttestQueued' },
+)
+export type AttestQueued = Static<typeof AttestQueued>
+
+export const attest = endpoint({
+  name: 'attest',
+  method: 'POST',
+  path: '/v1/storage/attest',
+  auth: { ops: ['locker:attest'] },
+  summary: 'Commit to what the locker holds, sign it, and publish it where that is enabled',
+  query: Type.Object({ receipt_id: Type.String(), sync: Type.Optional(Type.Boolean()) }),
+  responses: { 202: AttestQueued, 200: AttestAnswer },
+  headers: NO_STORE,
+  errors: [
+    ...ENVELOPE_ERRORS,
+    'OWNER_REQUIRED',
+    'receipt_not_found',
+    'locker_not_found',
+    'EMPTY_FILE_LIST',
+    'CONTENT_HASH_CHANGED',
+    'RATE_LIMITED',
+    'validation_error',
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+export const AttestHealth = Type.Object(
+  {
+    counts: Type.Object({
+      pending: Type.Integer(),
+      computed: Type.Integer(),
+      pushing: Type.Integer(),
+      complete: Type.Integer(),
+    }),
+    oldest_nonfinal_age_sec: OrNull(Type.Integer()),
+    nonfinal_unknown_age: Type.Integer(),
+    time: Timestamp(),
+  },
+  { title: 'AttestHealth' },
+)
+export type AttestHealth = Static<typeof AttestHealth>
+
+const internal = { auth: 'internal', headers: NO_STORE } as const
+
+export const internalAttest = endpoint({
+  ...internal,
+  name: 'internalAttest',
+  method: 'POST',
+  path: '/v1/internal/attest',
+  summary: 'Attest a locker, as the queue does',
+  body: Type.Object({
+    receipt_id: Type.String(),
+    push: Type.Optional(Type.Boolean()),
+    force: Type.Optional(Type.Boolean({ description: 'A new statement also when nothing has changed.' })),
+  }),
+  responses: { 200: AttestAnswer },
+  errors: [
+    'INTERNAL_AUTH_REQUIRED',
+    'receipt_not_found',
+    'locker_not_found',
+    'EMPTY_FILE_LIST',
+    'CONTENT_HASH_CHANGED',
+    'validation_error',
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+export const internalAttestPayment = endpoint({
+  ...internal,
+  name: 'internalAttestPayment',
+  method: 'POST',
+  path: '/v1/internal/attest-payment',
+  summary: "Record the code of a receipt's payment",
+  body: Type.Object({ receipt_id: Type.String() }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      receipt_id: Type.String(),
+      att_code: Type.Integer(),
+      recorded: Type.Boolean(),
+    }),
+  },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'validation_error'],
+})
+
+export const internalBridgeRetry = endpoint({
+  ...internal,
+  name: 'internalBridgeRetry',
+  method: 'POST',
+  path: '/v1/internal/bridge-retry',
+  summary: 'Try again what could not be written to the EVM registry',
+  body: Type.Object({
+    receipt_id: Type.Optional(Type.String()),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Boolean(),
+      attempted: Type.Integer(),
+      succeeded: Type.Integer(),
+      failed: Type.Integer(),
+    }),
+  },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const CronAttestAnswer = Type.Object(
+  {
+    ok: Type.Literal(true),
+    enabled: Type.Boolean(),
+    selected: Type.Integer(),
+    attested: Type.Integer(),
+    pushed: Type.Integer(),
+    skipped: Type.Integer(),
+    failed: Type.Integer(),
+    results: Type.Array(Type.Object({ receipt_id: Type.String(), status: Type.String() })),
+  },
+  { title: 'CronAttestAnswer' },
+)
+export type CronAttestAnswer = Static<typeof CronAttestAnswer>
+
+export const internalCronAttest = endpoint({
+  ...internal,
+  name: 'internalCronAttest',
+  method: 'POST',
+  path: '/v1/internal/cron-attest',
+  summary: 'Attest again the lockers that are due',
+  body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
+  responses: { 200: CronAttestAnswer },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const internalAttestHealth = endpoint({
+  ...internal,
+  name: 'internalAttestHealth',
+  method: 'GET',
+  path: '/v1/internal/attest-health',
+  summary: 'How many attestations are in which state, and for how long',
+  responses: { 200: AttestHealth },
+  errors: ['INTERNAL_AUTH_REQUIRED'],
+})

@@ -1,0 +1,136 @@
+// Statements written straight into a gateway's book, about files whose bytes need not be anywhere: for tests that are
+// not about attesting, and for lockers too large to fill over HTTP.
+
+import type { Anchor } from '@svc/api/attestations'
+import { type AttestationRecord, attestationRecord } from '@svc/gateway/attestations/record'
+import type { Snapshot } from '@svc/gateway/attestations/snapshots/make-snapshot'
+import { insertSnapshot } from '@svc/gateway/attestations/snapshots/store'
+import { takeSnapshot } from '@svc/gateway/attestations/snapshots/take-snapshot'
+import { findAttestation, findRecord, insertStatement } from '@svc/gateway/attestations/store'
+import { writeStatement } from '@svc/gateway/attestations/write-statement'
+import type { Context } from '@svc/gateway/context'
+import type { AttestationTable, Locker, StatementTable } from '@svc/gateway/db/schema'
+import { manifestSignature } from '@svc/protocol/attestation'
+import { type CheckMode, type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
+import type { Ed25519Signer } from '@svc/protocol/keys'
+
+interface SeededStatement {
+  /** That of the gateway; its own SQLite file unless told. */
+  databaseUrl?: string
+  checkMode?: CheckMode
+  signer?: Ed25519Signer
+  anchor?: (envelope: EvidenceEnvelope) => Anchor
+  status?: AttestationTable['status']
+}
+
+/** The next statement about what a locker's book lists. */
+export async function seedStatement(
+  context: Context,
+  locker: Locker,
+  options: SeededStatement = {},
+): Promise<AttestationRecord> {
+  const { config, signers, database } = context
+  const { signer = signers.statement, checkMode = 'recorded_hashes' } = options
+  const issuer = {
+    ...context,
+    config: { ...config, attestations: { ...config.attestations, checkMode } },
+    signers: { ...signers, statement: signer },
+  }
+  const snapshot = await snapshotOf(context, locker, options.databaseUrl)
+  const before = await findAttestation(database.db, locker.receipt_id)
+  const { record } = await database.db
+    .transaction()
+    .execute((tx) => writeStatement(tx, issuer, locker, { snapshot, replacing: before?.sequence ?? null }))
+  const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
+  await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
+  return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord
+}
+
+async function move(
+  { database: { db } }: Context,
+  { receiptId, sequence }: AttestationRecord,
+  anchor: Anchor | null,
+  status: AttestationTable['status'],
+): Promise<void> {
+  await db
+    .updateTable('statements')
+    .set({ anchor: anchor && JSON.stringify(anchor) })
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', '=', sequence)
+    .execute()
+  await db.updateTable('attestations').set({ status }).where('receipt_id', '=', receiptId).execute()
+}
+
+interface SeededOracleRecord {
+  databaseUrl?: string
+  /** Null: unsigned, as some were. */
+  signer?: Ed25519Signer | null
+  anchor?: Anchor
+  oracleTx?: string
+  /** Unix seconds. */
+  at?: number
+}
+
+/** A record of the oracle era about what a locker's book lists: no envelope, no status. */
+export async function seedOracleRecord(
+  context: Context,
+  locker: Locker,
+  { databaseUrl, signer = context.signers.statement, anchor, oracleTx, at = 1_700_000_000 }: SeededOracleRecord = {},
+): Promise<AttestationRecord> {
+  const { receipt_id, locker_id } = locker
+  const snapshot = await snapshotOf(context, locker, databaseUrl)
+  const record = {
+    result_hash: snapshot.resultHash,
+    merkle_root: snapshot.merkleRoot,
+    manifest_signature: manifestSignature(snapshot.merkleRoot, signer),
+    file_count: snapshot.fileCount,
+    total_bytes: Number(snapshot.totalBytes),
+    attested_at: isoSeconds(at),
+    schema_version: '1.0' as const,
+    oracle_slot: oracleTx ? 300_000_000 : null,
+    oracle_tx: oracleTx ?? null,
+    oracle_feed: oracleTx ? 'feed-1' : null,
+  }
+  const statement: StatementTable = {
+    receipt_id,
+    locker_id,
+    sequence: 0,
+    snapshot_key: snapshot.key,
+    statement_digest: null,
+    record: JSON.stringify(record),
+    anchor: anchor ? JSON.stringify(anchor) : null,
+    issued_at: at,
+  }
+  const attestation: AttestationTable = {
+    receipt_id,
+    locker_id,
+    proof_id: null,
+    status: null,
+    sequence: 0,
+    manifest_version: null,
+    attested_at: at,
+    status_since: null,
+    anchor_error: null,
+  }
+  await context.database.db.transaction().execute(async (tx) => {
+    await insertSnapshot(tx, snapshot.row)
+    await insertStatement(tx, statement)
+    await tx.insertInto('attestations').values(attestation).execute()
+  })
+  return attestationRecord(statement, attestation)
+}
+
+async function snapshotOf(
+  { database, config }: Context,
+  { locker_id }: Locker,
+  databaseUrl?: string,
+): Promise<Snapshot> {
+  const snapshot = await takeSnapshot({
+    db: database.db,
+    databaseUrl: databaseUrl ?? `sqlite:${config.dataDir}/gateway.db`,
+    lockerId: locker_id,
+    findAbsent: async () => new Set(),
+  })
+  if (!snapshot) throw new Error('this locker has no confirmed file')
+  return snapshot
+}
