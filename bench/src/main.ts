@@ -10,6 +10,7 @@ import { purchaseRows } from './purchases.ts'
 import { meetsGoal, type Row } from './row.ts'
 import { sessionRows } from './sessions.ts'
 import { signedRows } from './signed.ts'
+import { snapshotRows } from './snapshots.ts'
 import { transferRows } from './transfers.ts'
 
 const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
@@ -21,6 +22,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['sessions', sessionRows],
   ['growth', growthRows],
   ['evidence', evidenceRows],
+  ['snapshots', snapshotRows],
   ['purchases', purchaseRows],
 ]
 

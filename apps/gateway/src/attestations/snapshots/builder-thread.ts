@@ -15,7 +15,7 @@ export interface BuilderWork {
 export type ToBuilder = readonly Chunk[] | null
 export type FromBuilder = 'taken' | { built: BuiltSnapshot | null }
 
-const MAX_WAITING = 16
+const MAX_WAITING = 32
 
 export function startBuilder(work: BuilderWork): SnapshotBuilder {
   const worker = new Worker(new URL('./builder-worker.ts', import.meta.url), { workerData: work })

@@ -4,10 +4,13 @@
 import { hkdfSync } from 'node:crypto'
 
 /** A chunk is closed after so many rows in any case. */
-export const MAX_ROWS = 1024
+export const MAX_ROWS = 512
 
-/** One leaf of 128 closes its chunk. */
-const CLOSING_BITS = 0b111_1111
+/**
+ * One leaf of 64 closes its chunk: a new file writes some 130 rows anew, and the list of chunks stays a hundredth of
+ * the rows.
+ */
+const CLOSING_BITS = 0b11_1111
 /** So many characters of a leaf take part: nobody finds many files that agree in 64 bits of their hashes. */
 const CHARACTERS = 16
 const CHARACTER_CODES = 128

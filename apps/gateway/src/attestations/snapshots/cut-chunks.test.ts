@@ -58,13 +58,13 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('have some 128 files each', () => {
+  it('have some 64 files each', () => {
     const counts = cutAll(manyFiles(40_000)).map(({ rowCount }) => rowCount)
-    expect(counts.length).toBeGreaterThan(220)
-    expect(counts.length).toBeLessThan(410)
+    expect(counts.length).toBeGreaterThan(440)
+    expect(counts.length).toBeLessThan(820)
   })
 
-  it('have no more than 1,024 files, whoever has named them', () => {
+  it('have no more than 512 files, whoever has named them', () => {
     const closes = chunkBorders(KEY)
     const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     const counts = cutAll(unclosed).map(({ rowCount }) => rowCount)

@@ -2,7 +2,7 @@ import type { ObjectKey } from '../../providers/provider.ts'
 import type { SnapshotFile } from './chunk-content.ts'
 import type { ListedFile } from './read-locker.ts'
 
-/** Tells of objects those that are not at their provider, by their ids. */
+/** Tells of objects those that are not at their provider, by their ids. It may be asked again before it has answered. */
 export type FindAbsent = (objects: readonly ObjectKey[]) => Promise<ReadonlySet<string>>
 
 interface PresentPage {
@@ -12,20 +12,22 @@ interface PresentPage {
   files: SnapshotFile[]
 }
 
-/** Asks about a page while the one before is being worked on, and about one at a time. */
+/** So many pages are asked about while one is being worked on. */
+const AHEAD = 3
+
 export async function* presentFiles(
   pages: AsyncIterable<ListedFile[]>,
   findAbsent: FindAbsent,
 ): AsyncGenerator<PresentPage> {
-  let asked: Promise<PresentPage> | null = null
+  const asked: Promise<PresentPage>[] = []
   for await (const page of pages) {
-    const ready: PresentPage | null = await asked
-    asked = leaveOutAbsent(page, findAbsent)
-    // Awaited in the next turn; until then a failure would be noticed by the process alone, and end it.
-    asked.catch(() => {})
-    if (ready) yield ready
+    const answer = leaveOutAbsent(page, findAbsent)
+    // Awaited in its turn; until then a failure would be noticed by the process alone, and end it.
+    answer.catch(() => {})
+    asked.push(answer)
+    if (asked.length > AHEAD) yield (await asked.shift()) as PresentPage
   }
-  if (asked !== null) yield await asked
+  for (const answer of asked) yield await answer
 }
 
 async function leaveOutAbsent(page: readonly ListedFile[], findAbsent: FindAbsent): Promise<PresentPage> {

@@ -5,6 +5,10 @@ import type { BuilderWork } from './builder-thread.ts'
 import type { Snapshot, SnapshotProgress } from './make-snapshot.ts'
 import type { FindAbsent } from './present-files.ts'
 
+export interface SnapshotWork extends BuilderWork {
+  tellsProgress: boolean
+}
+
 export type FromSnapshotThread = ObjectQuestion | { entries: number } | { snapshot: Snapshot | null }
 
 /** Which of these objects are absent? Text crosses over faster than a thousand pairs. */
@@ -22,7 +26,7 @@ export async function takeSnapshotInThread(
   const { databaseUrl, lockerId, findAbsent, onProgress, signal } = request
   signal?.throwIfAborted()
   const worker = new Worker(new URL('./snapshot-worker.ts', import.meta.url), {
-    workerData: { databaseUrl, lockerId } satisfies BuilderWork,
+    workerData: { databaseUrl, lockerId, tellsProgress: onProgress !== undefined } satisfies SnapshotWork,
   })
   const givenUp = Promise.withResolvers<never>()
   const giveUp = () => givenUp.reject(signal?.reason)

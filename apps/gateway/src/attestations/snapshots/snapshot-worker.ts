@@ -3,12 +3,12 @@
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ObjectKey } from '../../providers/provider.ts'
-import { type BuilderWork, startBuilder } from './builder-thread.ts'
+import { startBuilder } from './builder-thread.ts'
 import { makeSnapshot } from './make-snapshot.ts'
 import { openLockerReading } from './open-in-thread.ts'
-import type { FromSnapshotThread } from './snapshot-thread.ts'
+import type { FromSnapshotThread, SnapshotWork } from './snapshot-thread.ts'
 
-const work = workerData as BuilderWork
+const work = workerData as SnapshotWork
 const builder = startBuilder(work)
 const tell = (message: FromSnapshotThread) => parentPort!.postMessage(message)
 const answers = on(parentPort!, 'message')
@@ -21,7 +21,7 @@ async function findAbsent(objects: readonly ObjectKey[]): Promise<Set<string>> {
 }
 
 const reading = await openLockerReading(work.databaseUrl, work.lockerId)
-const onProgress = (entries: number) => tell({ entries })
+const onProgress = work.tellsProgress ? (entries: number) => tell({ entries }) : undefined
 const snapshot = await makeSnapshot(reading, builder, findAbsent, { onProgress })
 await answers.return?.()
 tell({ snapshot })

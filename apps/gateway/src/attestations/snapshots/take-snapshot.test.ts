@@ -119,7 +119,13 @@ forEachDatabase('a snapshot of a locker', (database) => {
       .where('locker_id', '=', locker.lockerId)
       .executeTakeFirstOrThrow()
     let writes = 0
+    let written = Promise.resolve()
     const findAbsent = async () => {
+      written = written.then(change)
+      await written
+      return new Set<string>()
+    }
+    const change = async () => {
       const last = files.length - 1 - writes++
       await locker.remove([files[last]!.filename])
       await locker.put([
@@ -127,7 +133,6 @@ forEachDatabase('a snapshot of a locker', (database) => {
         fileNamed(`folder/0003499.txt-${writes}`),
         fileNamed('folder/0003000.txt-unconfirmed'),
       ])
-      return new Set<string>()
     }
     const snapshot = await locker.snapshot({ findAbsent })
     expect(writes).toBeGreaterThan(2)
