@@ -1,8 +1,10 @@
-// What is in the locker, said once, signed, chained; and checked by somebody who trusts nothing but the key he pinned.
+// What is in the locker, said once, signed, chained, published; and checked by somebody who trusts nothing but the keys
+// he pinned.
 
-import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
+import { DEMO_PAYERS, PUBLICATION } from '@svc/testbed/primary-chain/dev-accounts'
+import { call as ask } from '@svc/testbed/primary-chain/test-client'
 import { ed25519Identity } from '@svc/testbed/signing'
-import { readBundle } from '@svc/verifier/read-bundle'
+import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
@@ -19,8 +21,35 @@ afterAll(async () => {
   await place.leave()
 })
 
+interface Anchor {
+  tx: string
+  signer: string
+}
+
+interface Bundle {
+  envelope: { statement_digest: string; body: { proof_id: string } }
+  anchor: Anchor
+  files: object[]
+}
+
+const PASSED = { value: 'passed' }
+const OFFLINE_PASSED = {
+  merkle_root_matches: PASSED,
+  statement_digest_matches: PASSED,
+  envelope_binds_commitment: PASSED,
+  signature_valid: PASSED,
+  key_pinned: PASSED,
+}
+/** Whether it is final is a matter of seconds. */
+const PUBLISHED = {
+  anchor_tx_succeeded: PASSED,
+  anchor_signer_matches: PASSED,
+  anchor_payload_matches: PASSED,
+  anchor_slot_matches: PASSED,
+}
+
 describe('attestation', () => {
-  it('GEN-09, ATT-06, VER-01, VER-12, EVID-11, MERK-17 attest, read, verify offline, attest again, after a restart', async () => {
+  it('GEN-09, ATT-06, ATT-10, ATT-11, ANCH-05, VER-01, VER-12, EVID-11, MERK-17 attest, publish, read, verify, attest again, after a restart', async () => {
     const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
     const { send, call, buyLocker, putFile, confirmFile } = visitor(place)
     const ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)
@@ -29,52 +58,62 @@ describe('attestation', () => {
       await putFile(owner, ids, { filename, content_type: 'text/plain' }, Buffer.from(`bytes of ${filename}`))
       expect((await confirmFile(ids, filename)).status).toBe(200)
     }
-    const attest = () => {
+    const attest = async () => {
       const path = `/v1/storage/attest?${about}&sync=true`
-      return call(owner, { ...ids, method: 'POST', path, ops: ['locker:attest'] })
+      const answer = await call(owner, { ...ids, method: 'POST', path, ops: ['locker:attest'] })
+      return { ...answer, anchor: (answer.push_result as { anchor: Anchor }).anchor }
     }
-    const { keys } = (await send('GET', '/v1/keys')).body as { keys: { public_key_hex: string }[] }
-    const pinnedKeys = [keys[0]!.public_key_hex]
-    const verifyOffline = async () => {
-      const text = await (await fetch(`${place.gateway}/v1/storage/evidence-bundle?${about}`)).text()
-      const read = readBundle(Buffer.from(text))
-      if (!read.ok) throw new Error(read.problem)
-      return { facts: verifyBundle(read.bundle, { pinnedKeys }), bundle: read.bundle }
+    const push = () => {
+      const body = { receipt_id: ids.receiptId }
+      return call(owner, { ...ids, method: 'POST', path: '/v1/attest/push', body, ops: ['locker:attest'] })
     }
-    const ALL_PASSED = {
-      merkle_root_matches: 'passed',
-      statement_digest_matches: 'passed',
-      envelope_binds_commitment: 'passed',
-      signature_valid: 'passed',
-      key_pinned: 'passed',
+    const keyList = await (await fetch(`${place.gateway}/v1/keys`)).text()
+    const pinned = readPinnedKeys(keyList)
+    if (!pinned.ok) throw new Error(pinned.problem)
+    const rpc = async (method: string, params: readonly unknown[]) =>
+      (await ask(place.primaryChain, method, params)).result
+    const factsOf = async (bundle: Bundle, given = {}) => {
+      const verified = await verifyBundle([Buffer.from(JSON.stringify(bundle))], { pinnedKeys: pinned.keys, ...given })
+      if (verified.refused) throw new Error(verified.refused.why)
+      return verified.facts
     }
+    const readBundle = async () =>
+      (await (await fetch(`${place.gateway}/v1/storage/evidence-bundle?${about}`)).json()) as Bundle
 
     await put('a.txt')
     await put('b/c.txt')
-    expect(await attest()).toMatchObject({ attestation: { file_count: 2, evidence_seq: 1 }, unchanged: false })
-    expect(await attest()).toMatchObject({ unchanged: true })
-    const first = await verifyOffline()
-    expect(first.facts).toMatchObject(ALL_PASSED)
+    const made = await attest()
+    expect(made).toMatchObject({ attestation: { file_count: 2, evidence_seq: 1 }, unchanged: false })
+    expect(made).toMatchObject({ attestation_status: 'complete', push_result: { status: 'pushed' } })
+    expect(made.anchor.signer).toBe(PUBLICATION.address)
+    expect(await attest()).toMatchObject({ unchanged: true, push_result: { status: 'already_anchored' } })
+    expect(await push()).toMatchObject({ status: 'already_anchored', anchor: { tx: made.anchor.tx } })
+    const first = await readBundle()
+    expect(await factsOf(first)).toMatchObject(OFFLINE_PASSED)
+    expect(await factsOf(first, { rpc, pinnedSigners: [PUBLICATION.address] })).toMatchObject(PUBLISHED)
     const proof = await send('GET', `/v1/storage/merkle-proof?${about}&filename=b%2Fc.txt`)
-    expect(proof).toMatchObject({ status: 200, body: { leaf_index: 1, file_count: 2 } })
+    expect(proof).toMatchObject({ status: 200, body: { leaf_index: 1, file_count: 2, anchor: { tx: made.anchor.tx } } })
 
     await started.interrupt()
     started = await npmStart(place)
     await put('d.txt')
-    await attest()
-    const second = await verifyOffline()
-    expect(second.facts).toMatchObject(ALL_PASSED)
-    expect(second.bundle.envelope?.body).toMatchObject({
+    const next = await attest()
+    expect(next.anchor.tx).not.toBe(made.anchor.tx)
+    const second = await readBundle()
+    expect(await factsOf(second, { rpc })).toMatchObject({ ...OFFLINE_PASSED, ...PUBLISHED })
+    expect(second.envelope.body).toMatchObject({
       sequence: 2,
-      prev_statement_digest: first.bundle.envelope?.statement_digest,
-      proof_id: first.bundle.envelope?.body.proof_id,
+      prev_statement_digest: first.envelope.statement_digest,
+      proof_id: first.envelope.body.proof_id,
     })
+    const facts = { commitment_computed: 'passed', signature_valid: 'passed', anchor_confirmed: 'passed' }
     const seen = await send('GET', `/v1/storage/verify?${about}`)
-    expect(seen.body).toMatchObject({
-      verified: true,
-      verification: { commitment_computed: 'passed', signature_valid: 'passed', anchor_submitted: 'not_checked' },
-    })
-    const changed = { ...second.bundle, files: second.bundle.files.map((file) => ({ ...file, size_bytes: 1 })) }
-    expect(verifyBundle(changed, { pinnedKeys })).toMatchObject({ merkle_root_matches: 'failed' })
+    expect(seen.body).toMatchObject({ verified: true, verification: facts, anchor: { tx: next.anchor.tx } })
+    const past = await send('GET', `/v1/storage/verify?${about}&sequence=1`)
+    expect(past.body).toMatchObject({ verification: facts, anchor: { tx: made.anchor.tx } })
+    const changed = { ...second, files: second.files.map((file) => ({ ...file, size_bytes: 1 })) }
+    expect(await factsOf(changed)).toMatchObject({ merkle_root_matches: { value: 'failed' } })
+    const borrowed = { ...second, anchor: first.anchor }
+    expect(await factsOf(borrowed, { rpc })).toMatchObject({ anchor_payload_matches: { value: 'failed' } })
   })
 })

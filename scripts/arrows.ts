@@ -8,8 +8,9 @@ const PACKAGES: Record<string, readonly string[]> = {
   verifier: ['protocol'],
   payments: ['protocol'],
   database: [],
+  contracts: [],
   'http-service': ['api', 'protocol'],
-  gateway: ['api', 'database', 'http-service', 'payments', 'protocol'],
+  gateway: ['api', 'contracts', 'database', 'http-service', 'payments', 'protocol'],
   testbed: ['api', 'database', 'gateway', 'http-service', 'protocol'],
   acceptance: ['testbed', 'verifier'],
   bench: ['api', 'http-service', 'protocol', 'testbed'],
@@ -19,17 +20,19 @@ const PACKAGES: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   db: [],
   providers: [],
+  evm: [],
   queue: ['db'],
   info: ['db'],
   auth: ['db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'lockers'],
-  x402: ['auth', 'db', 'purchases'],
+  x402: ['auth', 'db', 'evm', 'purchases'],
   files: ['auth', 'db', 'lockers', 'providers'],
   transfers: ['auth', 'db', 'files', 'lockers', 'providers'],
   attestations: ['auth', 'db', 'files', 'lockers', 'providers', 'queue'],
-  evidence: ['attestations', 'auth', 'db', 'files', 'info', 'purchases'],
-  jobs: ['attestations', 'auth', 'files', 'queue', 'transfers', 'x402'],
+  anchors: ['attestations', 'auth', 'db', 'evm', 'files', 'queue'],
+  evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
+  jobs: ['anchors', 'attestations', 'auth', 'files', 'queue', 'transfers', 'x402'],
 }
 
 const problems = sourceFiles().flatMap((file) => {
@@ -43,6 +46,7 @@ function sourceFiles(): string[] {
   return globSync('{packages,apps}/*/src/**/*.ts').concat(
     globSync('{testbed,bench}/src/**/*.ts'),
     globSync('acceptance/**/*.ts'),
+    globSync('contracts/{*,src/*}.ts'),
   )
 }
 

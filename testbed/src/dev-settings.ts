@@ -1,19 +1,34 @@
 // Settings of the development environment, beside the gateway's own.
 
+import { accessSync, constants } from 'node:fs'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 
 export interface DevSettings {
   primaryRpcPort: number
   evmRpcPort: number
+  /** File with the real program of the attestation registry; without it the primary chain carries a stand-in. */
+  registryProgram?: string
 }
 
 export function readDevSettings(variables: Variables): { dev: DevSettings; asked: Map<string, string> } {
   const settings = new SettingsReader(variables)
   const port = { min: 0, max: 65_535 }
+  const registryProgram = readableFile(settings, 'DEV_SAS_PROGRAM_SO')
   const dev = {
     primaryRpcPort: settings.integer('DEV_PRIMARY_RPC_PORT', 8899, port),
     evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', 8545, port),
+    ...(registryProgram && { registryProgram }),
   }
   settings.done()
   return { dev, asked: settings.asked }
+}
+
+function readableFile(settings: SettingsReader, variable: string): string {
+  const file = settings.text(variable)
+  try {
+    if (file) accessSync(file, constants.R_OK)
+  } catch (error) {
+    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+  return file
 }

@@ -4,7 +4,7 @@ import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start-evm-chain.ts'
-import { FAUCET, MINTS, TREASURY } from './primary-chain/dev-accounts.ts'
+import { FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'
 
@@ -22,6 +22,8 @@ export interface LocalChainsOptions {
   evmPort?: number
   /** Folder where the chains keep their state; without it they begin anew. */
   stateFolder?: string
+  /** File with the real program of the attestation registry; without it the primary chain carries a stand-in. */
+  registryProgram?: string
   /** Unix milliseconds. */
   now?: () => number
   /** Whether transactions of the primary chain are final at once, as tests like it, or age as on a real chain. */
@@ -29,12 +31,13 @@ export interface LocalChainsOptions {
 }
 
 export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
-  const { primaryPort = 0, evmPort = 0, stateFolder, now, finalAtOnce = false } = options
+  const { primaryPort = 0, evmPort = 0, stateFolder, registryProgram, now, finalAtOnce = false } = options
   const clock = now && { now }
   const [primary, evm, rates] = await Promise.all([
     startPrimaryChain({
       port: primaryPort,
       ...(stateFolder && { stateFile: `${stateFolder}/primary-chain.jsonl` }),
+      ...(registryProgram && { registryProgram }),
       ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),
       ...clock,
     }),
@@ -48,6 +51,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     variables: {
       PRIMARY_RPC_URLS: primary.url,
       PRIMARY_TREASURY: TREASURY.address,
+      PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
       BETA_MINT: MINTS.BETA.mint,
       EVM_RPC_URLS: evm.url,
       EVM_TREASURY: DEV_TREASURY.address,

@@ -40,7 +40,9 @@ export async function seedStatement(
   const before = await findAttestation(database.db, locker.receipt_id)
   const { record } = await database.db
     .transaction()
-    .execute((tx) => writeStatement(tx, issuer, locker, { snapshot, replacing: before?.sequence ?? null }))
+    .execute((tx) =>
+      writeStatement(tx, issuer, locker, { snapshot, isPushed: false, replacing: before?.sequence ?? null }),
+    )
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
   return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord

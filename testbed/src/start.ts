@@ -7,6 +7,7 @@ import { runUntilStopped } from '@svc/http-service/run'
 import { readDevSettings } from './dev-settings.ts'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
 import { startLocalChains } from './local-chains.ts'
+import { setUpRegistries } from './local-registries.ts'
 import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
 
 await runUntilStopped(async () => {
@@ -17,8 +18,14 @@ await runUntilStopped(async () => {
   const stateFolder = `${settings.dataDir}/chains`
   mkdirSync(stateFolder, { recursive: true })
   console.log('Starting the local chains…')
-  const chains = await startLocalChains({ primaryPort: dev.primaryRpcPort, evmPort: dev.evmRpcPort, stateFolder })
-  const { config, secrets } = readConfig({ ...variables, ...chains.variables })
+  const chains = await startLocalChains({
+    primaryPort: dev.primaryRpcPort,
+    evmPort: dev.evmRpcPort,
+    stateFolder,
+    ...(dev.registryProgram && { registryProgram: dev.registryProgram }),
+  })
+  const registries = await setUpRegistries(chains, variables)
+  const { config, secrets } = readConfig({ ...variables, ...chains.variables, ...registries })
   const gateway = await startGateway(config, secrets)
   const { baseUrl } = config.http
   console.log(`

@@ -14,15 +14,16 @@ describe('settings of attestations', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
       isAutomatic: false,
-      cron: { isEnabled: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
+      cron: { isEnabled: false, isPushed: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
     })
   })
 
-  it('CRON-05 are read as they are set', () => {
+  it('CRON-02 CRON-05 are read as they are set', () => {
     const set = read({
       ATTEST_CHECK_MODE: 'bytes_hashed',
       AUTO_REATTEST: 'true',
       CRON_ATTEST_ENABLED: 'true',
+      CRON_ATTEST_PUSH: 'true',
       CRON_ATTEST_BATCH_SIZE: '7',
       CRON_ATTEST_MIN_AGE_HOURS: '1',
       CRON_ATTEST_FILTER: 'tier',
@@ -31,7 +32,14 @@ describe('settings of attestations', () => {
     expect(set).toEqual({
       checkMode: 'bytes_hashed',
       isAutomatic: true,
-      cron: { isEnabled: true, batchSize: 7, minAgeHours: 1, filter: 'tier', tiers: ['gold', 'silver'] },
+      cron: {
+        isEnabled: true,
+        isPushed: true,
+        batchSize: 7,
+        minAgeHours: 1,
+        filter: 'tier',
+        tiers: ['gold', 'silver'],
+      },
     })
   })
 

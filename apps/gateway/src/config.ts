@@ -8,7 +8,9 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { type AnchorConfig, readAnchorConfig } from './anchor-settings.ts'
 import { type AttestConfig, readAttestConfig } from './attest-settings.ts'
+import { type EvmRegistryConfig, type EvmRegistrySecrets, readEvmRegistrySettings } from './evm-registry-settings.ts'
 import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
 import { type LimitConfig, readLimits, readStorageConfig, type StorageConfig } from './storage-settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
@@ -35,6 +37,8 @@ export interface Config {
   limits: LimitConfig
   lockers: { allowPublicProvision: boolean }
   attestations: AttestConfig
+  anchors: AnchorConfig
+  evmRegistry: EvmRegistryConfig | null
   jobs: { areDoneHere: boolean }
   x402: X402Config
   sponsors: OidcConfig | null
@@ -53,7 +57,7 @@ interface OidcConfig extends TokenConfig {
   allowedServices: string[]
 }
 
-export interface Secrets extends PaymentSecrets, X402Secrets {
+export interface Secrets extends PaymentSecrets, X402Secrets, EvmRegistrySecrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
   /** Shared with oracles, who may have statements computed. */
@@ -74,6 +78,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
   const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
   const [x402, x402Secrets] = readX402Settings(settings, payments, mode === 'production')
+  const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, mode === 'production')
   const storage = readStorageConfig(settings, mode === 'production', dataDir)
   const config: Config = {
     mode,
@@ -95,6 +100,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     limits: readLimits(settings),
     lockers: { allowPublicProvision: allowPublicProvision(settings, mode) },
     attestations: readAttestConfig(settings),
+    anchors: readAnchorConfig(settings),
+    evmRegistry,
     jobs: { areDoneHere: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
     x402,
     sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
@@ -104,6 +111,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ...readSecrets(settings, mode, dataDir),
     ...paymentSecrets,
     ...x402Secrets,
+    ...evmRegistrySecrets,
     internalSecret: sharedSecret(settings, mode, 'INTERNAL_SECRET'),
     oracleSecret: sharedSecret(settings, mode, 'ORACLE_CALLBACK_SECRET'),
   }
@@ -112,6 +120,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ['PUBLICATION_KEY', secrets.publicationSeed],
     ['SHORT_URL_KEY', secrets.shortUrlSeed],
     ['X402_SVM_FEE_PAYER_KEY', secrets.svmFeePayerSeed ?? NO_KEY],
+    ['X402_EVM_FACILITATOR_KEY', secrets.evmFacilitatorKey ?? NO_KEY],
+    ['EVM_REGISTRY_KEY', secrets.evmRegistryKey ?? NO_KEY],
   ])
   settings.done()
   mkdirSync(dataDir, { recursive: true })

@@ -5,6 +5,10 @@ import { batched } from '@svc/database/batch'
 import { type Database, openDatabase } from '@svc/database/open'
 import { createLog, type Log } from '@svc/http-service/log'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { createEntryQueue, type QueueEntry } from './anchors/bridge/queue-entry.ts'
+import { createEvmRegistry, type EvmRegistry } from './anchors/evm/evm-registry.ts'
+import { openPublisher, type Publisher } from './anchors/publisher.ts'
+import { createPush, type Push } from './anchors/push.ts'
 import { type Attest, createAttest } from './attestations/attest.ts'
 import { createAutoReattest, type ManifestChanged } from './attestations/auto-reattest.ts'
 import { type Callers, createCallers } from './auth/callers.ts'
@@ -19,6 +23,7 @@ import { createObjectHasher, createObjectReader, type HashObject } from './files
 import { type OpenedSource, openSource } from './files/fetch/open-source.ts'
 import { insertObjects } from './files/store.ts'
 import { createKeysAt, type KeysAt } from './info/keys-at.ts'
+import { createPublishingCosts, type PublishingCosts } from './info/publishing-costs.ts'
 import type { JobPayloads } from './jobs/jobs.ts'
 import { openProviders, type Providers } from './providers/open-providers.ts'
 import { openSales, type Sales } from './purchases/sales.ts'
@@ -51,11 +56,19 @@ export interface Context {
   providers: Providers
   hashObject: HashObject
   /** Opens what a caller names by its URL, within the limits of fetching. */
-  fetchSource: (url: string) => Promise<OpenedSource>
+  fetchSource: (url: string, maxBytes: number) => Promise<OpenedSource>
   queue: Queue<JobPayloads>
   /** Brings the statements of a receipt up to date. */
   attest: Attest
   manifestChanged: ManifestChanged
+  /** Null where nothing is published. */
+  publisher: Publisher | null
+  /** Null where no registry of the EVM chain is configured. */
+  evmRegistry: EvmRegistry | null
+  queueEntry: QueueEntry | null
+  /** Publishes the newest statement of a receipt. */
+  push: Push
+  publishingCosts: PublishingCosts
   log: Log
   /** Unix milliseconds. */
   now: () => number
@@ -74,7 +87,7 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
   const log = overrides.log ?? createLog(config.log.level)
   const now = overrides.now ?? Date.now
   const providers = overrides.providers ?? (await openProviders(config.storage))
-  const { timeoutSeconds, maxBytes } = config.storage.fetch
+  const deadlineMs = config.storage.fetch.timeoutSeconds * 1000
   const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
   const rateLimiter = createRateLimiter({ db: database.db, now })
   const signers = {
@@ -87,6 +100,9 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
   const settlers = await openSettlers(secrets)
   // Its randomness is never a test's: workers draw from it when they like, and what they draw is in no statement.
   const queue = await createQueue<JobPayloads>({ database, databaseUrl: secrets.databaseUrl, log, now, randomBytes })
+  const publisher = openPublisher(config.anchors, signers.publication, secrets.primaryRpcUrls)
+  const evmRegistry = openEvmRegistry(config, secrets)
+  const queueEntry = createEntryQueue({ queue, evmRegistry })
   return {
     ...parts,
     sales,
@@ -116,10 +132,20 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
     callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: config.limits.perAddress }),
     rateLimiter,
     hashObject: createObjectHasher(createObjectReader(providers)),
-    fetchSource: overrides.fetchSource ?? ((url) => openSource(url, { deadlineMs: timeoutSeconds * 1000, maxBytes })),
+    fetchSource: overrides.fetchSource ?? ((url, maxBytes) => openSource(url, { deadlineMs, maxBytes })),
     queue,
-    attest: createAttest(parts, secrets.databaseUrl),
+    attest: createAttest({ ...parts, queue, publisher, queueEntry }, secrets.databaseUrl),
     manifestChanged: createAutoReattest({ config, queue }),
+    publisher,
+    evmRegistry,
+    queueEntry,
+    push: createPush({ ...parts, queueEntry }, publisher),
+    publishingCosts: createPublishingCosts({ ...parts, publisher, log }),
     log,
   }
+}
+
+function openEvmRegistry({ evmRegistry }: Config, { evmRpcUrls, evmRegistryKey }: Secrets): EvmRegistry | null {
+  if (!evmRegistry || !evmRegistryKey) return null
+  return createEvmRegistry({ rpcUrls: evmRpcUrls, privateKey: evmRegistryKey, contract: evmRegistry.contract })
 }

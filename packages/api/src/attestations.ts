@@ -199,6 +199,52 @@ export const attest = endpoint({
   ],
 })
 
+export const PushAnswer = Type.Object(
+  {
+    ok: Type.Literal(true),
+    receipt_id: Type.String(),
+    ...PushResult.properties,
+    attestation_status: Words(['computed', 'complete']),
+  },
+  { title: 'PushAnswer' },
+)
+export type PushAnswer = Static<typeof PushAnswer>
+
+export const push = endpoint({
+  name: 'push',
+  method: 'POST',
+  path: '/v1/attest/push',
+  auth: { ops: ['locker:attest'] },
+  summary: 'Publish the newest statement on chain; one that is published already costs nothing',
+  body: Type.Object({ receipt_id: Type.String() }),
+  responses: { 200: PushAnswer },
+  headers: NO_STORE,
+  errors: [
+    ...ENVELOPE_ERRORS,
+    'OWNER_REQUIRED',
+    'receipt_not_found',
+    'attestation_not_available',
+    'anchor_failed',
+    'RATE_LIMITED',
+    'validation_error',
+  ],
+})
+
+const AnchorCosts = Type.Object(
+  {
+    published: Type.Integer(),
+    failed: Type.Integer({ description: 'In a block, but refused by a program.' }),
+    expired: Type.Integer({ description: 'Never in a block.' }),
+    fee_lamports_total: Type.Integer(),
+    rent_lamports_total: Type.Integer({ description: 'Locked in accounts now.' }),
+    publication_key: Type.String({ description: 'Who pays; base58.' }),
+    balance_lamports: OrNull(Type.Integer({ description: 'Null while no node answers.' })),
+    low_balance: Type.Boolean(),
+  },
+  { title: 'AnchorCosts' },
+)
+export type AnchorCosts = Static<typeof AnchorCosts>
+
 export const AttestHealth = Type.Object(
   {
     counts: Type.Object({
@@ -209,6 +255,8 @@ export const AttestHealth = Type.Object(
     }),
     oldest_nonfinal_age_sec: OrNull(Type.Integer()),
     nonfinal_unknown_age: Type.Integer(),
+    /** Of a gateway that publishes. */
+    anchors: Type.Optional(AnchorCosts),
     time: Timestamp(),
   },
   { title: 'AttestHealth' },
@@ -255,7 +303,7 @@ export const internalAttestPayment = endpoint({
       recorded: Type.Boolean(),
     }),
   },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'anchor_failed', 'validation_error'],
 })
 
 export const internalBridgeRetry = endpoint({

@@ -79,6 +79,17 @@ export const Statements = Type.Object(
       { description: 'Oldest first.' },
     ),
     next_sequence: Type.Optional(Type.Integer({ description: 'Where the next page begins; absent on the last.' })),
+    evm_registry: Type.Optional(
+      Type.Object({
+        contract: Type.String(),
+        key: Type.String({ description: 'First 16 bytes of the Keccak-256 of the receipt id.' }),
+        sequence: Type.Integer({ description: 'Of the statement that is, or is to be, written.' }),
+        state: Words(['waiting', 'sent', 'done']),
+        tx: OrNull(Type.String()),
+        block: OrNull(Type.Integer()),
+        error: OrNull(Type.String()),
+      }),
+    ),
   },
   { title: 'Statements' },
 )

@@ -28,14 +28,19 @@ const EntryFields = {
   status: Words(['confirmed', 'awaiting_bytes']),
 }
 
-export const FileEntry = Type.Object(EntryFields, { title: 'FileEntry' })
+const ProviderRef = Type.String({ description: 'Transaction id (arweave) or content id (filecoin).' })
+
+export const FileEntry = Type.Object(
+  { ...EntryFields, provider_ref: Type.Optional(ProviderRef) },
+  { title: 'FileEntry' },
+)
 export type FileEntry = Static<typeof FileEntry>
 
 export const ManifestEntry = Type.Object(
   {
     ...EntryFields,
     provider: Type.String(),
-    provider_ref: OrNull(Type.String({ description: 'Transaction id (arweave) or content id (filecoin).' })),
+    provider_ref: OrNull(ProviderRef),
   },
   { title: 'ManifestEntry' },
 )

@@ -18,7 +18,11 @@ export const Health = Type.Object(
       primary_chain: CheckState,
       evm_chain: CheckState,
       signing_key: CheckState,
+      publication_key: Words(['ok', 'low', 'failing', 'disabled']),
     }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What needs somebody before long; the gateway still serves.' }),
+    ),
   },
   { title: 'Health' },
 )
@@ -105,6 +109,18 @@ export const health = endpoint({
   summary: 'Whether the gateway can serve, and what each of its parts says',
   responses: { 200: Health, 503: Health },
   headers: { 'cache-control': 'no-store' },
+})
+
+export const metrics = endpoint({
+  name: 'metrics',
+  method: 'GET',
+  path: '/metrics',
+  auth: 'internal',
+  summary: 'What an operator watches, in the text format of Prometheus',
+  responses: { 200: Type.String() },
+  headers: { 'cache-control': 'no-store' },
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  errors: ['INTERNAL_AUTH_REQUIRED'],
 })
 
 export const keys = endpoint({

@@ -38,6 +38,17 @@ const LockerFacts = {
   expires_at: Timestamp('Until when the terms were paid for; nothing is deleted by itself.'),
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+  settling: Type.Optional(
+    OrNull(
+      Type.Object(
+        { files: Type.Integer(), bytes: Type.Integer(), oldest_since: Timestamp() },
+        {
+          description:
+            'Confirmed files that are on their way to a provider which takes its time; they can be read. Null when there are none; left out of the answer to a purchase.',
+        },
+      ),
+    ),
+  ),
 }
 
 export const LockerRecord = Type.Object({ ...LockerFacts, space: Space }, { title: 'LockerRecord' })

@@ -20,8 +20,6 @@ const REQUEST_HEADERS = [
   'Range',
   'If-Range',
   'If-None-Match',
-  'If-Range',
-  'If-None-Match',
   // Released x402 clients send this response header as a request header.
   'Access-Control-Expose-Headers',
 ].join(', ')

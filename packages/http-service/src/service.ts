@@ -43,6 +43,17 @@ export interface Service {
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustedProxies?: readonly string[]
+  /** Told of every answer when it leaves; of a stream, when it has ended. */
+  onAnswer?: (answer: Answered) => void
+}
+
+export interface Answered {
+  /** The declared path, never the one that was asked for; null where there is none. */
+  route: string | null
+  method: string
+  status: number
+  /** Since the request came. */
+  seconds: number
 }
 
 const HEADERS_TIMEOUT_MS = 15_000
@@ -63,8 +74,9 @@ declare module 'fastify' {
   }
 }
 
-export function createService({ log, checkResponses, trustedProxies = [] }: ServiceOptions): Service {
-  const send = createSend(log)
+export function createService({ log, checkResponses, trustedProxies = [], onAnswer }: ServiceOptions): Service {
+  const send = onAnswer ? telling(createSend(log), onAnswer) : createSend(log)
+  const sendBytes = onAnswer ? tellingAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
@@ -98,7 +110,32 @@ export function createService({ log, checkResponses, trustedProxies = [] }: Serv
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
-  return { app, log, checkResponses, routes, send, sendBytes: createSendBytes(log), add: routeAdder(app) }
+  return { app, log, checkResponses, routes, send, sendBytes, add: routeAdder(app) }
+}
+
+type Tell = NonNullable<ServiceOptions['onAnswer']>
+
+function telling(send: Send, tell: Tell): Send {
+  return (request, reply, answer) => {
+    tell(answered(request, answer.route, answer.status))
+    return send(request, reply, answer)
+  }
+}
+
+function tellingAtEnd(sendBytes: SendBytes, tell: Tell): SendBytes {
+  return (request, reply, route, bytes) => {
+    const sent = sendBytes(request, reply, route, bytes)
+    const tellNow = () => tell(answered(request, route, bytes.status))
+    // Where the client is gone already, nothing more will be heard of it.
+    if (reply.raw.closed) tellNow()
+    else reply.raw.once('close', tellNow)
+    return sent
+  }
+}
+
+function answered({ method, raw }: FastifyRequest, route: string | null, status: number): Answered {
+  const now = performance.now()
+  return { route, method, status, seconds: (now - ((raw as StartedRequest)[STARTED] ?? now)) / 1000 }
 }
 
 function routeAdder(app: FastifyInstance): Service['add'] {

@@ -5,6 +5,13 @@ import { canonicalBytes } from './canonical.ts'
 import type { EvidenceEnvelope } from './evidence.ts'
 import { ANCHOR_SCHEMA } from './names.ts'
 
+/** The memo program under its three addresses: versions 1, 3 and 4. */
+export const MEMO_PROGRAMS: readonly string[] = [
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
+]
+
 export interface AnchorPayload {
   s: string
   pid: string

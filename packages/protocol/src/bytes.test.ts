@@ -4,6 +4,7 @@ import { sha256Hex, sha256Stream } from '#crypto'
 import {
   bare,
   fromBase58,
+  fromBase64,
   fromBase64Url,
   fromHex,
   fromUtf8,
@@ -23,6 +24,7 @@ describe('encodings', () => {
       fc.property(anyBytes, (bytes) => {
         expect(fromHex(toHex(bytes))).toEqual(bytes)
         expect(fromBase64Url(toBase64Url(bytes))).toEqual(bytes)
+        expect(fromBase64(btoa(String.fromCharCode(...bytes)))).toEqual(bytes)
         expect(fromBase58(toBase58(bytes), bytes.length)).toEqual(bytes)
       }),
     )
@@ -33,6 +35,8 @@ describe('encodings', () => {
       fc.property(fc.string({ unit: fc.constantFrom(...'ABCabc019-_=+/') }), (text) => {
         const url = fromBase64Url(text)
         if (url) expect(toBase64Url(url)).toBe(text)
+        const padded = fromBase64(text)
+        if (padded) expect(btoa(String.fromCharCode(...padded))).toBe(text)
         const hex = fromHex(text)
         if (hex) expect(toHex(hex)).toBe(text)
       }),

@@ -1,7 +1,7 @@
 // Text encodings of bytes, all strict: one byte string has exactly one accepted text.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { base58 as base58Coder, base64urlnopad } from '@scure/base'
+import { base58 as base58Coder, base64 as base64Coder, base64urlnopad } from '@scure/base'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -30,6 +30,11 @@ export function fromBase58(text: string, length: number): Uint8Array | null {
 /** Base64url without padding and without stray bits in the last character, else null. */
 export function fromBase64Url(text: string): Uint8Array | null {
   return attempt(() => base64urlnopad.decode(text))
+}
+
+/** Standard base64, padded, without stray bits: how nodes of the primary chain write bytes. Else null. */
+export function fromBase64(text: string): Uint8Array | null {
+  return attempt(() => base64Coder.decode(text))
 }
 
 /** UTF-8 of well-formed text. A lone surrogate has no UTF-8 form and is refused rather than replaced. */

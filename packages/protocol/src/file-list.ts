@@ -24,31 +24,52 @@ function manifestRows(rows: string): string {
   return rows.replace(/,"size_bytes":(-?\d+)\}/g, ',"size_bytes":"$1"}')
 }
 
+export interface ManifestHasher {
+  /** One row or more, in the order of their filenames, with commas between. */
+  add(rows: string): void
+  /** The `manifest_digest`. */
+  end(): string
+}
+
+export function hashManifest(): ManifestHasher {
+  const hash = sha256Stream()
+  let isEmpty = true
+  return {
+    add(rows) {
+      hash.update((isEmpty ? '[' : ',') + manifestRows(rows))
+      isEmpty = false
+    },
+    end() {
+      hash.update(isEmpty ? '[]' : ']')
+      return withPrefix(hash.hex())
+    },
+  }
+}
+
 export interface FileListDigests {
   manifestDigest: string
   resultHash: string
 }
 
 export interface FileListHasher {
-  /** One row or more, in the order of their filenames, with commas between. */
+  /** As of a manifest hasher. */
   add(rows: string): void
   end(): FileListDigests
 }
 
 export function hashFileList(lockerId: string): FileListHasher {
-  const manifest = sha256Stream()
+  const manifest = hashManifest()
   const result = sha256Stream()
   let isEmpty = true
   return {
     add(rows) {
-      manifest.update((isEmpty ? '[' : ',') + manifestRows(rows))
+      manifest.add(rows)
       result.update((isEmpty ? '{"files":[' : ',') + rows)
       isEmpty = false
     },
     end() {
-      manifest.update(isEmpty ? '[]' : ']')
       result.update(`${isEmpty ? '{"files":[' : ''}],"locker_id":${canonicalJsonV1(lockerId)}}`)
-      return { manifestDigest: withPrefix(manifest.hex()), resultHash: withPrefix(result.hex()) }
+      return { manifestDigest: manifest.end(), resultHash: withPrefix(result.hex()) }
     },
   }
 }

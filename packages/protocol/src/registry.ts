@@ -106,7 +106,10 @@ export function registryAddresses(authority: string, credentialName = DEFAULT_CR
   }
 }
 
-export function attestationAddress({ credential, schema }: RegistryAddresses, nonce: Uint8Array): string {
+export function attestationAddress(
+  { credential, schema }: Pick<RegistryAddresses, 'credential' | 'schema'>,
+  nonce: Uint8Array,
+): string {
   return derive(asciiBytes('attestation'), address(credential), address(schema), nonce)
 }
 

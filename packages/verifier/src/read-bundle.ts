@@ -1,67 +1,97 @@
-// Bytes of an evidence bundle → its parts, or why it cannot be one. Nothing in it is trusted yet.
+// Bytes of an evidence bundle → its parts. Nothing in them is trusted yet. The file list is never held: its files go by
+// in order, and what remains of them is a count and two digests.
 
-import { bare, isHex } from '@svc/protocol/bytes'
-import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import type { Json } from '@svc/protocol/canonical'
 import type { FileEntry } from '@svc/protocol/merkle'
-import { EVIDENCE_BUNDLE_SCHEMA } from '@svc/protocol/names'
-import { parseStrictJson } from '@svc/protocol/strict-json'
+import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
+import { type CountedFiles, createFileCounter } from './counted-files.ts'
+import { createFileOrder } from './file-order.ts'
+import { createFileRows } from './file-rows.ts'
+import { RefusedBundle } from './refusal.ts'
+import { createRestOfDocument } from './rest-of-document.ts'
+import { isObject, type JsonObject, strictJson } from './strict.ts'
+import { type Chunks, textPieces } from './text-pieces.ts'
 
-export interface Bundle {
-  bundle_version: 1 | 2
-  commitment: { merkle_root: string; file_count: number }
-  files: FileEntry[]
-  envelope: EvidenceEnvelope | null
-  v1_signature: { manifest_signature: string } | null
+export interface BundleParts {
+  receiptId: Json
+  proofId: Json
+  commitment: JsonObject
+  /** Of a version-2 bundle. */
+  envelope: JsonObject | null
+  /** Of a version-1 bundle. */
+  v1Signature: JsonObject | null
+  anchor: JsonObject | null
+  signingKeys: Json
+  files: CountedFiles
 }
 
-export type ReadBundle = { ok: true; bundle: Bundle } | { ok: false; problem: string }
+/** `onFiles` gets all files in code-point order, some at a time. Throws a RefusedBundle, and what `chunks` throws. */
+export async function readBundle(
+  chunks: Chunks,
+  onFiles: (files: readonly FileEntry[]) => Promise<void>,
+): Promise<BundleParts> {
+  const order = createFileOrder()
+  const counter = createFileCounter()
+  const rows = createFileRows((file) => order.take(file))
+  const rest = createRestOfDocument()
 
-const MAX_BUNDLE_BYTES = 512 * 1024 * 1024
+  async function settle(files: readonly FileEntry[]): Promise<void> {
+    counter.add(files)
+    await onFiles(files)
+  }
 
-export function readBundle(bytes: Uint8Array): ReadBundle {
-  try {
-    const bundle = parseStrictJson(bytes, MAX_BUNDLE_BYTES) as unknown as Bundle
-    const problem = problemOf(bundle)
-    return problem ? { ok: false, problem } : { ok: true, bundle }
-  } catch (error) {
-    return { ok: false, problem: `not strict JSON: ${(error as Error).message}` }
+  let isInList = false
+  for await (const piece of textPieces(chunks)) {
+    for (let unread: string | null = piece; unread; ) {
+      const next: string | null = isInList ? rows.write(unread) : rest.write(unread)
+      if (next !== null) isInList = !isInList
+      unread = next
+    }
+    await settle(order.release())
+  }
+  if (isInList) throw new RefusedBundle('not_strict_json', 'the text ends within the file list')
+  const document = strictJson(rest.text(), rest.text().length, 'the bundle')
+  const parts = bundleParts(document)
+  await settle(order.end())
+  const files = counter.end()
+  if (!files) throw new RefusedBundle('empty_file_list', 'a bundle must list at least one file')
+  return { ...parts, files }
+}
+
+function bundleParts(bundle: Json): Omit<BundleParts, 'files'> {
+  if (!isObject(bundle) || bundle.schema !== EVIDENCE_BUNDLE_SCHEMA) {
+    throw new RefusedBundle('not_a_bundle', `schema is not ${EVIDENCE_BUNDLE_SCHEMA}`)
+  }
+  const { bundle_version, algorithms, receipt_id = null, proof_id = null, signing_keys = null } = bundle
+  if (bundle_version !== 1 && bundle_version !== 2) {
+    throw new RefusedBundle('unsupported_version', 'bundle_version is neither 1 nor 2')
+  }
+  const expected = { merkle: MERKLE_ALGORITHM, envelope: bundle_version === 2 ? EVIDENCE_SCHEMA : null }
+  if (!isObject(algorithms) || algorithms.merkle !== expected.merkle || algorithms.envelope !== expected.envelope) {
+    throw new RefusedBundle('unsupported_version', 'algorithms names others than this version has')
+  }
+  const envelope = objectOrNull(bundle, 'envelope')
+  const v1Signature = objectOrNull(bundle, 'v1_signature')
+  const anchor = objectOrNull(bundle, 'anchor')
+  const commitment = objectOrNull(bundle, 'commitment')
+  if (!commitment) throw new RefusedBundle('not_a_bundle', 'there is no commitment')
+  if (!Array.isArray(bundle.files)) throw new RefusedBundle('not_a_bundle', 'files is not a list')
+  if ((envelope !== null) !== (bundle_version === 2) || (v1Signature !== null) !== (bundle_version === 1)) {
+    throw new RefusedBundle('not_a_bundle', 'version 2 has an envelope alone, version 1 a v1_signature alone')
+  }
+  return {
+    receiptId: receipt_id,
+    proofId: proof_id,
+    commitment,
+    envelope,
+    v1Signature,
+    anchor,
+    signingKeys: signing_keys,
   }
 }
 
-function problemOf(bundle: Partial<Bundle & { schema: string }> | null): string | null {
-  if (typeof bundle !== 'object' || bundle?.schema !== EVIDENCE_BUNDLE_SCHEMA) return `not a ${EVIDENCE_BUNDLE_SCHEMA}`
-  if (bundle.bundle_version !== 1 && bundle.bundle_version !== 2) return 'bundle_version must be 1 or 2'
-  const { commitment, files, envelope, v1_signature } = bundle
-  if (!isObject(commitment) || typeof commitment.merkle_root !== 'string' || !isHex(bare(commitment.merkle_root), 32)) {
-    return 'commitment.merkle_root is not a root'
-  }
-  if (!Array.isArray(files) || files.length === 0) return 'files must be a list with at least one file'
-  if (bundle.bundle_version === 2 && !isObject(envelope)) return 'a version-2 bundle has an envelope'
-  if (bundle.bundle_version === 2 && !isObject(envelope?.body)) return 'an envelope has a body'
-  if (bundle.bundle_version === 1 && typeof v1_signature?.manifest_signature !== 'string') {
-    return 'a version-1 bundle has v1_signature.manifest_signature'
-  }
-  return problemOfFiles(files)
-}
-
-/** Merkle rule 9 forbids the colon; two entries of one name would let a reader choose. */
-function problemOfFiles(files: readonly Partial<FileEntry>[]): string | null {
-  const seen = new Set<string>()
-  for (const [i, file] of files.entries()) {
-    const at = `files[${i}]`
-    if (!isObject(file) || typeof file.filename !== 'string' || file.filename === '') return `${at} has no filename`
-    if (file.filename.includes(':')) return `${at}: a filename may not contain ":"`
-    if (!file.filename.isWellFormed()) return `${at}: a filename may not hold a lone surrogate`
-    if (seen.has(file.filename)) return `${at}: the filename stands twice`
-    if (!Number.isSafeInteger(file.size_bytes) || (file.size_bytes as number) < 0)
-      return `${at}: size_bytes is not a size`
-    if (typeof file.content_hash !== 'string' || !isHex(bare(file.content_hash), 32))
-      return `${at}: content_hash is not a hash`
-    seen.add(file.filename)
-  }
-  return null
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function objectOrNull(bundle: JsonObject, field: string): JsonObject | null {
+  const value = bundle[field] ?? null
+  if (value === null || isObject(value)) return value
+  throw new RefusedBundle('not_a_bundle', `${field} is not an object`)
 }

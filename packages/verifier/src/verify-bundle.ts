@@ -1,87 +1,86 @@
-// What a bundle proves by itself, without any request: each fact on its own, none folded into another.
+// Evidence bundle → facts. The package makes no request of its own: a node is asked only through the function given.
 
-import { isManifestSignedBy } from '@svc/protocol/attestation'
-import { bare } from '@svc/protocol/bytes'
-import { isStatementSignedBy, statementDigest } from '@svc/protocol/evidence'
-import type { FactValue } from '@svc/protocol/facts'
-import { manifestDigest, snapshotId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
-import { leafHash, merkleRoot } from '@svc/protocol/merkle'
-import { DEFAULT_DOMAIN_TAG, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
-import { sortedByFilename } from '@svc/protocol/order'
-import type { Bundle } from './read-bundle.ts'
+import { isHex } from '@svc/protocol/bytes'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
+import { envelopeBindsCommitment, merkleRootMatches, statementDigestMatches } from './envelope-facts.ts'
+import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS } from './facts.ts'
+import { onlineFacts } from './online-facts.ts'
+import type { PinnedKey } from './pinned-keys.ts'
+import { type BundleParts, readBundle } from './read-bundle.ts'
+import { type Refusal, RefusedBundle } from './refusal.ts'
+import type { Rpc } from './rpc.ts'
+import { type SigningKey, signatureFacts } from './signature-facts.ts'
+import { readStatementBody } from './statement-body.ts'
+import type { Chunks } from './text-pieces.ts'
 
-export interface OfflineFacts {
-  merkle_root_matches: FactValue
-  statement_digest_matches: FactValue
-  envelope_binds_commitment: FactValue
-  signature_valid: FactValue
-  key_pinned: FactValue
-}
-
-export interface Trust {
-  /** Public keys, 64 hex, that the verifier got from somewhere else than the bundle. */
-  pinnedKeys: readonly string[]
+/** What the verifier has besides the bundle. Without any of it, it checks that the bundle agrees with itself. */
+export interface Given {
+  /** Statement keys: see `readPinnedKeys`. */
+  pinnedKeys?: readonly PinnedKey[]
+  /** Publication keys, base58. */
+  pinnedSigners?: readonly string[]
+  /** 25 characters, when the gateway does not sign under the usual tag. */
   domainTag?: string
+  files?: FileSource
+  rpc?: Rpc
 }
 
-export function verifyBundle(bundle: Bundle, trust: Trust): OfflineFacts {
-  const files = sortedByFilename(bundle.files)
-  const signer = signingKey(bundle, trust)
-  return {
-    merkle_root_matches: fact(() => rootMatches(bundle, files)),
-    statement_digest_matches: bundle.envelope ? fact(() => digestMatches(bundle)) : 'not_checked',
-    envelope_binds_commitment: bundle.envelope ? fact(() => bindsCommitment(bundle, files)) : 'not_checked',
-    signature_valid: fact(() => signer !== null),
-    key_pinned: trust.pinnedKeys.length === 0 ? 'not_checked' : fact(() => trust.pinnedKeys.includes(signer ?? '')),
-  }
+export interface VerifiedBundle {
+  refused: null
+  facts: BundleFacts
+  failed: BundleFact[]
+  /** The key under which the signature holds. */
+  key: SigningKey | null
+  /** The statement; null in version 1, and when it has not the form of one. */
+  envelope: EvidenceEnvelope | null
+  receiptId: string | null
+  /** Counted, whatever the bundle says. */
+  counted: { files: number; totalBytes: bigint; merkleRoot: string }
+  /** Null when no files were given. */
+  files: FilesReport | null
 }
 
-/** Merkle rule 8: the number of leaves counts as much as the root. */
-function rootMatches({ commitment }: Bundle, files: Bundle['files']): boolean {
-  return files.length === commitment.file_count && merkleRoot(files.map(leafHash)) === bare(commitment.merkle_root)
-}
+export type Verification = VerifiedBundle | { refused: Refusal }
 
-function digestMatches({ envelope }: Bundle): boolean {
-  return envelope !== null && statementDigest(envelope.body) === envelope.statement_digest
-}
-
-function bindsCommitment({ envelope, commitment }: Bundle, files: Bundle['files']): boolean {
-  if (!envelope) return false
-  const { body } = envelope
-  return (
-    body.schema === EVIDENCE_SCHEMA &&
-    body.merkle_algorithm === MERKLE_ALGORITHM &&
-    bare(body.merkle_root) === bare(commitment.merkle_root) &&
-    body.file_count === files.length &&
-    body.manifest_digest === manifestDigest(files) &&
-    body.snapshot_id === snapshotId(body)
-  )
-}
-
-/** The first key under which the signature holds: a pinned one, else the envelope's own, which proves consistency only. */
-function signingKey(bundle: Bundle, trust: Trust): string | null {
-  const { envelope } = bundle
-  const candidates = [...trust.pinnedKeys, ...(envelope?.issuer_pubkey ? [envelope.issuer_pubkey] : [])]
-  return candidates.find((hex) => isSignedUnder(hex, bundle, trust.domainTag ?? DEFAULT_DOMAIN_TAG)) ?? null
-}
-
-function isSignedUnder(
-  publicKeyHex: string,
-  { envelope, v1_signature, commitment }: Bundle,
-  domainTag: string,
-): boolean {
-  const key = ed25519PublicKeyFromHex(publicKeyHex)
-  if (!key) return false
-  if (envelope) return fact(() => isStatementSignedBy(key, envelope, domainTag)) === 'passed'
-  return v1_signature !== null && isManifestSignedBy(key, commitment.merkle_root, v1_signature.manifest_signature)
-}
-
-/** A body that cannot even be hashed, or a hostile value, fails its fact; it never breaks the verifier. */
-function fact(check: () => boolean): FactValue {
+/** Throws only what `bundle`, or `names` of the files, throws while it is read. */
+export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<Verification> {
+  const check = given.files ? await createFileCheck(given.files) : null
+  let parts: BundleParts
   try {
-    return check() ? 'passed' : 'failed'
-  } catch {
-    return 'failed'
+    parts = await readBundle(bundle, async (files) => check?.check(files))
+  } catch (error) {
+    if (error instanceof RefusedBundle) return { refused: { code: error.code, why: error.message } }
+    throw error
   }
+  const checked = check?.end()
+  const { key, ...signature } = signatureFacts(parts, given.pinnedKeys ?? [], given.domainTag ?? DEFAULT_DOMAIN_TAG)
+  const envelope = wellFormedEnvelope(parts)
+  const facts: BundleFacts = {
+    merkle_root_matches: merkleRootMatches(parts),
+    files_match: checked?.fact ?? notChecked('no files were given'),
+    statement_digest_matches: statementDigestMatches(parts),
+    envelope_binds_commitment: envelopeBindsCommitment(parts),
+    ...signature,
+    ...(await onlineFacts(given.rpc, parts.anchor, envelope, given.pinnedSigners ?? [])),
+  }
+  const { count, totalBytes, merkleRoot } = parts.files
+  return {
+    refused: null,
+    facts,
+    failed: [...OFFLINE_FACTS, ...ONLINE_FACTS].filter((name) => facts[name].value === 'failed'),
+    key,
+    envelope,
+    receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
+    counted: { files: count, totalBytes, merkleRoot },
+    files: checked?.report ?? null,
+  }
+}
+
+function wellFormedEnvelope({ envelope }: BundleParts): EvidenceEnvelope | null {
+  const { body, statement_digest } = envelope ?? {}
+  if (typeof readStatementBody(body) === 'string') return null
+  const isDigest = typeof statement_digest === 'string' && isHex(statement_digest, 32)
+  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // what the facts look at was looked at
 }

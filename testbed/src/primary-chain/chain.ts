@@ -3,7 +3,7 @@ import type { LiteSVM } from 'litesvm'
 import { createAccountHistory } from './account-history.ts'
 import { createBlockhashes, type IssuedBlockhash } from './blockhashes.ts'
 import { type Ageing, type Commitment, commitmentOf, type View, viewAt } from './commitments.ts'
-import type { Outcome } from './execute.ts'
+import type { Machine, Outcome } from './execute.ts'
 import { type Journal, type JournalEntry, loadAccount, type StoredAccount } from './journal.ts'
 import { createLedger, type TransactionRecord } from './ledger.ts'
 import { type Account, liveAccount } from './live-account.ts'
@@ -37,15 +37,14 @@ export interface PrimaryChain {
   close(): void
 }
 
-export interface ChainOptions extends Ageing {
-  readonly svm: LiteSVM
+export interface ChainOptions extends Ageing, Machine {
   readonly now: () => number
   readonly journal: Journal
   readonly entries: readonly JournalEntry[]
 }
 
 export function createChain(options: ChainOptions): PrimaryChain {
-  const { svm, journal, entries } = options
+  const { svm, withRegistry, journal, entries } = options
   const genesisTime = entries[0]?.time ?? Math.floor(options.now())
   const timeline = createTimeline(options.now, genesisTime, entries.at(-1)?.time ?? genesisTime)
   const blockhashes = createBlockhashes(genesisTime, (blockhash) =>
@@ -53,6 +52,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
   )
   const state: State = {
     svm,
+    withRegistry,
     timeline,
     ledger: createLedger(),
     history: createAccountHistory(),

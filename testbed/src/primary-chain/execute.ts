@@ -1,6 +1,8 @@
 import { type Address, getAddressDecoder, getBase58Decoder, getBase64Decoder } from '@solana/kit'
 import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from 'litesvm'
+import { dryRun } from './dry-run.ts'
 import type { Account } from './live-account.ts'
+import type { WithRegistry } from './registry/stand-in.ts'
 import { type TransactionError, transactionError } from './transaction-errors.ts'
 import type { WireTransaction } from './wire-transaction.ts'
 
@@ -22,10 +24,15 @@ export interface Outcome {
   readonly returnData: { readonly programId: Address; readonly data: readonly [string, 'base64'] } | null
 }
 
-/** The one place where a transaction changes the chain: a program that litesvm cannot load is put in here. */
-export function execute(svm: LiteSVM, wire: WireTransaction): Outcome {
+export interface Machine {
+  readonly svm: LiteSVM
+  readonly withRegistry: WithRegistry
+}
+
+/** The one place where a transaction changes the chain. */
+export function execute({ svm, withRegistry }: Machine, wire: WireTransaction): Outcome {
   if (!isSigned(wire)) return refused('SignatureFailure')
-  const result = svm.sendTransaction(wire.transaction)
+  const result = withRegistry(wire, () => svm.sendTransaction(wire.transaction))
   return result instanceof FailedTransactionMetadata
     ? outcome(result.meta(), transactionError(result))
     : outcome(result, null)
@@ -35,18 +42,13 @@ export interface Simulation extends Outcome {
   accountsAfter(): ReadonlyMap<Address, Account>
 }
 
-export function simulate(svm: LiteSVM, wire: WireTransaction, verifySignatures: boolean): Simulation {
+export function simulate({ svm, withRegistry }: Machine, wire: WireTransaction, verifySignatures: boolean): Simulation {
   if (verifySignatures && !isSigned(wire)) return { ...refused('SignatureFailure'), accountsAfter: () => new Map() }
-  svm.withSigverify(verifySignatures)
-  try {
-    const result = svm.simulateTransaction(wire.transaction)
-    if (result instanceof FailedTransactionMetadata)
-      return { ...outcome(result.meta(), transactionError(result)), accountsAfter: () => new Map() }
-    const accountsAfter = () => new Map(result.postAccounts().map((account) => [account.address, account] as const))
-    return { ...outcome(result.meta(), null), accountsAfter }
-  } finally {
-    svm.withSigverify(true)
-  }
+  const result = withRegistry(wire, () => dryRun(svm, wire.transaction, verifySignatures))
+  if (result instanceof FailedTransactionMetadata)
+    return { ...outcome(result.meta(), transactionError(result)), accountsAfter: () => new Map() }
+  const accountsAfter = () => new Map(result.postAccounts().map((account) => [account.address, account] as const))
+  return { ...outcome(result.meta(), null), accountsAfter }
 }
 
 // litesvm throws at a missing signature where it answers at a wrong one.

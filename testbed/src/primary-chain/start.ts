@@ -5,6 +5,7 @@ import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
 import { NO_JOURNAL, openJournal } from './journal.ts'
 import { answerJsonRpc } from './json-rpc.ts'
+import { installRegistry } from './registry/install.ts'
 
 export interface PrimaryChainOptions {
   /** 0 takes a free port. */
@@ -14,6 +15,8 @@ export interface PrimaryChainOptions {
   readonly stateFile?: string
   readonly confirmAfterMs?: number
   readonly finalizeAfterMs?: number
+  /** File with the registry's real program; without it the chain carries a stand-in. */
+  readonly registryProgram?: string
   /** The time in milliseconds since 1970. */
   readonly now?: () => number
 }
@@ -27,6 +30,7 @@ export interface RunningPrimaryChain {
 export async function startPrimaryChain(options: PrimaryChainOptions): Promise<RunningPrimaryChain> {
   const { port, host = '127.0.0.1', stateFile, confirmAfterMs = 400, finalizeAfterMs = 2_000, now = Date.now } = options
   const svm = await createGenesis()
+  const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
   const server = createFront((body) => answerJsonRpc(chain, body))
   server.listen(port, host)
@@ -34,7 +38,7 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   // The port is taken before the journal is touched: of two processes by mistake started alike, only one writes.
   try {
     const { journal, entries } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, entries: [] }
-    chain = createChain({ svm, now, journal, entries, confirmAfterMs, finalizeAfterMs })
+    chain = createChain({ svm, withRegistry, now, journal, entries, confirmAfterMs, finalizeAfterMs })
   } catch (error) {
     server.close()
     throw error

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import type { AccountHistory } from './account-history.ts'
 import { type AccountsByAddress, lamportsOf, tokenBalances } from './balances.ts'
-import { execute, type Outcome, type Simulation, simulate } from './execute.ts'
+import { execute, type Machine, type Outcome, type Simulation, simulate } from './execute.ts'
 import { type Journal, storeAccount } from './journal.ts'
 import type { Ledger, TransactionRecord } from './ledger.ts'
 import { type Account, liveAccount } from './live-account.ts'
@@ -17,8 +17,7 @@ import {
   type WireTransaction,
 } from './wire-transaction.ts'
 
-export interface State {
-  readonly svm: LiteSVM
+export interface State extends Machine {
   readonly timeline: Timeline
   readonly ledger: Ledger
   readonly history: AccountHistory
@@ -32,7 +31,7 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   const { svm, timeline, ledger, history, journal } = state
   const { time, slot, keys, loaded, before } = prepare(state, wire)
 
-  const outcome = execute(svm, wire)
+  const outcome = execute(state, wire)
   const after = new Map(before)
   for (const key of keys) if (key.writable) after.set(key.address, liveAccount(svm, key.address))
   const meta = balanceMeta(svm, keys, before, after)
@@ -65,7 +64,7 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
 /** Whether a transaction would go through, its signatures included. */
 export function preflight(state: State, wire: WireTransaction): Outcome {
   enterNextSlot(state, wire)
-  return simulate(state.svm, wire, true)
+  return simulate(state, wire, true)
 }
 
 export type SimulatedTransaction = Simulation &
@@ -73,7 +72,7 @@ export type SimulatedTransaction = Simulation &
 
 export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
   const { keys, loaded, before } = prepare(state, wire)
-  const simulation = simulate(state.svm, wire, verifySignatures)
+  const simulation = simulate(state, wire, verifySignatures)
   const simulated = simulation.accountsAfter()
   const after = new Map([...before].map(([address, account]) => [address, simulated.get(address) ?? account]))
   return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }

@@ -15,3 +15,15 @@ export function bytesChanged(filenames: readonly string[]): ServiceError {
     details: { filenames: filenames.slice(0, NAMES_SHOWN), count: filenames.length },
   })
 }
+
+export function notAttested(receiptId: string, { isPending }: { isPending: boolean }): ServiceError {
+  return new ServiceError('attestation_not_available', 'there is no attestation of this receipt yet', {
+    hint: attestationHint(receiptId, isPending),
+  })
+}
+
+export function attestationHint(receiptId: string, isPending: boolean): string {
+  return isPending
+    ? 'the attestation is being computed: ask again in a few seconds'
+    : `no attestation yet: POST /v1/storage/attest?receipt_id=${encodeURIComponent(receiptId)}`
+}

@@ -1,11 +1,19 @@
-import type { AttestHealth } from '@svc/api/attestations'
+import type { AnchorCosts, AttestHealth } from '@svc/api/attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countByStatus } from './store.ts'
 
-/** A record without a status is older than the field, and final (STATE-14). */
 export async function attestHealth(context: Context): Promise<AttestHealth> {
-  const now = unixNow(context)
+  const anchors = await anchorCosts(context)
+  return {
+    ...(await attestationCounts(context)),
+    ...(anchors && { anchors }),
+    time: isoSeconds(unixNow(context)),
+  }
+}
+
+/** A record without a status is older than the field, and final (STATE-14). */
+export async function attestationCounts(context: Context): Promise<Omit<AttestHealth, 'anchors' | 'time'>> {
   const counts = { pending: 0, computed: 0, pushing: 0, complete: 0 }
   let oldest: number | null = null
   let unknown = 0
@@ -17,8 +25,24 @@ export async function attestHealth(context: Context): Promise<AttestHealth> {
   }
   return {
     counts,
-    oldest_nonfinal_age_sec: oldest === null ? null : Math.max(0, now - oldest),
+    oldest_nonfinal_age_sec: oldest === null ? null : Math.max(0, unixNow(context) - oldest),
     nonfinal_unknown_age: unknown,
-    time: isoSeconds(now),
+  }
+}
+
+async function anchorCosts({ publisher, publishingCosts }: Context): Promise<AnchorCosts | null> {
+  if (!publisher) return null
+  const [totals, balance] = await Promise.all([publishingCosts.totals(), publishingCosts.balance()])
+  if (!totals) return null
+  const { byState, feeLamports, rentLamports } = totals
+  return {
+    published: byState.landed + byState.finalized,
+    failed: byState.failed,
+    expired: byState.expired,
+    fee_lamports_total: feeLamports,
+    rent_lamports_total: rentLamports,
+    publication_key: publisher.signer,
+    balance_lamports: 'lamports' in balance ? Number(balance.lamports) : null,
+    low_balance: balance.state === 'low',
   }
 }

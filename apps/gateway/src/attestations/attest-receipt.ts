@@ -9,12 +9,12 @@ import { findAttestation } from './store.ts'
 export async function attestReceipt(
   context: Context,
   receiptId: string,
-  { force = false }: { force?: boolean } = {},
+  { force = false, isPushed = false }: { force?: boolean; isPushed?: boolean } = {},
 ): Promise<Attested> {
   const { db } = context.database
   const found = await findReceiptAndLocker(db, receiptId)
   if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
   if (!found.locker) throw lockerNotFound()
   const known = force ? await findAttestation(db, receiptId) : null
-  return context.attest(found.locker, { replacing: known?.sequence ?? undefined })
+  return context.attest(found.locker, { replacing: known?.sequence ?? undefined, isPushed })
 }

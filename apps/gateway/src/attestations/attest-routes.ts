@@ -12,7 +12,10 @@ export function attestRoutes(service: Service, context: Context): void {
   serveReceipt(service, context, attestations.attest, async ({ caller, query }) => {
     if (!caller.locker) throw lockerNotFound()
     await limitSigner(context, caller.signer)
-    if (query.sync) return attestAnswer(context, await context.attest(caller.locker))
+    if (query.sync) {
+      const { isAutomatic: isPushed } = context.config.anchors
+      return attestAnswer(context, await context.attest(caller.locker, { isPushed }), { isPushed })
+    }
     return new Answer(202, await queueAttest(context, caller.locker))
   })
 }

@@ -61,7 +61,7 @@ forEachDatabase('attesting at once', (database) => {
       attestation_status: 'computed',
       unchanged: false,
       att_code: attCode(attestation.result_hash),
-      push_result: { status: 'skipped', anchor: null, anchor_type: null, reason: 'push_disabled', error: null },
+      push_result: { status: 'skipped', anchor: null, anchor_type: null, reason: 'no_feed_configured', error: null },
       verify_url: `${baseUrl}/v1/storage/verify?receipt_id=${receipt_id}`,
     })
     const { files, envelope, ...fields } = attestation

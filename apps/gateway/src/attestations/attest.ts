@@ -20,11 +20,16 @@ export interface Attested {
 interface AttestOrder {
   /** The sequence of a statement that is to have a successor also when nothing has changed since. */
   replacing?: number | undefined
+  /** Whether it is to be published, too: that is noted with the statement, and done by a job at the latest. */
+  isPushed?: boolean
 }
 
 export type Attest = (locker: Pick<Locker, 'locker_id' | 'receipt_id'>, order?: AttestOrder) => Promise<Attested>
 
-type Parts = Pick<Context, 'database' | 'providers' | 'signers' | 'config' | 'now' | 'randomBytes'>
+type Parts = Pick<
+  Context,
+  'database' | 'providers' | 'signers' | 'config' | 'queue' | 'publisher' | 'queueEntry' | 'now' | 'randomBytes'
+>
 
 /** What a run came to, for all who waited for it. */
 interface Run {
@@ -38,15 +43,15 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
   const readLocker = createLockerReader(parts, databaseUrl)
   const share = singleFlight<Run>()
 
-  async function run(locker: Locker, known: AttestationTable | null): Promise<Run> {
+  async function run(locker: Locker, known: AttestationTable | null, isPushed: boolean): Promise<Run> {
     const basis = locker.manifest_version
     const snapshot = await readLocker(locker)
     if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
-    const work = { snapshot, replacing: known?.sequence ?? null }
+    const work = { snapshot, replacing: known?.sequence ?? null, isPushed }
     return { basis, outcome: await db.transaction().execute((tx) => writeStatement(tx, parts, locker, work)) }
   }
 
-  return async ({ locker_id, receipt_id }, { replacing } = {}) => {
+  return async ({ locker_id, receipt_id }, { replacing, isPushed = false } = {}) => {
     const locker = await findLockerOf(db, { locker_id })
     if (!locker) throw lockerNotFound()
     for (;;) {
@@ -54,7 +59,7 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
       if (known && isAbout(known, locker) && known.sequence !== replacing) {
         return { record: (await findRecord(db, receipt_id))!, isNew: false }
       }
-      const { basis, outcome } = await share(receipt_id, () => run(locker, known))
+      const { basis, outcome } = await share(receipt_id, () => run(locker, known, isPushed))
       // Somebody else's run may have begun before the last change that this caller knows of.
       if (basis < locker.manifest_version) continue
       if (outcome instanceof ServiceError) throw outcome

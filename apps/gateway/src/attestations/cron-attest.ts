@@ -16,13 +16,13 @@ export async function cronAttest(
     results.push({ receipt_id: locker.receipt_id, status: isRehearsal ? 'due' : await reattest(context, locker) })
   }
   const count = (status: string) => results.filter((result) => result.status === status).length
-  const [attested, skipped] = [count('attested'), count('skipped')]
+  const [attested, skipped] = [count('attested') + count('pushed'), count('skipped')]
   return {
     ok: true,
     enabled: cron.isEnabled,
     selected: due.length,
     attested,
-    pushed: 0,
+    pushed: count('pushed'),
     skipped,
     failed: due.length - attested - skipped - count('due'),
     results,
@@ -33,9 +33,12 @@ export async function cronAttest(
 async function reattest(context: Context, { sequence, ...locker }: DueLocker): Promise<string> {
   const { db } = context.database
   try {
-    const { isNew } = await context.attest(locker, { replacing: sequence })
+    const { isPushed } = context.config.attestations.cron
+    const { isNew } = await context.attest(locker, { replacing: sequence, isPushed })
     await forgetCronFailure(db, locker.receipt_id)
-    return isNew ? 'attested' : 'skipped'
+    if (!isNew) return 'skipped'
+    const isPublished = isPushed && (await context.push(locker.receipt_id)).status === 'pushed'
+    return isPublished ? 'pushed' : 'attested'
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'a locker could not be attested again')

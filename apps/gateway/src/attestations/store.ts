@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { AttestationTable, Db, FileRow, Schema, StatementTable } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
 
@@ -89,15 +89,6 @@ export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolea
 /** In no order; fewer than objects where some are of no file any more. */
 export function findFilesOfObjects(db: Db, objectIds: readonly string[]): Promise<FileRow[]> {
   return db.selectFrom('files').selectAll().where('object_id', 'in', objectIds).execute()
-}
-
-/** Written once. */
-export async function recordPaymentCode(db: Db, row: Selectable<Schema['payment_codes']>): Promise<void> {
-  await db
-    .insertInto('payment_codes')
-    .values(row)
-    .onConflict((conflict) => conflict.column('receipt_id').doNothing())
-    .execute()
 }
 
 interface StatusCount {

@@ -12,6 +12,7 @@ interface Work {
   snapshot: Snapshot
   /** The sequence of the newest statement when the work began; null when there was none. */
   replacing: number | null
+  isPushed: boolean
 }
 
 /**
@@ -20,9 +21,9 @@ interface Work {
  */
 export async function writeStatement(
   tx: Transaction<Schema>,
-  context: Pick<Context, 'signers' | 'config' | 'now' | 'randomBytes'>,
+  context: Pick<Context, 'signers' | 'config' | 'queue' | 'publisher' | 'queueEntry' | 'now' | 'randomBytes'>,
   { receipt_id, locker_id }: Locker,
-  { snapshot, replacing }: Work,
+  { snapshot, replacing, isPushed }: Work,
 ): Promise<Attested> {
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   const isOvertaken = before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
@@ -57,6 +58,8 @@ export async function writeStatement(
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)
   await updateAttestation(tx, after)
+  if (!context.publisher) await context.queueEntry?.(tx, statement, 0)
+  if (isPushed && context.publisher) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return { record: attestationRecord(statement, after), isNew: true }
 }
 

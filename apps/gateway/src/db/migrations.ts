@@ -323,4 +323,78 @@ export const migrations: Migrations = {
       .where(sql.ref('content_hash'), 'is not', null)
       .execute()
   },
+
+  '0013-publications': async (db, column) => {
+    await db.schema
+      .createTable('publications')
+      .addColumn('tx', column.text, (c) => c.primaryKey())
+      .addColumn('receipt_id', column.text, (c) => c.notNull())
+      .addColumn('sequence', column.integer, (c) => c.notNull())
+      .addColumn('draft', column.text, (c) => c.notNull())
+      .addColumn('raw', column.text, (c) => c.notNull())
+      .addColumn('last_valid_height', column.integer, (c) => c.notNull())
+      .addColumn('state', column.text, (c) => c.notNull())
+      .addColumn('fee_lamports', column.integer)
+      .addColumn('rent_lamports', column.integer)
+      .addColumn('sent_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('publications_sent')
+      .unique()
+      .on('publications')
+      .column('receipt_id')
+      .where(sql.ref('state'), '=', sql.lit('sent'))
+      .execute()
+    await db.schema
+      .createIndex('publications_good')
+      .unique()
+      .on('publications')
+      .columns(['receipt_id', 'sequence'])
+      .where(sql.ref('state'), 'in', sql`('sent', 'landed', 'finalized')`)
+      .execute()
+    for (const name of ['tx', 'raw']) await db.schema.alterTable('payment_codes').addColumn(name, column.text).execute()
+    for (const name of ['last_valid_height', 'slot']) {
+      await db.schema.alterTable('payment_codes').addColumn(name, column.integer).execute()
+    }
+    await db.schema
+      .createTable('registry_entries')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('sequence', column.integer, (c) => c.notNull())
+      .addColumn('merkle_root', column.text, (c) => c.notNull())
+      .addColumn('slot', column.integer, (c) => c.notNull())
+      .addColumn('file_count', column.integer, (c) => c.notNull())
+      .addColumn('attested_at', column.integer, (c) => c.notNull())
+      .addColumn('state', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text)
+      .addColumn('raw', column.text)
+      .addColumn('block', column.integer)
+      .addColumn('fee_wei', column.text)
+      .addColumn('error', column.text)
+      .addColumn('since', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('registry_entries_open')
+      .on('registry_entries')
+      .column('since')
+      .where(sql.ref('state'), '!=', sql.lit('done'))
+      .execute()
+    await db.schema.createIndex('publications_state').on('publications').columns(['state', 'sent_at']).execute()
+  },
+
+  '0014-settling-objects': async (db, column) => {
+    await db.schema
+      .createTable('settling_objects')
+      .addColumn('object_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('provider', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('size_bytes', column.integer, (c) => c.notNull())
+      .addColumn('sha256', column.text, (c) => c.notNull())
+      .addColumn('notes', column.text)
+      .addColumn('since', column.integer, (c) => c.notNull())
+      .addColumn('seen_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('settling_objects_locker').on('settling_objects').column('locker_id').execute()
+    await db.schema.createIndex('settling_objects_seen').on('settling_objects').column('seen_at').execute()
+  },
 }

@@ -19,6 +19,7 @@ export interface Schema {
   rate_limits: RateLimitTable
   files: FileTable
   objects: ObjectTable
+  settling_objects: SettlingObjectTable
   upload_sessions: UploadSessionTable
   upload_session_files: UploadSessionFileTable
   upload_parts: UploadPartTable
@@ -29,6 +30,8 @@ export interface Schema {
   snapshot_border_key: SnapshotBorderKeyTable
   cron_failures: CronFailureTable
   payment_codes: PaymentCodeTable
+  publications: PublicationTable
+  registry_entries: RegistryEntryTable
   jobs: JobTable
   dead_jobs: DeadJobTable
   schedules: ScheduleTable
@@ -160,6 +163,23 @@ export interface ObjectTable {
   since: number
 }
 
+/** Confirmed bytes that are to move on from where they are staged to a provider that takes its time. */
+export interface SettlingObjectTable {
+  object_id: string
+  locker_id: string
+  provider: string
+  content_type: string
+  size_bytes: number
+  /** Hex. */
+  sha256: string
+  /** JSON of what is noted before anything is done there; null until then, and until then it can be called off. */
+  notes: string | null
+  /** Unix seconds. */
+  since: number
+  /** When somebody last went about it; Unix seconds. */
+  seen_at: number
+}
+
 export interface UploadSessionTable {
   session_id: string
   locker_id: string
@@ -258,6 +278,51 @@ export interface StatementTable {
   issued_at: number
 }
 
+/** A transaction that publishes a statement, noted before it is sent. */
+export interface PublicationTable {
+  /** Its signature. */
+  tx: string
+  receipt_id: string
+  sequence: number
+  /** JSON of the anchor, as far as it is known before the chain has the transaction. */
+  draft: string
+  /** The transaction as it is sent. */
+  raw: string
+  /** No block above this height can hold it. */
+  last_valid_height: number
+  /** One is `sent` for a receipt at a time; none is sent again for a statement that has one which may be good. */
+  state: 'sent' | 'landed' | 'finalized' | 'failed' | 'expired'
+  /** What it cost, and what it put into accounts beyond what it got back out of them; known once it has landed. */
+  fee_lamports: number | null
+  rent_lamports: number | null
+  /** Unix seconds. */
+  sent_at: number
+}
+
+/** What the registry on the EVM chain is to say of a receipt: its newest published statement. */
+export interface RegistryEntryTable {
+  receipt_id: string
+  sequence: number
+  merkle_root: string
+  /** Of the anchor on the primary chain; 0 where there is none. */
+  slot: number
+  file_count: number
+  /** Unix seconds. */
+  attested_at: number
+  state: 'waiting' | 'sent' | 'done'
+  /** Noted before it is sent. */
+  tx: string | null
+  raw: string | null
+  /** Once it is final; null also where the registry had the entry already. */
+  block: number | null
+  /** Decimal text. */
+  fee_wei: string | null
+  /** Of the last attempt, where it failed. */
+  error: string | null
+  /** Unix seconds. */
+  since: number
+}
+
 /** The confirmed files of a locker at one moment. Equal lists share a row; rows are written once and never change. */
 export interface SnapshotTable {
   /** SHA-256 over the ids of the chunks, hex. */
@@ -294,12 +359,18 @@ interface CronFailureTable {
   failed_at: number
 }
 
-/** The code of a receipt's payment. */
-interface PaymentCodeTable {
+/** The code of a receipt's payment, and the memo that publishes it, where one does. */
+export interface PaymentCodeTable {
   receipt_id: string
   att_code: number
   /** Unix seconds. */
   recorded_at: number
+  /** Of the memo, noted before it is sent. */
+  tx: string | null
+  raw: string | null
+  last_valid_height: number | null
+  /** Once it has landed. */
+  slot: number | null
 }
 
 /** Jobs of the embedded database. On PostgreSQL they are pg-boss's, in a schema of its own, and this stays empty. */

@@ -1,5 +1,6 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { notAttested } from '../attestations/attest-errors.ts'
 import { type AttestationRecord, attestationRecord } from '../attestations/record.ts'
 import type { Context } from '../context.ts'
 import { findEvidence, type Standing } from './store.ts'
@@ -36,18 +37,6 @@ export async function readAttested(context: Context, receiptId: string, sequence
 
 export function receiptNotFound(): ServiceError {
   return new ServiceError('receipt_not_found', 'there is no receipt with this id')
-}
-
-export function notAttested(receiptId: string, { isPending }: Pick<Evidence, 'isPending'>): ServiceError {
-  return new ServiceError('attestation_not_available', 'there is no attestation of this receipt yet', {
-    hint: attestationHint(receiptId, isPending),
-  })
-}
-
-export function attestationHint(receiptId: string, isPending: boolean): string {
-  return isPending
-    ? 'the attestation is being computed: ask again in a few seconds'
-    : `no attestation yet: POST /v1/storage/attest?receipt_id=${encodeURIComponent(receiptId)}`
 }
 
 function statementNotFound(receiptId: string, sequence: number): ServiceError {

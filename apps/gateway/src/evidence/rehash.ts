@@ -2,8 +2,8 @@
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { leafHash } from '@svc/protocol/merkle'
+import { createBlockTree } from '@svc/protocol/merkle-blocks'
 import type { AttestationRecord } from '../attestations/record.ts'
-import { createBlockTree } from '../attestations/snapshots/block-tree.ts'
 import type { SnapshotFile } from '../attestations/snapshots/chunk-content.ts'
 import { filesOf } from '../attestations/view.ts'
 import type { Context } from '../context.ts'

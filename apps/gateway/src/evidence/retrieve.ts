@@ -2,13 +2,14 @@ import type { Retrieved } from '@svc/api/evidence'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { attCode } from '@svc/protocol/ids'
 import type { FileEntry } from '@svc/protocol/merkle'
+import { notAttested } from '../attestations/attest-errors.ts'
 import { attestReceipt } from '../attestations/attest-receipt.ts'
 import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { factsOf } from './facts.ts'
 import { limitLong } from './limit-long.ts'
-import { type Attested, notAttested, readAttested, readEvidence } from './read-evidence.ts'
+import { type Attested, readAttested, readEvidence } from './read-evidence.ts'
 
 /** As oracles read it. What is attested anybody may read; what is not is computed, for those who may ask for it. */
 export async function retrieve(

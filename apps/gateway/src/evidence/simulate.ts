@@ -4,10 +4,11 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import { attCode } from '@svc/protocol/ids'
+import { attestationHint } from '../attestations/attest-errors.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import { attestationHint, readAttested } from './read-evidence.ts'
+import { readAttested } from './read-evidence.ts'
 
 /** What publishing the newest statement would write. Nothing is sent. */
 export async function simulateAttest(context: Context, receiptId: string, wire: WireRequest): Promise<Simulation> {
@@ -21,7 +22,10 @@ export async function simulateAttest(context: Context, receiptId: string, wire: 
 }
 
 /** Null for a record of the oracle era: it has no statement. */
-export function simulationOf({ signers }: Context, { receiptId, record }: AttestationRecord): Simulation | null {
+export function simulationOf(
+  { signers, config }: Context,
+  { receiptId, record }: AttestationRecord,
+): Simulation | null {
   if (!record.envelope) return null
   const payload = anchorPayload(record.envelope)
   return {
@@ -30,7 +34,7 @@ export function simulationOf({ signers }: Context, { receiptId, record }: Attest
     att_code: attCode(record.result_hash),
     result_hash: record.result_hash,
     would_write: {
-      type: 'chain_memo_v2',
+      type: config.anchors.kind === 'registry' ? 'chain_sas_v1' : 'chain_memo_v2',
       payload: { ...payload },
       memo_bytes: anchorMemo(payload).length,
       signer: toBase58(signers.publication.publicKey),

@@ -1,8 +1,11 @@
 import type { Statements } from '@svc/api/evidence'
+import { findEntry } from '../anchors/bridge/store.ts'
+import { registryKey } from '../anchors/evm/registry-entry.ts'
 import type { StatementRecord } from '../attestations/record.ts'
 import { findAttestation, pageOfStatements } from '../attestations/store.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { StatementTable } from '../db/schema.ts'
+import type { Db, StatementTable } from '../db/schema.ts'
 import { findReceiptText } from '../purchases/store.ts'
 import { receiptNotFound } from './read-evidence.ts'
 
@@ -10,19 +13,35 @@ const PAGE = 100
 
 /** The chain from its first statement on. Records of the oracle era are not in it: they name no statement before them. */
 export async function listStatements(
-  { database: { db } }: Context,
+  { database: { db }, config }: Context,
   { receipt_id, from = 1, limit = PAGE }: { receipt_id: string; from?: number; limit?: number },
 ): Promise<Statements> {
   if ((await findReceiptText(db, receipt_id)) === null) throw receiptNotFound()
   const attestation = await findAttestation(db, receipt_id)
   const rows = await pageOfStatements(db, receipt_id, from, limit + 1)
   const next = rows[limit]
+  const entry = await registryEntry(db, config, receipt_id)
   return {
     receipt_id,
     proof_id: attestation?.proof_id ?? null,
     statements: rows.slice(0, limit).map(link),
     ...(next && { next_sequence: next.sequence }),
+    ...(entry && { evm_registry: entry }),
   }
+}
+
+/** Null where none is, or was, to be written. */
+async function registryEntry(
+  db: Db,
+  { evmRegistry }: Config,
+  receiptId: string,
+): Promise<Statements['evm_registry'] | null> {
+  const entry = evmRegistry && (await findEntry(db, receiptId))
+  if (!entry) return null
+  const { sequence, state, tx, block } = entry
+  // What comes after the first word is for the operator.
+  const error = entry.error?.split(':')[0] ?? null
+  return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
 }
 
 function link({ sequence, record, anchor }: StatementTable): Statements['statements'][number] {

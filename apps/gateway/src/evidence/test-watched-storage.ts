@@ -45,7 +45,7 @@ export async function openWatchedStorage(): Promise<WatchedStorage> {
     },
   }
   return {
-    providers: { named: () => provider, isHealthy: () => local.check() },
+    providers: { named: () => provider, slow: () => null, isHealthy: () => local.check() },
     get reads() {
       return reads
     },

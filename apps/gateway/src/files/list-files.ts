@@ -44,7 +44,8 @@ export async function firstFiles({ database }: Context, { locker_id }: Locker): 
 }
 
 export function fileEntry(file: FileRow): FileEntry {
-  const { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at } = file
+  const { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, provider_ref } = file
   const status = content_hash === null ? 'awaiting_bytes' : 'confirmed'
-  return { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, status }
+  const entry = { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, status } as const
+  return provider_ref === null ? entry : { ...entry, provider_ref }
 }

@@ -37,6 +37,11 @@ export async function writeObject(
   }
 }
 
+/** The most that an object may have: the gateway's limit, or less where the provider takes less. */
+export function maxObjectBytes({ config, providers }: Context, provider: string): number {
+  return Math.min(config.storage.maxUploadBytes, providers.named(provider).maxBytes)
+}
+
 /** Removes released bytes at once, where the provider can; else they are left to the sweep. */
 export async function removeObject(context: Context, provider: string, id: string, ref: string | null) {
   try {

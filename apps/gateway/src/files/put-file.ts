@@ -4,6 +4,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import type { NewObject } from './objects.ts'
+import { settleLater } from './settling/settle-later.ts'
 import { changeManifest, holdObject, lockFile, releaseObjects, updateFile, upsertFiles } from './store.ts'
 
 export interface FilePut {
@@ -58,6 +59,10 @@ export async function putFileIn(
   }
   await updateFile(tx, locker_id, filename, changes)
   await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
+  if (contentHash !== null) {
+    const { id, size } = object
+    await settleLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
+  }
   const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
   if (isManifestChanged) {
     const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)

@@ -1,6 +1,7 @@
 import { sortedByFilename } from '@svc/protocol/order'
 import type { Transaction } from 'kysely'
 import type { Db, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
+import { callOff } from './settling/store.ts'
 
 type Tx = Transaction<Schema>
 
@@ -159,16 +160,18 @@ export async function holdObject(tx: Tx, objectId: string, ref: string | null, s
   return numUpdatedRows > 0n
 }
 
+/** What nobody holds need not settle, either. */
 export async function releaseObjects(tx: Tx, objectIds: readonly string[], since: number): Promise<void> {
   if (objectIds.length === 0) return
   await tx.updateTable('objects').set({ state: 'released', since }).where('object_id', 'in', objectIds).execute()
+  await callOff(tx, objectIds)
 }
 
 export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
   await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
-/** The oldest that nobody holds: released or unfinished before these times. */
+/** The oldest that nobody holds, nor is settling any more: released or unfinished before these times. */
 export function findUnheldObjects(
   db: Db,
   before: { released: number; writing: number },
@@ -182,6 +185,15 @@ export function findUnheldObjects(
         eb.and([eb('state', '=', 'released'), eb('since', '<', before.released)]),
         eb.and([eb('state', '=', 'writing'), eb('since', '<', before.writing)]),
       ]),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('settling_objects')
+            .select('since')
+            .whereRef('settling_objects.object_id', '=', 'objects.object_id'),
+        ),
+      ),
     )
     .orderBy('since')
     .limit(limit)

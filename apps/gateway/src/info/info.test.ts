@@ -37,6 +37,7 @@ describe('health', () => {
         primary_chain: 'disabled',
         evm_chain: 'disabled',
         signing_key: 'ok',
+        publication_key: 'disabled',
       },
     })
   })

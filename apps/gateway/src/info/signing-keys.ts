@@ -3,6 +3,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import { isKeyOfTime } from '@svc/protocol/signing-keys'
 import { type Context, unixNow } from '../context.ts'
 import { activateSigningKey, allSigningKeys } from './store.ts'
 
@@ -34,17 +35,16 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
   }
 }
 
-/** Replicas whose clocks differ, or that are replaced one after the other, sign with two keys for a while. */
-const HANDOVER_SECONDS = 600
-
 /** The keys that may have signed at a time, in hex (ADD-07). */
 export async function signingKeysAt({ database }: Pick<Context, 'database'>, unixSeconds: number): Promise<string[]> {
-  const keys = await allSigningKeys(database.db)
-  // What is older than the first key is that key's: it was there before this gateway kept a list.
-  const first = keys.map(({ valid_from }) => valid_from).sort()[0] ?? ''
-  const latestBegin = [isoSeconds(unixSeconds + HANDOVER_SECONDS), first].sort()[1] as string
-  const earliestEnd = isoSeconds(unixSeconds - HANDOVER_SECONDS)
-  return keys
-    .filter(({ valid_from, valid_to }) => valid_from <= latestBegin && (valid_to === null || valid_to >= earliestEnd))
-    .map(({ public_key_hex }) => public_key_hex)
+  const keys = (await allSigningKeys(database.db)).map(({ public_key_hex, valid_from, valid_to }) => ({
+    public_key_hex,
+    validFrom: unixSecondsOf(valid_from),
+    validTo: valid_to === null ? null : unixSecondsOf(valid_to),
+  }))
+  return keys.filter((key) => isKeyOfTime(key, keys, unixSeconds)).map(({ public_key_hex }) => public_key_hex)
+}
+
+function unixSecondsOf(iso: string): number {
+  return Math.floor(Date.parse(iso) / 1000)
 }

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { Schema, SigningKeyTable } from '../db/schema.ts'
+import type { Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
 
 export async function activateSigningKey(db: Kysely<Schema>, publicKeyHex: string, now: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -24,5 +24,51 @@ export function allSigningKeys(db: Kysely<Schema>): Promise<Selectable<SigningKe
     .selectAll()
     .orderBy((eb) => eb.case().when('valid_to', 'is', null).then(0).else(1).end())
     .orderBy('valid_from', 'desc')
+    .execute()
+}
+
+const RECENT_ANCHORS = 100
+
+/** In lamports; of the last that became final. */
+export async function recentAnchorCosts(db: Db): Promise<{ fee: number; rent: number }[]> {
+  const recent = db.selectFrom('publications').where('state', '=', 'finalized').orderBy('sent_at', 'desc')
+  const rows = await recent.select(['fee_lamports', 'rent_lamports']).limit(RECENT_ANCHORS).execute()
+  return rows.map(({ fee_lamports, rent_lamports }) => ({ fee: fee_lamports ?? 0, rent: rent_lamports ?? 0 }))
+}
+
+interface PublicationCost {
+  state: PublicationTable['state']
+  fee: number | null
+  rent: number | null
+}
+
+const ROWS_AT_ONCE = 1000
+
+/** Row by row: SQLite would hold up the whole process while it adds up rows as wide as these. */
+export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
+  return db
+    .selectFrom('publications')
+    .select(['state', 'fee_lamports as fee', 'rent_lamports as rent'])
+    .stream(ROWS_AT_ONCE)
+}
+
+/** Amounts are beyond what SQL adds up exactly on both engines. */
+export function streamPayments(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
+  return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(ROWS_AT_ONCE)
+}
+
+export async function countRows(db: Db, table: 'receipts' | 'lockers'): Promise<number> {
+  const { count } = await db
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; count: number }[]> {
+  return db
+    .selectFrom('objects')
+    .select(({ fn }) => ['state', fn.countAll<number>().as('count')])
+    .groupBy('state')
     .execute()
 }

@@ -1,49 +1,73 @@
 // Which jobs there are, what does them, and those that come by themselves.
 
 import { ServiceError } from '@svc/http-service/service-error'
+import { retryEntries } from '../anchors/bridge/retry-entries.ts'
+import { writeEntry } from '../anchors/bridge/write-entry.ts'
+import { attestPayment } from '../anchors/payments/attest-payment.ts'
+import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push-job.ts'
+import { watchPublications } from '../anchors/watch-publications.ts'
 import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
-import { attestPayment } from '../attestations/attest-payment.ts'
 import { cronAttest } from '../attestations/cron-attest.ts'
 import { forgetNonces } from '../auth/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import { sweepObjects } from '../files/objects.ts'
+import { dropStaged } from '../files/settling/drop-staged.ts'
+import { SETTLE_ATTEMPTS, settleObject } from '../files/settling/settle-object.ts'
+import { sweepSettling } from '../files/settling/sweep-settling.ts'
 import { PermanentError } from '../queue/permanent-error.ts'
 import type { JobRun, Queue } from '../queue/queue.ts'
 import { sessionFinalizer } from '../transfers/sessions/finalize-session.ts'
 import { sweepSessions } from '../transfers/sessions/sweep-sessions.ts'
 import { resumeSettlements } from '../x402/resume-settlements.ts'
 
+const BRIDGE_ATTEMPTS = 10
+
 type Nothing = Record<string, never>
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
 export interface JobPayloads {
   attest: { receipt_id: string }
+  push: { receipt_id: string }
+  bridge: { receipt_id: string }
+  'bridge-retry': Nothing
   'attest-payment': { receipt_id: string }
   'finalize-upload': { session_id: string }
+  'settle-object': { object_id: string }
+  'drop-staged': { object_id: string }
   'cron-attest': Nothing
+  'watch-publications': Nothing
   'resume-settlements': Nothing
   'forget-nonces': Nothing
   'forget-rate-limits': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
+  'sweep-settling': Nothing
 }
 
 /** To be called once; what is due is done from then on, where workers run. */
 export function registerJobs(context: Context): void {
-  const { queue, config, settlers, rateLimiter, database } = context
+  const { queue, config, publisher, evmRegistry, settlers, rateLimiter, database } = context
   const finalizeSession = sessionFinalizer(context)
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
+  const settles: HandleOptions = { concurrency: 4, maxAttempts: SETTLE_ATTEMPTS }
 
   handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(context, receipt_id, attempt))
+  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(context, receipt_id))
+  handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(context, receipt_id))
   handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(context, receipt_id))
   handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => finalizeSession(session_id))
+  handle('settle-object', settles, ({ object_id }, { signal }) => settleObject(context, object_id, signal))
+  handle('drop-staged', settles, ({ object_id }) => dropStaged(context, object_id))
 
   if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
+  if (publisher) regularly(15, 'watch-publications', () => watchPublications(context))
+  if (evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(context, {}))
   if (settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(context))
   regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
   regularly(300, 'sweep-sessions', () => sweepSessions(context))
   regularly(300, 'sweep-objects', () => sweepObjects(context))
+  regularly(600, 'sweep-settling', () => sweepSettling(context))
 
   /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
   function handle<Kind extends keyof JobPayloads>(

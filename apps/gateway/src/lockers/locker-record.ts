@@ -3,6 +3,7 @@ import type { Provider } from '@svc/api/purchases'
 import { networkNamed } from '@svc/payments/networks'
 import type { Locker } from '../db/schema.ts'
 
+/** What only other rooms know is added where it is asked for. */
 export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
   const sig_alg = networkNamed(network)?.sigAlg

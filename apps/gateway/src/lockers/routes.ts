@@ -10,18 +10,24 @@ import { addOperator, removeOperator } from './operators.ts'
 import { provision } from './provision.ts'
 import { refreshLocker } from './refresh.ts'
 
+type Settling = NonNullable<lockers.LockerRecord['settling']> | null
+
 /** What other rooms know of a locker. */
 export interface LockerContents {
   /** The first of its files. */
   listFiles(locker: Locker): Promise<FileEntry[]>
   summarizeAttestation(locker: Locker): Promise<lockers.LockerMetadata['attestation']>
+  summarizeSettling(locker: Locker): Promise<Settling>
 }
 
 export function lockerRoutes(
   service: Service,
   context: Context,
-  { listFiles, summarizeAttestation }: LockerContents,
+  { listFiles, summarizeAttestation, summarizeSettling }: LockerContents,
 ): void {
+  const withSettling = async <Facts>(locker: Locker, facts: Facts) => {
+    return { ...facts, settling: await summarizeSettling(locker) }
+  }
   serveReceipt(service, context, lockers.signedProvision, ({ caller, body }) =>
     provision(context, caller, body, listFiles),
   )
@@ -32,11 +38,15 @@ export function lockerRoutes(
     ({ caller, body }) => provision(context, caller, body, listFiles),
     context.config.lockers.allowPublicProvision,
   )
-  serveLocker(service, context, lockers.refresh, ({ caller, body }) => refreshLocker(caller.locker, body))
-  serveLocker(service, context, lockers.lockerMetadata, async ({ caller: { locker } }) =>
-    lockerMetadata(locker, await summarizeAttestation(locker)),
+  serveLocker(service, context, lockers.refresh, ({ caller: { locker }, body }) =>
+    withSettling(locker, refreshLocker(locker, body)),
   )
-  serveLocker(service, context, lockers.lockerRecord, ({ caller }) => lockerRecord(caller.locker))
+  serveLocker(service, context, lockers.lockerMetadata, async ({ caller: { locker } }) =>
+    withSettling(locker, lockerMetadata(locker, await summarizeAttestation(locker))),
+  )
+  serveLocker(service, context, lockers.lockerRecord, ({ caller: { locker } }) =>
+    withSettling(locker, lockerRecord(locker)),
+  )
   serveLocker(service, context, lockers.addOperator, ({ caller, body }) =>
     addOperator(context, caller.locker, body.pubkey),
   )

@@ -14,6 +14,7 @@ export async function openLocalProvider({ folder }: { folder: string }): Promise
   const folders = await openFolders(folder)
   const findAbsent = createAbsenceFinder(folders.objectPath)
   return {
+    maxBytes: Number.POSITIVE_INFINITY,
     uploadTarget: async () => null,
     downloadTarget: async () => null,
     async write(id, bytes, { size }) {

@@ -2,10 +2,13 @@ import type { Provider } from '@svc/api/purchases'
 import type { StorageConfig } from '../storage-settings.ts'
 import { openLocalProvider } from './local.ts'
 import type { StorageProvider } from './provider.ts'
+import type { SlowStore } from './slow-store.ts'
 
 export interface Providers {
   /** Every provider that is sold. */
   named(name: string): StorageProvider
+  /** Where the bytes of a provider that takes its time move on to; null for all others. */
+  slow(name: string): SlowStore | null
   isHealthy(): Promise<boolean>
 }
 
@@ -18,6 +21,7 @@ export async function openProviders({ drivers, localFolder }: StorageConfig): Pr
       if (!provider) throw new Error(`a locker is kept at ${name}, which is not configured any more`)
       return provider
     },
+    slow: () => null,
     async isHealthy() {
       const answers = await Promise.all([...new Set(opened.values())].map((provider) => provider.check()))
       return answers.every(Boolean)

@@ -22,6 +22,8 @@ export interface Redirect {
 }
 
 export interface StorageProvider {
+  /** The largest object it takes; `Infinity` where it does not say. */
+  readonly maxBytes: number
   /** Null: the bytes come through the gateway. */
   uploadTarget(id: string, upload: { contentType: string; expiresInSeconds: number }): Promise<Redirect | null>
   /** Null: the bytes go through the gateway. */
@@ -54,12 +56,15 @@ export interface StoredObject {
   ref: string | null
 }
 
+/** `closed`: it does not let us in, which is for the operator to mend. */
+type ProviderTrouble = 'full' | 'unavailable' | 'closed'
+
 /** Trouble of the provider: nothing the client did, and nothing of it is told (GEN-11). */
 export class ProviderError extends Error {
   override name = 'ProviderError'
-  readonly reason: 'full' | 'unavailable'
+  readonly reason: ProviderTrouble
 
-  constructor(reason: 'full' | 'unavailable', cause: unknown) {
+  constructor(reason: ProviderTrouble, cause: unknown) {
     super(`the storage provider is ${reason}`, { cause })
     this.reason = reason
   }

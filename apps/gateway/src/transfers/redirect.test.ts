@@ -22,7 +22,7 @@ beforeAll(async () => {
   const local = await openLocalProvider({ folder })
   store = await startRedirectingStore({ provider: local, now: () => time() })
   const provider = failing(redirecting(local, store))
-  const providers = { named: () => provider, isHealthy: async () => true }
+  const providers = { named: () => provider, slow: () => null, isHealthy: async () => true }
   house = await openLockerHouse({ STORAGE_DIR: folder }, { providers })
   time = house.clock.now
   locker = await house.locker(ed25519Identity())

@@ -5,7 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { type NewObject, removeObject, writeObject } from '../files/objects.ts'
+import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
 import { requireAcceptable } from './acceptable-upload.ts'
 import type { OpenedFile } from './open-token.ts'
@@ -19,12 +19,12 @@ export async function writeByToken(
   { proxy }: { proxy?: string },
 ): Promise<UploadedBytes | Bytes> {
   const { locker, file } = opened
-  const { maxUploadBytes } = context.config.storage
-  requireAcceptable(wire, file.upload_content_type, maxUploadBytes)
+  const maxBytes = maxObjectBytes(context, locker.provider)
+  requireAcceptable(wire, file.upload_content_type, maxBytes)
   const redirect = proxy === '1' ? null : await sendToProvider(context, opened)
   if (redirect) return redirect
   const length = wire.headers['content-length']
-  const object = await writeObject(context, locker.provider, bodyStream(wire, maxUploadBytes), {
+  const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
     contentType: file.upload_content_type,
     size: length === undefined ? null : Number(length),
   })

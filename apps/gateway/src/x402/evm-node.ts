@@ -1,26 +1,8 @@
-import { EVM } from '@svc/payments/networks'
-import {
-  type Account,
-  type Address,
-  BaseError,
-  ContractFunctionRevertedError,
-  ContractFunctionZeroDataError,
-  createClient,
-  defineChain,
-  fallback,
-  type Hex,
-  http,
-  keccak256,
-  type LocalAccount,
-  parseAbi,
-  parseAbiItem,
-  parseTransaction,
-  publicActions,
-  RpcRequestError,
-} from 'viem'
+import { type Address, type Hex, parseAbi, parseAbiItem } from 'viem'
+import { type Costs, createEvmAccount, type SignedTransaction } from '../evm/account.ts'
+import { EvmTrouble, meaningOf, Reverted } from '../evm/trouble.ts'
 import { type Fate, Refused } from './settler.ts'
 
-const TIMEOUT_MS = 5_000
 const ABI = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
 const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)')
 
@@ -29,8 +11,6 @@ const DELEGATED = '0xef0100'
 /** Public nodes answer for no more blocks at a time. */
 const LOG_BLOCKS = 100
 const MAX_LOG_QUERIES = 50
-/** How long we know better than a node how many transactions we have sent. */
-const SENT_LATELY_MS = 10_000
 
 export interface Authorization {
   token: Address
@@ -38,86 +18,53 @@ export interface Authorization {
   nonce: Hex
 }
 
-type Costs = { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
-type Call = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
+type Read = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
+type Write = { to: Address; data: Hex }
 export type EvmNode = ReturnType<typeof createEvmNode>
 
-/** An answer, and no trouble. */
-export class ContractRefuses extends Error {}
-
-/** What settling asks of nodes; the next one is asked when one does not answer. */
-export function createEvmNode(rpcUrls: readonly string[], account: LocalAccount) {
-  const client = connect(rpcUrls, account)
-  let next = { number: 0, until: 0 }
+/** What settling asks of nodes, and of the account that pays for it. */
+export function createEvmNode(rpcUrls: readonly string[], key: Uint8Array) {
+  const account = createEvmAccount(rpcUrls, key)
+  const { client } = account
 
   return {
     address: account.address,
 
-    async readContract(call: Call): Promise<unknown> {
+    /** Throws `Reverted` where the contract says no. */
+    async readContract(read: Read): Promise<unknown> {
       try {
-        return await client.readContract(call as Parameters<typeof client.readContract>[0])
+        return await client.readContract(read as Parameters<typeof client.readContract>[0])
       } catch (error) {
-        throw isRevert(error) ? new ContractRefuses('', { cause: error }) : unavailable(error)
+        const meaning = meaningOf(error)
+        throw meaning instanceof Reverted ? meaning : refused(meaning)
       }
     },
 
     /** A contract that pays signs in a form of its own, and could never sign for its locker: that takes a key. */
     async code(address: Address, payer: string): Promise<Hex | undefined> {
-      const code = await client.getCode({ address }).catch(rejectAsUnavailable)
+      const code = await client.getCode({ address }).catch(rejectAsRefused)
       const isContract = code !== undefined && !code.startsWith(DELEGATED)
       if (isContract && address.toLowerCase() === payer.toLowerCase())
         throw new Refused({ why: 'invalid', reason: 'payer_is_a_contract' })
       return code
     },
 
-    /** Also whether we can afford it. Nodes do not look at the balance before the transaction is there. */
-    async costs(to: Address, data: Hex): Promise<Costs & { height: number }> {
-      const [estimate, fees, balance, height] = await Promise.all([
-        client.estimateGas({ account: account.address, to, data }),
-        client.estimateFeesPerGas(),
-        client.getBalance({ address: account.address }),
-        client.getBlockNumber(),
-      ]).catch(rejectAsUnavailable)
-      // A little more than now: what others change in between may cost.
-      const gas = (estimate * 12n) / 10n
-      const { maxFeePerGas, maxPriorityFeePerGas } = fees
-      if (balance < gas * maxFeePerGas) throw new Refused({ why: 'unfunded' })
-      return { gas, maxFeePerGas, maxPriorityFeePerGas, height: Number(height) }
-    },
+    costs: (write: Write): Promise<Costs> => account.costs(write).catch(rejectAsRefused),
+    sign: (write: Write & Costs): Promise<SignedTransaction> => account.sign(write).catch(rejectAsRefused),
+    send: account.send,
+    canStillCome: (raw: Hex): Promise<boolean> => account.canStillCome(raw).catch(rejectAsRefused),
 
-    async sign(transaction: Costs & { to: Address; data: Hex }): Promise<{ tx: Hex; raw: Hex }> {
-      const seen = await client
-        .getTransactionCount({ address: account.address, blockTag: 'pending' })
-        .catch(rejectAsUnavailable)
-      // Some nodes do not count what is not in a block yet.
-      const nonce = performance.now() < next.until ? Math.max(seen, next.number) : seen
-      const raw = await account.signTransaction({ ...transaction, nonce, type: 'eip1559', chainId: EVM.chainId })
-      return { tx: keccak256(raw), raw }
-    },
-
-    /** Whether a node took it says little, but for one thing: a transaction whose number is taken will never come. */
-    async send(raw: Hex): Promise<'sent' | 'number_taken'> {
-      const { nonce = 0 } = parseTransaction(raw)
-      try {
-        await client.sendRawTransaction({ serializedTransaction: raw })
-        next = { number: nonce + 1, until: performance.now() + SENT_LATELY_MS }
-      } catch (error) {
-        const answer = answerOf(error)
-        if (/already/i.test(answer)) return 'sent'
-        next = { number: 0, until: 0 }
-        if (/nonce|replacement/i.test(answer)) return 'number_taken'
-      }
-      return 'sent'
-    },
+    /** Where the chain stands. */
+    height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),
 
     isUsed: ({ token, from, nonce }: Authorization): Promise<boolean> =>
       client
         .readContract({ address: token, abi: ABI, functionName: 'authorizationState', args: [from, nonce] })
-        .catch(rejectAsUnavailable),
+        .catch(rejectAsRefused),
 
     /** Authorizations are public once sent: anybody may have used one in a transaction of his own. */
     async findUse({ token, from, nonce }: Authorization, since: number): Promise<Fate> {
-      const last = await client.getBlockNumber().catch(rejectAsUnavailable)
+      const last = await client.getBlockNumber().catch(rejectAsRefused)
       const args = { authorizer: from, nonce }
       let fromBlock = BigInt(Math.max(0, since - LOG_BLOCKS))
       for (let queries = 0; queries < MAX_LOG_QUERIES; queries++) {
@@ -126,7 +73,7 @@ export function createEvmNode(rpcUrls: readonly string[], account: LocalAccount)
         const toBlock = isLast ? last : next - 1n
         const [log] = await client
           .getLogs({ address: token, event: USED, args, fromBlock, toBlock })
-          .catch(rejectAsUnavailable)
+          .catch(rejectAsRefused)
         if (log) return { tx: log.transactionHash }
         // Its payer has cancelled it.
         if (isLast) return 'never'
@@ -134,50 +81,15 @@ export function createEvmNode(rpcUrls: readonly string[], account: LocalAccount)
       }
       return 'may_come'
     },
-
-    async canStillCome(raw: Hex): Promise<boolean> {
-      const { nonce = 0 } = parseTransaction(raw)
-      const count = await client
-        .getTransactionCount({ address: account.address, blockTag: 'finalized' })
-        .catch(rejectAsUnavailable)
-      return count <= nonce
-    },
   }
 }
 
-function connect(rpcUrls: readonly string[], account: Account) {
-  const transport = fallback(
-    rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS, retryCount: 0 })),
-    { retryCount: 1 },
-  )
-  const chain = defineChain({
-    id: EVM.chainId,
-    name: EVM.name,
-    nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
-    rpcUrls: { default: { http: rpcUrls } },
-  })
-  return createClient({ account, chain, transport, cacheTime: 0 }).extend(publicActions)
+function rejectAsRefused(error: unknown): never {
+  throw refused(meaningOf(error))
 }
 
-function rejectAsUnavailable(error: unknown): never {
-  throw unavailable(error)
-}
-
-/** viem's short messages alone: its long ones quote the node's address, which may hold a key. */
-function unavailable(error: unknown): Refused {
-  const problem = error instanceof BaseError ? error.shortMessage : 'a node of the EVM chain does not answer'
-  return new Refused({ why: 'unavailable', problem })
-}
-
-function isRevert(error: unknown): boolean {
-  const refusals = [ContractFunctionRevertedError, ContractFunctionZeroDataError]
-  return (
-    error instanceof BaseError && error.walk((cause) => refusals.some((refusal) => cause instanceof refusal)) !== null
-  )
-}
-
-/** What a node said against a transaction; nothing where it did not answer. */
-function answerOf(error: unknown): string {
-  const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null
-  return answer instanceof RpcRequestError ? answer.details : ''
+/** A contract that says no where none was asked to is no better than a node that does not answer. */
+function refused(meaning: EvmTrouble | Reverted): Refused {
+  const isUnfunded = meaning instanceof EvmTrouble && meaning.why === 'unfunded'
+  return new Refused(isUnfunded ? { why: 'unfunded' } : { why: 'unavailable', problem: meaning.message })
 }

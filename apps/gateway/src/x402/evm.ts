@@ -6,22 +6,21 @@ import type { EvmPayload } from '@svc/api/x402'
 import { createFairLock } from '@svc/database/fair-lock'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { ContractRefuses, createEvmNode, type EvmNode } from './evm-node.ts'
+import { Reverted } from '../evm/trouble.ts'
+import { createEvmNode, type EvmNode } from './evm-node.ts'
 import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
 
 const MAX_TRIES = 10
 const PAUSE_MS = 50
 
 export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[]; key: Uint8Array }): Settler {
-  const account = privateKeyToAccount(`0x${Buffer.from(key).toString('hex')}`)
-  const node = createEvmNode(rpcUrls, account)
+  const node = createEvmNode(rpcUrls, key)
   // One at a time, so that no two transactions take the same number.
   const sending = createFairLock()
 
   /** A number that another gateway with this key took first costs one more try, never a second payment. */
   async function send({ note }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
-    const { height, ...costs } = await node.costs(to, data)
+    const [costs, height] = await Promise.all([node.costs({ to, data }), node.height()])
     const done = await sending.acquire()
     try {
       let replacing: string | undefined
@@ -69,7 +68,7 @@ async function settleWith(node: EvmNode, send: Send, order: SettlementOrder): Pr
       return await work()
     } catch (error) {
       if (error instanceof Refused) refusal = error.refusal
-      else if (!(error instanceof ContractRefuses)) failure = error
+      else if (!(error instanceof Reverted)) failure = error
       throw error
     }
   }

@@ -19,5 +19,5 @@ const provider = {
 const now = Number(process.argv[2])
 await startGateway(config, secrets, {
   now: () => now,
-  providers: { named: () => provider, isHealthy: async () => true },
+  providers: { named: () => provider, slow: () => null, isHealthy: async () => true },
 })

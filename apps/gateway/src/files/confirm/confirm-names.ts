@@ -6,9 +6,10 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker, Schema } from '../../db/schema.ts'
+import type { FileRow, Locker, Schema } from '../../db/schema.ts'
 import { fileNotFound, keepsChanging } from '../errors.ts'
-import { changeManifest, findFiles, recordHashes } from '../store.ts'
+import { type ConfirmedObject, settleLater } from '../settling/settle-later.ts'
+import { changeManifest, type FileReading, findFiles, recordHashes } from '../store.ts'
 import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
 import { atMost } from './single-flight.ts'
 
@@ -75,11 +76,12 @@ async function lookOnce(
 
 async function settle(
   context: Context,
-  { locker_id }: Locker,
+  locker: Locker,
   sights: Sight[],
   tellOfChange: TellOfChange,
 ): Promise<[string, Outcome][]> {
   if (sights.length === 0) return []
+  const { locker_id } = locker
   const at = isoSeconds(unixNow(context))
   const readings = sights.flatMap(({ verdict, ...seen }) =>
     verdict instanceof ServiceError ? [] : [{ ...seen, ...verdict }],
@@ -87,13 +89,14 @@ async function settle(
   const filenames = sights.map(({ filename }) => filename)
   const files = await context.database.db.transaction().execute(async (tx) => {
     const recorded = await recordHashes(tx, locker_id, readings, at)
-    const files = await findFiles(tx, locker_id, filenames)
+    const files = new Map((await findFiles(tx, locker_id, filenames)).map((file) => [file.filename, file]))
     const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
     if (recorded.length > 0) {
+      await settleLater(tx, context, locker, recorded.map(confirmedObject(files)))
       await changeManifest(tx, locker_id, { at, bytes })
       await tellOfChange(tx)
     }
-    return new Map(files.map((file) => [file.filename, file]))
+    return files
   })
   return sights.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {
     const file = files.get(filename)
@@ -102,4 +105,12 @@ async function settle(
     if (isConfirmed(file)) return [[filename, file]]
     return verdict instanceof ServiceError ? [[filename, verdict]] : []
   })
+}
+
+/** Of a file that was just recorded, and is locked since. */
+function confirmedObject(files: ReadonlyMap<string, FileRow>): (reading: FileReading) => ConfirmedObject {
+  return ({ filename, objectId, size, contentHash }) => {
+    const { content_type } = files.get(filename) as FileRow
+    return { id: objectId, size, contentHash, contentType: content_type }
+  }
 }

@@ -116,7 +116,7 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
 
   return {
     folder,
-    providers: { named: () => ({ ...local, read }), isHealthy: () => local.check() },
+    providers: { named: () => ({ ...local, read }), slow: () => null, isHealthy: () => local.check() },
     reads,
     mostAtOnce: () => mostAtOnce,
     holdRead() {

@@ -11,7 +11,7 @@ import { hashAlong } from '../confirm/hash-object.ts'
 import { invalidUpload, uploadError } from '../errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from '../media-type.ts'
 import { nameFiles } from '../name-files.ts'
-import { writeObject } from '../objects.ts'
+import { maxObjectBytes, writeObject } from '../objects.ts'
 import { putFile } from '../put-file.ts'
 import { urlMinter } from '../urls.ts'
 import { SourceError } from './source-error.ts'
@@ -67,8 +67,9 @@ function decoded(segment: string): string {
 
 /** Nothing stays of a source that breaks off. */
 async function fetchBytes(context: Context, { provider }: Locker, { source_url, content_type }: Order) {
+  const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
   try {
-    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url)
+    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes)
     const contentType = content_type ?? mediaTypeOf(sourceType)
     const contentHash = hashAlong(stream)
     try {
@@ -78,7 +79,7 @@ async function fetchBytes(context: Context, { provider }: Locker, { source_url, 
       stream.destroy()
     }
   } catch (error) {
-    throw error instanceof SourceError ? notFetched(error, context.config.storage.fetch.maxBytes) : error
+    throw error instanceof SourceError ? notFetched(error, maxBytes) : error
   }
 }
 

@@ -36,7 +36,10 @@ beforeAll(async () => {
       return stored
     },
   }
-  house = await openLockerHouse({}, { providers: { named: () => provider, isHealthy: async () => true } })
+  house = await openLockerHouse(
+    {},
+    { providers: { named: () => provider, slow: () => null, isHealthy: async () => true } },
+  )
   locker = await house.locker(ed25519Identity())
 })
 afterAll(async () => {

@@ -6,7 +6,7 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
-import type { NewObject } from '../../files/objects.ts'
+import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { holdObject, releaseObjects } from '../../files/store.ts'
 import { findPart, putPart } from './part-store.ts'
 import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './session-errors.ts'
@@ -19,6 +19,8 @@ interface NewPart {
   object: NewObject
   /** Hex. */
   sha256: string
+  /** Of all parts of the file together. */
+  maxBytes: number
 }
 
 type KeptPart = { totalBytes: number } | { refusal: ServiceError }
@@ -34,7 +36,7 @@ export function partKeeper(context: Context): KeepPart {
       for (const part of parts) {
         const session = sessions.get(part.sessionId)
         const isOpen = session !== undefined && takesParts(session, now)
-        kept.push(isOpen ? await keepPart(tx, context, part, now) : { refusal: sessionClosed() })
+        kept.push(isOpen ? await keepPart(tx, part, now) : { refusal: sessionClosed() })
       }
       return kept
     }),
@@ -45,12 +47,17 @@ export function takesParts({ closed_at, expires_at }: Pick<Session, 'closed_at' 
   return closed_at === null && now < expires_at
 }
 
-export function maxFileBytes({ config }: Context, { size_bytes }: SessionFile): number {
-  return size_bytes ?? config.storage.maxUploadBytes
+export function maxFileBytes(context: Context, provider: string, { size_bytes }: SessionFile): number {
+  return size_bytes ?? maxObjectBytes(context, provider)
 }
 
-async function keepPart(tx: Transaction<Schema>, context: Context, part: NewPart, now: number): Promise<KeptPart> {
-  const { object, index } = part
+/** A part is an object by itself, whatever it is a part of. */
+export function maxPartBytes({ config, providers }: Context, provider: string): number {
+  return Math.min(config.storage.partMaxBytes, providers.named(provider).maxBytes)
+}
+
+async function keepPart(tx: Transaction<Schema>, part: NewPart, now: number): Promise<KeptPart> {
+  const { object, index, maxBytes } = part
   const file = await findSessionFile(tx, part.sessionId, part.fileId)
   if (!file) return { refusal: fileNotInSession() }
   if (file.state === 'stored') return { refusal: fileStored() }
@@ -58,7 +65,6 @@ async function keepPart(tx: Transaction<Schema>, context: Context, part: NewPart
   const row = { session_id, file_id, part_index: index, object_id: object.id, size_bytes: object.size }
   const before = await findPart(tx, row)
   const totalBytes = file.received_bytes + object.size - (before?.size_bytes ?? 0)
-  const maxBytes = maxFileBytes(context, file)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
   if (!(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
   await putPart(tx, { ...row, sha256: part.sha256 })

@@ -5,6 +5,8 @@ import { type LockerCaller, receiptMismatch } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type NamedFile, nameFiles } from '../../files/name-files.ts'
+import { maxObjectBytes } from '../../files/objects.ts'
+import { maxPartBytes } from './keep-part.ts'
 import { declaredTooLarge } from './session-errors.ts'
 import { insertSession, type SessionFile } from './session-store.ts'
 import { newUploadToken } from './session-token.ts'
@@ -20,7 +22,7 @@ export async function openSession(context: Context, caller: LockerCaller, asked:
     throw receiptMismatch('the body names a receipt that is not of this locker')
   }
   const named = nameFiles(context, asked.files, (i) => ['body', 'files', i])
-  requireWithinLimit(context, asked.files)
+  requireWithinLimit(asked.files, maxObjectBytes(context, locker.provider))
   await limitSigner(context, signer)
   const { token, sessionId, tokenHash } = newUploadToken(context)
   const files = named.map((file, i) => sessionFile(sessionId, i, file, asked.files[i]?.size_bytes ?? null))
@@ -39,13 +41,13 @@ export async function openSession(context: Context, caller: LockerCaller, asked:
     },
     files,
   )
-  return openedSession(context, { sessionId, token, expiresAt: expires_at }, files)
+  const partMaxBytes = maxPartBytes(context, locker.provider)
+  return openedSession(context, { sessionId, token, expiresAt: expires_at, partMaxBytes }, files)
 }
 
-function requireWithinLimit({ config }: Context, files: Asked['files']): void {
-  const { maxUploadBytes } = config.storage
-  const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxUploadBytes)
-  if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxUploadBytes)
+function requireWithinLimit(files: Asked['files'], maxBytes: number): void {
+  const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxBytes)
+  if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
 }
 
 function sessionFile(sessionId: string, i: number, file: NamedFile, size_bytes: number | null): SessionFile {
@@ -68,9 +70,10 @@ function sessionFile(sessionId: string, i: number, file: NamedFile, size_bytes: 
 
 function openedSession(
   { config }: Context,
-  { sessionId, token, expiresAt }: { sessionId: string; token: string; expiresAt: number },
+  opened: { sessionId: string; token: string; expiresAt: number; partMaxBytes: number },
   files: readonly SessionFile[],
 ): UploadSession {
+  const { sessionId, token, expiresAt, partMaxBytes } = opened
   const session = `${config.http.baseUrl}/v1/upload-sessions/${sessionId}`
   const partsUrl = (fileId: string) => `${session}/files/${fileId}/parts`
   return {
@@ -78,7 +81,7 @@ function openedSession(
     upload_token: token,
     status: 'partial',
     expires_at: isoSeconds(expiresAt),
-    part_max_bytes: config.storage.partMaxBytes,
+    part_max_bytes: partMaxBytes,
     files: files.map(({ file_id, filename }) => ({ file_id, filename, parts_url: partsUrl(file_id) })),
     endpoints: { parts: partsUrl('{file_id}'), finalize: `${session}/finalize`, status: session },
   }

@@ -6,7 +6,7 @@ import { bare } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
-import { type KeepPart, maxFileBytes, takesParts } from './keep-part.ts'
+import { type KeepPart, maxFileBytes, maxPartBytes, takesParts } from './keep-part.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
 import {
   fileNotInSession,
@@ -29,11 +29,11 @@ interface Upload {
 export async function uploadPart(context: Context, keepPart: KeepPart, upload: Upload): Promise<UploadedPart> {
   const { session, wire, query } = upload
   const file = await findOpenFile(context, upload)
-  const body = readPartBody(wire, query, context.config.storage.partMaxBytes)
+  const body = readPartBody(wire, query, maxPartBytes(context, session.provider))
   try {
-    const maxBytes = maxFileBytes(context, file)
+    const maxBytes = maxFileBytes(context, session.provider, file)
     if (body.size !== null && body.size > maxBytes) throw fileTooLarge(maxBytes)
-    return await takePart(context, keepPart, session, file, body)
+    return await takePart(context, keepPart, session, file, body, maxBytes)
   } finally {
     body.release()
   }
@@ -54,6 +54,7 @@ async function takePart(
   { session_id, provider }: Session,
   { file_id, content_type }: SessionFile,
   body: PartBody,
+  maxBytes: number,
 ): Promise<UploadedPart> {
   const hash = hashAlong(body.bytes)
   // Of the file's type: where one part is all of it, its object becomes the file's.
@@ -64,7 +65,7 @@ async function takePart(
   const expected = hashes.find((hash) => hash !== actual)
   const kept = expected
     ? { refusal: partDiffers(expected, actual) }
-    : await keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256 })
+    : await keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
   if ('refusal' in kept) {
     await removeObject(context, provider, object.id, object.ref)
     throw kept.refusal
@@ -91,6 +92,6 @@ async function writePart(
   } catch (error) {
     // Found out on the way, where the body did not tell its length: it is a part that is too large, not a file.
     const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
-    throw isTooLarge ? partTooLarge(context.config.storage.partMaxBytes) : error
+    throw isTooLarge ? partTooLarge(maxPartBytes(context, provider)) : error
   }
 }

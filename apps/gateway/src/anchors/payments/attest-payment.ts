@@ -1,0 +1,17 @@
+import { ServiceError } from '@svc/http-service/service-error'
+import { paymentAttCode } from '@svc/protocol/ids'
+import { findReceiptAndLocker } from '../../auth/store.ts'
+import { type Context, unixNow } from '../../context.ts'
+import { publishPaymentCode } from './publish-payment-code.ts'
+import { recordPaymentCode } from './store.ts'
+
+/** The same again for a receipt whose code is on record. Where that is enabled, the code is also published. */
+export async function attestPayment(context: Context, receipt_id: string) {
+  const { db } = context.database
+  const found = await findReceiptAndLocker(db, receipt_id)
+  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  const att_code = paymentAttCode(found.receipt)
+  await recordPaymentCode(db, { receipt_id, att_code, recorded_at: unixNow(context) })
+  await publishPaymentCode(context, found.receipt, att_code)
+  return { ok: true as const, receipt_id, att_code, recorded: true }
+}

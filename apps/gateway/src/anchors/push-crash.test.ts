@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Variables } from '@svc/http-service/config'
+import { honestly } from '@svc/payments/test-lying-node'
+import { forEachDatabase } from '@svc/testbed/databases'
+import { freePort } from '@svc/testbed/free-port'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { askToAttest, attest } from '../attestations/test-attest.ts'
+import { houseOf, type LockerHouse, type TestLocker } from '../auth/test-lockers.ts'
+import type { Gateway } from '../gateway.ts'
+import {
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  type Harbour,
+  openHarbour,
+  publicationsOf,
+  push,
+} from './test-anchors.ts'
+import { blindly, type HoldOptions, holdAt } from './test-trouble.ts'
+import { watchPublications } from './watch-publications.ts'
+
+const PROGRAM = fileURLToPath(new URL('./test-programs/gateway-at.ts', import.meta.url))
+
+interface Step {
+  /** The call that is under way. */
+  at: string
+  options?: HoldOptions
+  /** Not the first such call, which sees nothing, but the next. */
+  isSecond?: boolean
+  /** Whether it is on record by then what is sent. */
+  isNoted?: boolean
+}
+
+/** Everything that happens between asking to publish and the answer, in its order. */
+const STEPS: Step[] = [
+  { at: 'getLatestBlockhash' },
+  { at: 'simulateTransaction' },
+  { at: 'simulateTransaction', options: { when: 'after' } },
+  { at: 'sendTransaction', isNoted: true },
+  { at: 'sendTransaction', options: { when: 'after' }, isNoted: true },
+  { at: 'getBlockHeight', isNoted: true },
+  { at: 'getSignatureStatuses', isNoted: true },
+  { at: 'getSignatureStatuses', isSecond: true, isNoted: true },
+  { at: 'getSignatureStatuses', options: { when: 'after' }, isNoted: true },
+  { at: 'getTransaction', isNoted: true },
+  { at: 'getTransaction', options: { when: 'after' }, isNoted: true },
+]
+
+const NOTED = STEPS.filter(({ isNoted }) => isNoted)
+
+let harbour: Harbour
+beforeAll(async () => {
+  harbour = await openHarbour()
+})
+afterAll(() => harbour.stop())
+afterEach(() => harbour.node.behave(honestly))
+
+interface Victim {
+  house: LockerHouse
+  kill(): Promise<void>
+}
+
+async function startVictim(variables: Variables): Promise<Victim> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-victim-'))
+  const env = {
+    ...harbour.variables,
+    ...variables,
+    PATH: process.env.PATH,
+    SVC_MODE: 'development',
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    RUN_JOBS: 'false',
+    LOCAL_PROVIDERS: 'gcs',
+  }
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  const child = spawn(process.execPath, [PROGRAM, String(harbour.clock.now())], { env, stdio: [...stdio] })
+  const exited = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(async () => {
+    await kill()
+    await rm(folder, { recursive: true })
+  })
+  const [url] = await once(createInterface(child.stdout!), 'line')
+  return { house: houseOf({ url } as Gateway, harbour.clock), kill }
+}
+
+/** Asks for something and sees it come to a step. */
+async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
+  const held = holdAt(at, options)
+  let isPassed = !isSecond
+  harbour.node.behave((call) => {
+    if (isPassed || call.method !== at) return held.behaviour(call)
+    isPassed = true
+    return blindly(call)
+  })
+  void ask().catch(() => {})
+  await held.reached
+  harbour.node.behave(honestly)
+}
+
+forEachDatabase('a gateway that is killed while it publishes', (database) => {
+  it('T-19 ANCH-11 at any step: what it had begun is found or sent by another, once', async () => {
+    const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '10' }
+    const house = await harbour.open({ ...variables, ATTEST_PUSH: 'false' })
+    const { context } = house.gateway
+    const attested = async () => {
+      const locker = await filledLocker(house)
+      await attest(house, locker)
+      return locker
+    }
+    const statesOf = (lockers: TestLocker[]) =>
+      Promise.all(lockers.map(async (locker) => (await publicationsOf(house, locker)).map(({ state }) => state)))
+    const expectOneEach = async (lockers: TestLocker[]) => {
+      for (const locker of lockers) await expectAnchors(house, harbour.chain, locker, [true])
+      expect(await statesOf(lockers)).toEqual(lockers.map(() => ['finalized']))
+    }
+    const starting = startVictim(variables)
+    const asked = await Promise.all(STEPS.map(attested))
+    const watched = await Promise.all(NOTED.map(attested))
+    const done = await attested()
+    const [sent, unsent] = [await filledLocker(house), await filledLocker(house)]
+    const before = harbour.chain.timeline.transactionCount()
+
+    const victim = await starting
+    await push(victim.house, done)
+    for (const [i, step] of STEPS.entries()) await cutOffAt(step, () => askToPush(victim.house, asked[i]!))
+    for (const [i, step] of NOTED.entries()) await cutOffAt(step, () => askToPush(victim.house, watched[i]!))
+    await cutOffAt({ at: 'sendTransaction', options: { when: 'after' } }, () => askToAttest(victim.house, sent))
+    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(victim.house, unsent))
+    await victim.kill()
+    const noted = (await statesOf(asked)).map(({ length }) => length)
+    expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
+
+    // Those who attested have a job that came with the statement.
+    await Promise.all([context.queue.drain(), ...[...asked, done].map((locker) => push(house, locker))])
+    await expectOneEach([...asked, done, sent, unsent])
+
+    // Where nobody asks, what was noted and never sent is sent in the end, and found the next time.
+    harbour.clock.advance(16)
+    await watchPublications(context)
+    await watchPublications(context)
+    await expectOneEach(watched)
+    expect(harbour.chain.timeline.transactionCount() - before).toBe(STEPS.length + NOTED.length + 3)
+  }, 60_000)
+})

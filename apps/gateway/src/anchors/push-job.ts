@@ -1,0 +1,13 @@
+import type { Context } from '../context.ts'
+import { PermanentError } from '../queue/permanent-error.ts'
+
+export const PUSH_ATTEMPTS = 12
+
+/** Tried again as long as there is hope; what was sent in between is found, not sent again. */
+export async function runPushJob(context: Context, receiptId: string): Promise<void> {
+  const { status, error } = await context.push(receiptId)
+  if (status !== 'failed') return
+  const problem = error?.error ?? 'not published'
+  if (error?.retryable) throw new Error(problem)
+  throw new PermanentError(problem)
+}

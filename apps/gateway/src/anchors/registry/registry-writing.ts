@@ -1,0 +1,80 @@
+// A statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
+
+import type { Anchor } from '@svc/api/attestations'
+import { toBase58 } from '@svc/protocol/bytes'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import {
+  attestationAddress,
+  encodeRecord,
+  REGISTRY_PROGRAM,
+  registryAddresses,
+  registryNonce,
+  registryRecord,
+} from '@svc/protocol/registry'
+import type { RegistryConfig } from '../../anchor-settings.ts'
+import type { AccountOnChain, PublicationNodes } from '../publication-nodes.ts'
+import { NotPublished } from '../push-errors.ts'
+import type { Writing } from '../writing.ts'
+import { closeAttestation, createAttestation } from './instructions.ts'
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+
+export type WriteToRegistry = (envelope: EvidenceEnvelope, memo: Writing) => Promise<Writing>
+
+export function createRegistryWriter(
+  nodes: PublicationNodes,
+  { mode, lifetimeSeconds, credentialName }: RegistryConfig,
+  signer: string,
+): WriteToRegistry {
+  const addresses = registryAddresses(signer, credentialName)
+  const parties = { ...addresses, signer }
+  let isSetUp = false
+
+  async function requireSetUp(): Promise<void> {
+    const accounts = await Promise.all([nodes.account(addresses.credential), nodes.account(addresses.schema)])
+    isSetUp = accounts.every((account) => account?.owner === REGISTRY_PROGRAM)
+    if (isSetUp) return
+    throw new NotPublished(
+      'registry_not_set_up',
+      'the registry has no credential or schema of this gateway: run apps/gateway/src/set-up-registry.ts once',
+      { isRetryable: false },
+    )
+  }
+
+  return async (envelope, memo) => {
+    if (!isSetUp) await requireSetUp()
+    const { body } = envelope
+    const nonce = registryNonce(body.proof_id, mode === 'latest' ? undefined : body.snapshot_id)
+    const attestation = attestationAddress(addresses, nonce)
+    const isThere = isAttestation(await nodes.account(attestation))
+    // Its account says the same already; only the memo is of this statement.
+    if (isThere && mode === 'per_snapshot') return memo
+    const expiry = lifetimeSeconds === 0 ? 0 : body.issued_at_unix + lifetimeSeconds
+    const data = encodeRecord(registryRecord(envelope))
+    const sas: NonNullable<Anchor['sas']> = {
+      program: REGISTRY_PROGRAM,
+      credential: addresses.credential,
+      schema: addresses.schema,
+      nonce: toBase58(nonce),
+      attestation,
+      mode,
+      replaced_previous: isThere,
+    }
+    return {
+      type: 'chain_sas_v1',
+      instructions: [
+        ...memo.instructions,
+        ...(isThere ? [closeAttestation(parties, attestation)] : []),
+        createAttestation(parties, { attestation, nonce, data, expiry }),
+      ],
+      sas,
+    }
+  }
+}
+
+/** Anybody can send coins to an address: what holds nothing else is still free. */
+function isAttestation(account: AccountOnChain | null): boolean {
+  if (!account || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) return false
+  if (account.owner === REGISTRY_PROGRAM) return true
+  throw new NotPublished('registry_account_foreign', `the account belongs to ${account.owner}`, { isRetryable: false })
+}

@@ -1,0 +1,110 @@
+import type { Anchor, AnchorError } from '@svc/api/attestations'
+import type { Transaction } from 'kysely'
+import type { AttestationTable, Db, PublicationTable, Schema } from '../db/schema.ts'
+
+type Tx = Transaction<Schema>
+/** Which statement. */
+export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
+
+/** The one that may still come, of any statement of the receipt. */
+export async function findSent(db: Db, receiptId: string): Promise<PublicationTable | null> {
+  const row = await db
+    .selectFrom('publications')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('state', '=', 'sent')
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** In the order they were sent. */
+export function pageOfPublications(
+  db: Db,
+  state: PublicationTable['state'],
+  { sentBefore, limit }: { sentBefore: number; limit: number },
+): Promise<PublicationTable[]> {
+  return db
+    .selectFrom('publications')
+    .selectAll()
+    .where('state', '=', state)
+    .where('sent_at', '<=', sentBefore)
+    .orderBy('sent_at')
+    .limit(limit)
+    .execute()
+}
+
+/** False when another is under way for the receipt, or this statement is published: then nothing is written. */
+export async function insertPublication(tx: Tx, row: PublicationTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('publications')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+type Change = Pick<PublicationTable, 'state'> & Partial<Pick<PublicationTable, 'fee_lamports' | 'rent_lamports'>>
+
+/** False when somebody else has found out before. */
+export async function changePublication(
+  tx: Tx,
+  { tx: signature, state }: Pick<PublicationTable, 'tx' | 'state'>,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('publications')
+    .set(change)
+    .where('tx', '=', signature)
+    .where('state', '=', state)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function findAnchor(db: Db, { receipt_id, sequence }: Statement): Promise<Anchor | null> {
+  const row = await db
+    .selectFrom('statements')
+    .select('anchor')
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .executeTakeFirst()
+  return row?.anchor ? JSON.parse(row.anchor) : null
+}
+
+export async function setAnchor(tx: Tx, { receipt_id, sequence }: Statement, anchor: Anchor | null): Promise<void> {
+  await tx
+    .updateTable('statements')
+    .set({ anchor: anchor && JSON.stringify(anchor) })
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .execute()
+}
+
+/** Kept from others until the end of the transaction. Whoever writes about publications takes it first. */
+export function lockStanding(tx: Tx, receiptId: string): Promise<AttestationTable> {
+  const row = tx.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId)
+  return row.forUpdate().executeTakeFirstOrThrow()
+}
+
+interface Standing {
+  status: 'computed' | 'pushing' | 'complete'
+  at: number
+  error: AnchorError | null
+}
+
+/** Of the newest statement; an older one has no say. Attempts to publish do not make it any younger. */
+export async function setStanding(
+  tx: Tx,
+  { receipt_id, sequence }: Statement,
+  { status, at, error }: Standing,
+): Promise<void> {
+  await tx
+    .updateTable('attestations')
+    .set(({ eb, ref }) => ({
+      status,
+      status_since: eb.case().when('status', '=', 'complete').then(at).else(ref('status_since')).end(),
+      anchor_error: error && JSON.stringify(error),
+    }))
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .execute()
+}

@@ -1,0 +1,66 @@
+// Puts a registry on the EVM chain: `node apps/gateway/src/deploy-evm-registry.ts` with EVM_RPC_URLS and EVM_REGISTRY_KEY.
+// Prints the setting that names it; everything else that it says goes to standard error.
+
+import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { EVM } from '@svc/payments/networks'
+import type { Address } from 'viem'
+import { prepareDeployment } from './anchors/evm/deploy-registry.ts'
+import { createEvmRegistry } from './anchors/evm/evm-registry.ts'
+import { createEvmAccount, type EvmAccount } from './evm/account.ts'
+import { awaitFate } from './evm/await-fate.ts'
+import { readRegistryContract, readRegistryKey } from './evm-registry-settings.ts'
+
+const COULD_NOT_RUN = 2
+const WAIT_MS = 60_000
+
+try {
+  const { rpcUrls, privateKey, contract } = readSettings(process.env)
+  if (contract) await requireOurs(rpcUrls, privateKey, contract)
+  console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(rpcUrls, privateKey)))}`)
+} catch (error) {
+  console.error(advice(error))
+  process.exitCode = COULD_NOT_RUN
+}
+
+function readSettings(variables: Variables) {
+  const settings = new SettingsReader(variables)
+  const isProduction = settings.oneOf('SVC_MODE', ['development', 'production'], 'production') === 'production'
+  const rpcUrls = settings.text('EVM_RPC_URLS').split(',').filter(Boolean)
+  if (rpcUrls.length === 0) settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${EVM.chainId}`)
+  const privateKey = readRegistryKey(settings, isProduction)
+  if (!privateKey) settings.problem('EVM_REGISTRY_KEY or EVM_REGISTRY_KEY_FILE must hold the key that will write')
+  const contract = readRegistryContract(settings)
+  settings.done()
+  return { rpcUrls, privateKey: privateKey as Uint8Array, contract } // without a key the settings are refused
+}
+
+/** A second run makes no second registry: receipts would be looked up in the wrong one. */
+async function requireOurs(rpcUrls: string[], privateKey: Uint8Array, contract: Address): Promise<void> {
+  const registry = createEvmRegistry({ rpcUrls, privateKey, contract })
+  // Many contracts have an owner; only a registry answers this.
+  await registry.read('')
+  if (!(await registry.isOwner())) {
+    throw new Error(`EVM_REGISTRY_CONTRACT is a registry, and its owner is not EVM_REGISTRY_KEY (${registry.address}).`)
+  }
+  console.error('EVM_REGISTRY_CONTRACT is a registry that this key writes to already. Nothing was deployed.')
+}
+
+async function deploy(account: EvmAccount): Promise<Address> {
+  const { contract, ...signed } = await prepareDeployment(account)
+  console.error(`Deploying the registry to ${contract} with ${signed.tx} of ${account.address}.`)
+  if ((await account.send(signed.raw)) === 'number_taken') {
+    throw new Error('Another transaction of this key came first. Nothing was deployed: run this again.')
+  }
+  const fate = await awaitFate(account, signed, WAIT_MS)
+  if (fate.is === 'landed') return contract
+  throw new Error(
+    fate.is === 'may_come'
+      ? `The chain does not show it yet. Once ${signed.tx} is there, set EVM_REGISTRY_CONTRACT=${contract}.`
+      : 'The transaction failed. Nothing was deployed.',
+  )
+}
+
+function advice(error: unknown): string {
+  const { why, message } = error as { why?: string; message: string }
+  return why === 'unavailable' ? `EVM_RPC_URLS: no node of chain ${EVM.chainId} answers: ${message}` : message
+}

@@ -1,0 +1,57 @@
+// `GET /metrics`: this process, its requests, what the database knows, and what publishing costs.
+
+import type { Answered } from '@svc/http-service/service'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Context } from '../context.ts'
+import { createHttpMetrics } from './metrics-http.ts'
+import { type AttestationCounts, numberFamilies, readNumbers } from './metrics-numbers.ts'
+import { balanceFamilies, totalFamilies } from './metrics-publishing.ts'
+import { metricsText } from './metrics-text.ts'
+import { remembered, sparingly } from './remembered.ts'
+
+export interface Metrics {
+  noteAnswer: (answer: Answered) => void
+  text(): Promise<string>
+}
+
+/** Within the ten seconds that Prometheus waits unless told otherwise. */
+const WAIT_MS = 8_000
+
+export function createMetrics(context: Context, countAttestations: () => Promise<AttestationCounts>): Metrics {
+  const { publishingCosts, now, log } = context
+  const http = createHttpMetrics()
+  // Observes the event loop and the collector of garbage, which costs something: not before somebody wants to know.
+  let process: Registry | null = null
+
+  const find = () =>
+    readNumbers(context, countAttestations).catch((error) => {
+      log.warn({ err: error }, 'metrics: the database cannot be read')
+      return null
+    })
+  const numbers = remembered({ find, keptMs: sparingly, waitMs: WAIT_MS, now })
+
+  return {
+    noteAnswer: http.note,
+    async text() {
+      const [known, totals, balance] = await Promise.all([
+        numbers(),
+        publishingCosts.totals(),
+        publishingCosts.balance(),
+      ])
+      process ??= observeProcess()
+      const families = [
+        http.family(),
+        ...(known ? numberFamilies(known) : []),
+        ...(totals ? totalFamilies(totals) : []),
+        ...balanceFamilies(balance),
+      ]
+      return `${metricsText(families)}\n${await process.metrics()}`
+    },
+  }
+}
+
+function observeProcess(): Registry {
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  return register
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title The newest attested Merkle root of every receipt of one gateway.
+/// @notice A key is the first 16 bytes of keccak-256 of a receipt id. Who holds a receipt finds its entry; the entries
+/// tell nobody a receipt.
+contract SvcMerkleRegistry {
+    /// Two words of storage. A root is never zero: it marks a key that nothing was written for.
+    struct Entry {
+        bytes32 root;
+        uint64 slot;
+        uint64 attestedAt;
+        uint32 fileCount;
+    }
+
+    address public owner;
+    address public pendingOwner;
+    mapping(bytes16 key => Entry) private entries;
+
+    event MerkleAnchored(bytes16 indexed key, bytes32 root, uint64 slot, uint32 fileCount, uint64 attestedAt);
+    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
+
+    error NotOwner();
+    error NotPendingOwner();
+    error ZeroRoot();
+    error OlderEntry();
+
+    constructor() {
+        owner = msg.sender;
+        emit OwnershipTransferred(address(0), msg.sender);
+    }
+
+    modifier onlyOwner() {
+        if (msg.sender != owner) revert NotOwner();
+        _;
+    }
+
+    /// @notice Writes the newest attestation of a receipt. Writing the same again changes nothing.
+    /// @param slot Where the statement stands on the primary chain. It orders statements of the same second.
+    /// @param attestedAt Unix seconds.
+    function anchorMerkle(bytes16 key, bytes32 root, uint64 slot, uint32 fileCount, uint64 attestedAt)
+        external
+        onlyOwner
+    {
+        if (root == 0) revert ZeroRoot();
+        Entry storage entry = entries[key];
+        (uint64 slotThere, uint64 attestedThere) = (entry.slot, entry.attestedAt);
+        // A transaction that comes late must not put an older statement in the place of a newer one.
+        if (attestedAt < attestedThere || (attestedAt == attestedThere && slot < slotThere)) revert OlderEntry();
+        bool isThere = attestedAt == attestedThere && slot == slotThere && fileCount == entry.fileCount
+            && root == entry.root;
+        if (isThere) return;
+        entries[key] = Entry(root, slot, attestedAt, fileCount);
+        emit MerkleAnchored(key, root, slot, fileCount, attestedAt);
+    }
+
+    /// @notice The newest attestation of a receipt; zeros where there is none.
+    function verifyMerkle(bytes16 key)
+        external
+        view
+        returns (bytes32 root, uint64 slot, uint32 fileCount, uint64 attestedAt)
+    {
+        Entry storage entry = entries[key];
+        return (entry.root, entry.slot, entry.fileCount, entry.attestedAt);
+    }
+
+    /// @notice Offers the registry to another account, which must accept it; the zero address takes an offer back.
+    function transferOwnership(address newOwner) external onlyOwner {
+        pendingOwner = newOwner;
+        emit OwnershipTransferStarted(owner, newOwner);
+    }
+
+    function acceptOwnership() external {
+        if (msg.sender != pendingOwner) revert NotPendingOwner();
+        emit OwnershipTransferred(owner, msg.sender);
+        owner = msg.sender;
+        delete pendingOwner;
+    }
+}

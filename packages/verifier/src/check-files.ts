@@ -1,0 +1,102 @@
+// The files themselves against the list: read one after the other, each as a stream.
+
+import { hashContent } from '@svc/protocol/content-hash'
+import type { FileEntry } from '@svc/protocol/merkle'
+import { type Fact, failed, PASSED } from './facts.ts'
+import { quoted } from './printable.ts'
+
+/** Where the files are. The verifier asks for names that stay within a folder, and for no others. */
+export interface FileSource {
+  /** The bytes of a file; null when there is none of that name. */
+  open(filename: string): Opened | Promise<Opened>
+  /** All names that are there. Without it nobody looks for files that the bundle does not have. */
+  names?(): AsyncIterable<string> | Iterable<string>
+}
+
+type Opened = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
+
+const PROBLEMS = ['missing', 'changed', 'unreadable', 'unsafe', 'extra'] as const
+type FileProblem = (typeof PROBLEMS)[number]
+
+export interface FilesReport {
+  /** Files whose bytes have the size and the hash of the list. */
+  matching: number
+  /** How many files have which problem. `unsafe` are names that would leave a folder; nobody asked for them. */
+  counts: Record<FileProblem, number>
+  /** The first hundred of each. */
+  names: Record<FileProblem, string[]>
+}
+
+const MAX_NAMES = 100
+
+export interface FileCheck {
+  check(files: readonly FileEntry[]): Promise<void>
+  end(): { fact: Fact; report: FilesReport }
+}
+
+export async function createFileCheck(source: FileSource): Promise<FileCheck> {
+  const notInBundle = new Set<string>()
+  if (source.names) for await (const name of source.names()) notInBundle.add(name)
+  const report: FilesReport = {
+    matching: 0,
+    counts: { missing: 0, changed: 0, unreadable: 0, unsafe: 0, extra: 0 },
+    names: { missing: [], changed: [], unreadable: [], unsafe: [], extra: [] },
+  }
+
+  function note(problem: FileProblem, filename: string): void {
+    report.counts[problem]++
+    if (report.names[problem].length < MAX_NAMES) report.names[problem].push(filename)
+  }
+
+  return {
+    async check(files) {
+      for (const file of files) {
+        notInBundle.delete(file.filename)
+        const problem = await problemOf(file, source)
+        if (problem) note(problem, file.filename)
+        else report.matching++
+      }
+    },
+    end() {
+      for (const name of notInBundle) note('extra', name)
+      return { fact: factOf(report), report }
+    },
+  }
+}
+
+async function problemOf(file: FileEntry, source: FileSource): Promise<FileProblem | null> {
+  if (!staysInFolder(file.filename)) return 'unsafe'
+  try {
+    const bytes = await source.open(file.filename)
+    if (bytes === null) return 'missing'
+    const found = await hashContent(bytes, file.size_bytes)
+    const matches = found?.size_bytes === file.size_bytes && found.content_hash === file.content_hash
+    return matches ? null : 'changed'
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** A relative path of plain parts: no way up, no root, no drive, nothing that one system reads as a separator. */
+function staysInFolder(filename: string): boolean {
+  if (/[\\\0:]/.test(filename)) return false
+  return filename.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+const SENTENCES: Record<FileProblem, string> = {
+  missing: 'not there',
+  changed: 'of another size or content',
+  unreadable: 'not readable',
+  unsafe: 'under a name that leaves the folder',
+  extra: 'not in the bundle',
+}
+
+function factOf({ counts, names }: FilesReport): Fact {
+  const found = PROBLEMS.filter((problem) => counts[problem] > 0)
+  if (found.length === 0) return PASSED
+  const parts = found.map((problem) => {
+    const others = counts[problem] > 1 ? ` and ${counts[problem] - 1} more` : ''
+    return `${quoted(names[problem][0] as string)}${others} ${SENTENCES[problem]}`
+  })
+  return failed(parts.join('; '))
+}

@@ -1,0 +1,50 @@
+// The facts about a bundle. Each stands alone; none is folded into another, and there is no word for all of them.
+
+import type { FactValue } from '@svc/protocol/facts'
+
+export const OFFLINE_FACTS = [
+  'merkle_root_matches',
+  'files_match',
+  'statement_digest_matches',
+  'envelope_binds_commitment',
+  'signature_valid',
+  'key_pinned',
+] as const
+
+export const ONLINE_FACTS = [
+  'anchor_tx_succeeded',
+  'anchor_signer_matches',
+  'anchor_payload_matches',
+  'anchor_slot_matches',
+  'anchor_finalized',
+  'registry_matches',
+] as const
+
+type OfflineFact = (typeof OFFLINE_FACTS)[number]
+type OnlineFact = (typeof ONLINE_FACTS)[number]
+export type BundleFact = OfflineFact | OnlineFact
+
+/** `why` is a short plain sentence for a person. */
+export type Fact = { value: 'passed' } | { value: Exclude<FactValue, 'passed'>; why: string }
+
+type OfflineFacts = Record<OfflineFact, Fact>
+export type OnlineFacts = Record<OnlineFact, Fact>
+export type BundleFacts = OfflineFacts & OnlineFacts
+
+export const PASSED: Fact = { value: 'passed' }
+
+export function failed(why: string): Fact {
+  return { value: 'failed', why }
+}
+
+export function notChecked(why: string): Fact {
+  return { value: 'not_checked', why }
+}
+
+export function unavailable(why: string): Fact {
+  return { value: 'unavailable', why }
+}
+
+export function passedUnless(problem: string | null): Fact {
+  return problem === null ? PASSED : failed(problem)
+}

@@ -1,0 +1,68 @@
+// The text of a bundle without the rows of its file list, and where in it that list begins. Whether the text is JSON is
+// for the strict reader to judge, which gets all of it in the end; so a second list under the same key is refused there.
+
+import { RefusedBundle } from './refusal.ts'
+
+const MAX_LENGTH = 1024 * 1024
+
+export interface RestOfDocument {
+  /** What follows the opening bracket of the file list; null when the list does not begin in this piece. */
+  write(piece: string): string | null
+  text(): string
+}
+
+export function createRestOfDocument(): RestOfDocument {
+  let text = ''
+  let at = 0
+  let depth = 0
+  let stringStart = -1
+  let lastString = ''
+  /** The key after whose colon we stand. */
+  let key = ''
+  let isListFound = false
+
+  /** Whether the file list begins at this character. */
+  function step(char: string): boolean {
+    if (stringStart >= 0) inString(char)
+    else if (char === '"') stringStart = at
+    else if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    else if (char === ':' && depth === 1) key = lastString
+    else if (char === ',' && depth === 1) key = ''
+    return char === '[' && stringStart < 0 && depth === 2 && !isListFound && meansFiles(key)
+  }
+
+  function inString(char: string): void {
+    if (char === '\\') at++
+    if (char !== '"') return
+    if (depth === 1) lastString = text.slice(stringStart, at + 1)
+    stringStart = -1
+  }
+
+  return {
+    write(piece) {
+      text += piece
+      for (; at < text.length; at++) {
+        if (!step(text[at] as string)) continue
+        isListFound = true
+        at++
+        const rows = text.slice(at)
+        text = text.slice(0, at)
+        return rows
+      }
+      if (text.length > MAX_LENGTH)
+        throw new RefusedBundle('too_large', `${MAX_LENGTH} characters and more beside files`)
+      return null
+    },
+    text: () => text,
+  }
+}
+
+/** In whatever spelling: a key may be written with escapes. */
+function meansFiles(key: string): boolean {
+  try {
+    return JSON.parse(key) === 'files'
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,60 @@
+// Questions to a node of the primary chain. A node can be down, lie or babble: each answer is looked at before it is
+// used, and what cannot be read counts as no answer.
+
+import { fromBase64 } from '@svc/protocol/bytes'
+import type { Json } from '@svc/protocol/canonical'
+import { printable } from './printable.ts'
+import { isObject } from './strict.ts'
+
+/** The `result` of a JSON-RPC call, as JSON; throws when there is none. That it ends in time is the function's duty. */
+export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
+
+export type Answer<T> = { found: T } | { found: null } | { unavailable: string }
+
+/** `read` gives null for what is not an answer to the question. */
+export async function ask<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly Json[],
+  read: (result: Json) => Answer<T> | null,
+): Promise<Answer<T>> {
+  try {
+    // Plain data, whatever the function gave: nothing in it can throw or change when it is looked at.
+    const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
+    return read(result) ?? { unavailable: `the node's answer to ${method} makes no sense` }
+  } catch (error) {
+    return { unavailable: `the node does not answer ${method}: ${printable(String(error), 200)}` }
+  }
+}
+
+export type Commitment = 'confirmed' | 'finalized'
+
+export function askGenesisHash(rpc: Rpc): Promise<Answer<string>> {
+  return ask(rpc, 'getGenesisHash', [], (result) => (typeof result === 'string' ? { found: result } : null))
+}
+
+export interface Account {
+  owner: string
+  data: Uint8Array
+}
+
+/** Null: there is no such account. */
+export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> {
+  return ask(rpc, 'getAccountInfo', [address, { encoding: 'base64', commitment: 'confirmed' }], (result) => {
+    const value = isObject(result) ? result.value : undefined
+    if (value === null) return { found: null }
+    const { owner, data } = isObject(value) ? value : {}
+    const bytes = readBase64(data)
+    return bytes && typeof owner === 'string' ? { found: { owner, data: bytes } } : null
+  })
+}
+
+const MAX_BASE64_LENGTH = 64 * 1024
+
+/** Bytes as nodes write them: `[text, "base64"]`. */
+export function readBase64(value: Json | undefined): Uint8Array | null {
+  if (!Array.isArray(value)) return null
+  const [text, encoding] = value as readonly Json[]
+  if (typeof text !== 'string' || text.length > MAX_BASE64_LENGTH || encoding !== 'base64') return null
+  return fromBase64(text)
+}

@@ -1,0 +1,130 @@
+import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
+import { bare } from '@svc/protocol/bytes'
+import type { Json } from '@svc/protocol/canonical'
+import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { isKeyOfTime } from '@svc/protocol/signing-keys'
+import { type Fact, failed, notChecked, PASSED } from './facts.ts'
+import { type KeyUse, type PinnedKey, unixSeconds } from './pinned-keys.ts'
+import type { BundleParts } from './read-bundle.ts'
+import { isObject, type JsonObject } from './strict.ts'
+
+export interface SigningKey {
+  public_key_hex: string
+  key_id: string
+  /** Whether it was among the keys given. A key that came with the bundle proves that it agrees with itself, no more. */
+  pinned: boolean
+}
+
+export interface SignatureFacts {
+  signature_valid: Fact
+  key_pinned: Fact
+  key: SigningKey | null
+}
+
+/** A signature that is there, and all that is needed to check it. */
+interface Signed {
+  use: KeyUse
+  isSignedBy(key: Ed25519Verifier): boolean
+  /** Keys that the bundle itself names. */
+  ownKeys: string[]
+  /** When it was signed, as the bundle says. */
+  at: number | null
+  /** What the bundle says of the key, against which it is held. */
+  contradicts(keyHex: string): string | null
+}
+
+export function signatureFacts(parts: BundleParts, pinned: readonly PinnedKey[], domainTag: string): SignatureFacts {
+  const signed = parts.envelope ? signedStatement(parts.envelope, domainTag) : signedRoot(parts)
+  if (typeof signed === 'string') return unsigned(signed, pinned)
+  const usable = pinned.filter(({ use }) => use === null || use === signed.use)
+  const signer = findSigner(usable.map(({ publicKeyHex }) => publicKeyHex).concat(signed.ownKeys), signed)
+  if (signer === null) return unsigned('the signature is of none of the keys', pinned)
+  const pins = usable.filter(({ publicKeyHex }) => publicKeyHex === signer)
+  const contradiction = signed.contradicts(signer)
+  return {
+    signature_valid: contradiction === null ? PASSED : failed(contradiction),
+    key_pinned: pinned.length === 0 ? NOTHING_PINNED : keyPinned(pins, usable, signed.at),
+    key: { public_key_hex: signer, key_id: issuerKeyId(signer), pinned: pins.length > 0 },
+  }
+}
+
+const NOTHING_PINNED = notChecked('no key was pinned: the signature shows only that the bundle agrees with itself')
+
+function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
+  const key_pinned = pinned.length === 0 ? NOTHING_PINNED : failed('nothing is signed by a pinned key')
+  return { signature_valid: failed(why), key_pinned, key: null }
+}
+
+function keyPinned(pins: readonly PinnedKey[], usable: readonly PinnedKey[], at: number | null): Fact {
+  if (pins.length === 0) return failed('the key that signed is not among the pinned keys')
+  if (at !== null && pins.some((pin) => isKeyOfTime(pin, usable, at))) return PASSED
+  if (at === null && pins.some(({ validFrom, validTo }) => validFrom === null && validTo === null)) return PASSED
+  return failed(
+    at === null ? 'the key has a period, and the bundle no time' : `the key was not in use ${isoSeconds(at)}`,
+  )
+}
+
+/** Why there is nothing to check, or how to check it. */
+function signedStatement(envelope: JsonObject, domainTag: string): Signed | string {
+  const { body, sig_alg, signature, issuer_pubkey = null } = envelope
+  if (!domainTagBytes(domainTag)) return `the domain tag is not ${DOMAIN_TAG_BYTES} printable ASCII characters`
+  if (sig_alg !== 'ed25519') return 'the statement is not signed by Ed25519'
+  if (typeof signature !== 'string') return 'the statement has no signature'
+  if (!isObject(body)) return 'the envelope has no body'
+  if (issuer_pubkey !== null && typeof issuer_pubkey !== 'string') return 'issuer_pubkey is not a key'
+  return {
+    use: 'evidence-envelope',
+    isSignedBy: (key) => isStatementSignedBy(key, envelope as unknown as EvidenceEnvelope, domainTag),
+    ownKeys: issuer_pubkey === null ? [] : [issuer_pubkey],
+    at: unixSeconds(body.issued_at),
+    contradicts(keyHex) {
+      if (issuer_pubkey !== null && issuer_pubkey !== keyHex) return 'another key signed than issuer_pubkey'
+      return body.issuer_key_id === issuerKeyId(keyHex) ? null : 'another key signed than issuer_key_id names'
+    },
+  }
+}
+
+function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Signed | string {
+  const { manifest_signature, signed_message } = v1Signature ?? {}
+  const root = typeof commitment.merkle_root === 'string' ? bare(commitment.merkle_root) : ''
+  if (typeof manifest_signature !== 'string') return 'there is no manifest_signature'
+  if (isUnsigned(manifest_signature)) return 'the record says that it is unsigned'
+  return {
+    use: 'attestation',
+    isSignedBy: (key) => isManifestSignedBy(key, root, manifest_signature),
+    ownKeys: listedKeys(signingKeys),
+    at: unixSeconds(commitment.attested_at),
+    contradicts: () => (signed_message === root ? null : 'signed_message is not the Merkle root'),
+  }
+}
+
+/** A bundle must not keep its verifier busy with keys. */
+const MAX_OWN_KEYS = 64
+
+function listedKeys(signingKeys: Json): string[] {
+  const keys = isObject(signingKeys) && Array.isArray(signingKeys.keys) ? (signingKeys.keys as readonly Json[]) : []
+  const hexes = keys.flatMap((entry) =>
+    isObject(entry) && typeof entry.public_key_hex === 'string' ? [entry.public_key_hex] : [],
+  )
+  return [...new Set(hexes)].slice(0, MAX_OWN_KEYS)
+}
+
+function findSigner(candidates: readonly string[], { isSignedBy }: Signed): string | null {
+  const isSigner = (hex: string) => {
+    const key = ed25519PublicKeyFromHex(hex)
+    return key !== null && holds(() => isSignedBy(key))
+  }
+  return [...new Set(candidates)].find(isSigner) ?? null
+}
+
+/** A body that cannot even be hashed is signed by nobody. */
+function holds(check: () => boolean): boolean {
+  try {
+    return check()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,78 @@
+// Several bundles of one proof: each statement names the digest of the one before it.
+
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import type { VerifiedBundle } from './verify-bundle.ts'
+
+type ChainProblem =
+  /** A bundle without a statement: of version 1, or one whose statement has not the form of one. */
+  | 'no_statement'
+  | 'other_proof'
+  /** The same statement twice. */
+  | 'repeat'
+  /** Two statements in one place, or one that names another before it than the one that is there. */
+  | 'fork'
+  | 'gap'
+  /** The key changed, and not from one pinned key to another. */
+  | 'other_key'
+  /** A bundle is wrong by itself. */
+  | 'failed_facts'
+
+export interface ChainReport {
+  /** In the order of their places. */
+  sequences: number[]
+  /** Empty for a chain without fault from its first place to its last. */
+  problems: { code: ChainProblem; why: string }[]
+  /** Whether the chain begins with the first statement ever made. */
+  isFromStart: boolean
+}
+
+type Link = VerifiedBundle & { envelope: EvidenceEnvelope }
+
+/** In whatever order they are given. */
+export function verifyChain(bundles: readonly VerifiedBundle[]): ChainReport {
+  const links = bundles.filter((bundle): bundle is Link => bundle.envelope !== null)
+  links.sort((a, b) => a.envelope.body.sequence - b.envelope.body.sequence)
+  const problems: ChainReport['problems'] = []
+  const missing = bundles.length - links.length
+  if (missing > 0) problems.push({ code: 'no_statement', why: `${missing} of the bundles have no statement` })
+  for (const { envelope, failed } of links) {
+    if (failed.length > 0) {
+      problems.push({ code: 'failed_facts', why: `statement ${envelope.body.sequence}: ${failed.join(', ')} failed` })
+    }
+  }
+  links.slice(1).forEach((link, i) => {
+    problems.push(...problemsBetween(links[i] as Link, link))
+  })
+  const sequences = links.map(({ envelope }) => envelope.body.sequence)
+  return { sequences, problems, isFromStart: sequences[0] === 1 }
+}
+
+function problemsBetween(earlier: Link, later: Link): ChainReport['problems'] {
+  const [before, after] = [earlier.envelope, later.envelope]
+  const [from, to] = [before.body.sequence, after.body.sequence]
+  if (before.body.proof_id !== after.body.proof_id) {
+    return [{ code: 'other_proof', why: `statements ${from} and ${to} are of two proofs` }]
+  }
+  if (from === to) {
+    return before.statement_digest === after.statement_digest
+      ? [{ code: 'repeat', why: `statement ${to} is there twice` }]
+      : [{ code: 'fork', why: `there are two statements ${to}` }]
+  }
+  return [...linkProblem(before, after), ...keyProblem(earlier, later)]
+}
+
+function linkProblem({ body, statement_digest }: EvidenceEnvelope, { body: next }: EvidenceEnvelope) {
+  if (next.sequence > body.sequence + 1) {
+    const [first, last] = [body.sequence + 1, next.sequence - 1]
+    const why = first === last ? `statement ${first} is missing` : `statements ${first} to ${last} are missing`
+    return [{ code: 'gap' as const, why }]
+  }
+  if (next.prev_statement_digest === statement_digest) return []
+  return [{ code: 'fork' as const, why: `statement ${next.sequence} follows another statement than ${body.sequence}` }]
+}
+
+function keyProblem({ key, envelope }: Link, { key: nextKey, envelope: next }: Link) {
+  if (key?.public_key_hex === nextKey?.public_key_hex || (key?.pinned && nextKey?.pinned)) return []
+  const why = `statements ${envelope.body.sequence} and ${next.body.sequence} are of two keys, not both pinned`
+  return [{ code: 'other_key' as const, why }]
+}

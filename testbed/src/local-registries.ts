@@ -1,0 +1,31 @@
+// What an operator sets up once, done at the start of a development environment: the registries of both chains.
+
+import { prepareDeployment } from '@svc/gateway/anchors/evm/deploy-registry'
+import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
+import { readConfig } from '@svc/gateway/config'
+import { createEvmAccount } from '@svc/gateway/evm/account'
+import type { Variables } from '@svc/http-service/config'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { type Address, getContractAddress, hexToBytes } from 'viem'
+import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
+import type { LocalChains } from './local-chains.ts'
+
+/** Owns the EVM registry. The last of the payers sends x402 payments. */
+const OWNER = DEV_PAYERS.at(-2)!
+
+/** Finds what an earlier start has set up. Answers what a gateway is told of it. */
+export async function setUpRegistries(chains: LocalChains, variables: Variables): Promise<Variables> {
+  const { config, secrets } = readConfig({ ...variables, ...chains.variables })
+  const { credentialName } = config.anchors.registry
+  await setUpRegistry(ed25519Signer(secrets.publicationSeed), credentialName, [chains.primary.url])
+  return { EVM_REGISTRY_CONTRACT: await evmRegistry(chains.evm.url), EVM_REGISTRY_KEY: OWNER.privateKey }
+}
+
+async function evmRegistry(rpcUrl: string): Promise<Address> {
+  const account = createEvmAccount([rpcUrl], hexToBytes(OWNER.privateKey))
+  const first = getContractAddress({ from: OWNER.address, nonce: 0n })
+  if (await account.client.getCode({ address: first })) return first
+  const { raw, contract } = await prepareDeployment(account)
+  await account.send(raw)
+  return contract
+}

@@ -1,0 +1,41 @@
+import type { Address } from '@solana/kit'
+
+/** An account as a program sees it: the fields it may look at, and where in its memory they are. */
+export interface ProgramAccount {
+  readonly address: Address
+  readonly signer: boolean
+  readonly writable: boolean
+  readonly owner: Address
+  readonly lamports: bigint
+  readonly data: Uint8Array
+  readonly at: bigint
+}
+
+/** 32 KiB that are a program's own while it runs. */
+export const HEAP = 0x3_0000_0000n
+/** The runtime hands over the accounts and the data of an instruction here. */
+const INPUT = 0x4_0000_0000n
+export const FIRST_ACCOUNT = INPUT + 8n
+
+export const FIELDS = { signer: 1n, address: 8n, owner: 40n, lamports: 72n, dataLength: 80n, data: 88n } as const
+const RENT_EPOCH_BYTES = 8n
+const ROOM_TO_GROW = 10_240n
+const REPEATED_ACCOUNT_BYTES = 8n
+
+/** Gives each account of an instruction its place in memory; one that is named again is where it was the first time. */
+export function placeAccounts(accounts: readonly Omit<ProgramAccount, 'at'>[]): ProgramAccount[] {
+  const placed = new Map<Address, ProgramAccount>()
+  let next = FIRST_ACCOUNT
+  return accounts.map((account) => {
+    const earlier = placed.get(account.address)
+    if (earlier) {
+      next += REPEATED_ACCOUNT_BYTES
+      return earlier
+    }
+    const here = { ...account, at: next }
+    placed.set(account.address, here)
+    const end = next + FIELDS.data + BigInt(account.data.length) + ROOM_TO_GROW
+    next = ((end + 7n) / 8n) * 8n + RENT_EPOCH_BYTES
+    return here
+  })
+}

@@ -1,0 +1,53 @@
+// `node vectors/make-bundles.ts` writes the conformance pack anew: vectors/bundles/ and its index. The same every time.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { ANCHORS } from './pack/anchored.ts'
+import { BAD_DOCUMENTS } from './pack/bad-documents.ts'
+import { BAD_FILE_LISTS } from './pack/bad-file-lists.ts'
+import { BAD_SIGNATURES } from './pack/bad-signatures.ts'
+import { BAD_STATEMENTS } from './pack/bad-statements.ts'
+import { type Case, expected } from './pack/case.ts'
+import { CHAINS, LINKS } from './pack/chains.ts'
+import { NODES } from './pack/nodes.ts'
+import { REGISTERED } from './pack/registered.ts'
+import { VALID } from './pack/valid.ts'
+
+const CASES = [
+  ...VALID,
+  ...BAD_FILE_LISTS,
+  ...BAD_STATEMENTS,
+  ...BAD_SIGNATURES,
+  ...BAD_DOCUMENTS,
+  ...ANCHORS,
+  ...NODES,
+  ...REGISTERED,
+  ...LINKS,
+]
+
+/** Every file of the pack by its name. */
+export function makePack(): Map<string, Uint8Array> {
+  const pack = new Map<string, Uint8Array>()
+  for (const { name, document, rpc } of CASES) {
+    if (document !== undefined) pack.set(`${name}.json`, bytesOf(document))
+    if (rpc) pack.set(`${name}.rpc.json`, bytesOf(`${JSON.stringify(rpc, null, 1)}\n`))
+  }
+  pack.set('index.json', bytesOf(`${JSON.stringify({ cases: CASES.map(entryOf), chains: CHAINS }, null, 1)}\n`))
+  return pack
+}
+
+function entryOf(of: Case) {
+  const given = { ...of.given, ...(of.rpc && { rpc: `${of.name}.rpc.json` }) }
+  return { name: of.name, file: `${of.of ?? of.name}.json`, what: of.what, given, expect: expected(of) }
+}
+
+function bytesOf(document: NonNullable<Case['document']>): Uint8Array {
+  if (document instanceof Uint8Array) return document
+  return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
+}
+
+if (import.meta.main) {
+  const folder = new URL('bundles/', import.meta.url)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const [name, bytes] of makePack()) writeFileSync(new URL(name, folder), bytes)
+}

@@ -1,0 +1,79 @@
+// A case of the pack: a document, what the verifier is given besides, and what must come out.
+
+import type { Json, JsonObject } from './formats.ts'
+import { STATEMENT_KEY } from './keys.ts'
+
+export const FACTS = [
+  'merkle_root_matches',
+  'files_match',
+  'statement_digest_matches',
+  'envelope_binds_commitment',
+  'signature_valid',
+  'key_pinned',
+  'anchor_tx_succeeded',
+  'anchor_signer_matches',
+  'anchor_payload_matches',
+  'anchor_slot_matches',
+  'anchor_finalized',
+  'registry_matches',
+] as const
+export type FactName = (typeof FACTS)[number]
+export type FactValue = 'passed' | 'failed' | 'not_checked' | 'unavailable'
+export type Facts = Partial<Record<FactName, FactValue>>
+
+export interface GivenInPack {
+  /** Public keys in hex, or a signing-key list. */
+  pinned_keys?: string[] | JsonObject
+  pinned_signers?: string[]
+  domain_tag?: string
+  /** The name of a file with recorded answers of a node. */
+  rpc?: string
+  /** A folder: names and texts. */
+  files?: Record<string, string>
+}
+
+export interface Case {
+  /** The document's file is named after it. */
+  name: string
+  what: string
+  /** Text and bytes go out as they are. Absent: the document of `of`. */
+  document?: JsonObject | string | Uint8Array
+  /** The case whose document this one looks at with other eyes. */
+  of?: string
+  given?: GivenInPack
+  /** Answers of a node, recorded under the case's own name. */
+  rpc?: RpcAnswer[]
+  /** Facts that are not as in an untouched version-2 bundle under its pinned key; or why there are none. */
+  expect: Facts | { refused: string }
+}
+
+export interface RpcAnswer {
+  method: string
+  params: Json[]
+  result?: Json
+  error?: { code: number; message: string }
+}
+
+export const PINNED: GivenInPack = { pinned_keys: [STATEMENT_KEY.hex] }
+
+const UNTOUCHED: Record<FactName, FactValue> = {
+  merkle_root_matches: 'passed',
+  files_match: 'not_checked',
+  statement_digest_matches: 'passed',
+  envelope_binds_commitment: 'passed',
+  signature_valid: 'passed',
+  key_pinned: 'passed',
+  anchor_tx_succeeded: 'not_checked',
+  anchor_signer_matches: 'not_checked',
+  anchor_payload_matches: 'not_checked',
+  anchor_slot_matches: 'not_checked',
+  anchor_finalized: 'not_checked',
+  registry_matches: 'not_checked',
+}
+
+export function expected({ expect }: Case): Record<string, string> {
+  return 'refused' in expect ? expect : { ...UNTOUCHED, ...expect }
+}
+
+export const OF_V1 = { statement_digest_matches: 'not_checked', envelope_binds_commitment: 'not_checked' } as const
+export const UNSIGNED = { signature_valid: 'failed', key_pinned: 'failed' } as const

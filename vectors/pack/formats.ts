@@ -1,0 +1,67 @@
+// The formats of a bundle, written once more with nothing but a hash function: the pack must not be the verifier's own
+// output held against itself. Short rather than fast.
+
+import { createHash } from 'node:crypto'
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+export interface PackFile {
+  filename: string
+  size_bytes: number
+  content_hash: string
+}
+
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
+export function canonical(value: Json): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] as Json)}`)
+  return `{${members.join()}}`
+}
+
+/** By code point, which is the order of the bytes in UTF-8. */
+export function inOrder<T extends { filename: string }>(files: readonly T[]): T[] {
+  return [...files].sort((a, b) => Buffer.compare(Buffer.from(a.filename), Buffer.from(b.filename)))
+}
+
+export function merkleRoot(files: readonly PackFile[]): string {
+  let level = inOrder(files).map((file) => sha256(`${file.filename}:${file.size_bytes}:${file.content_hash}`))
+  while (level.length > 1) {
+    if (level.length % 2 === 1) level.push(level.at(-1) as string)
+    level = level.flatMap((node, i) => (i % 2 === 0 ? [sha256(node + level[i + 1])] : []))
+  }
+  return level[0] as string
+}
+
+export function manifestDigest(files: readonly PackFile[]): string {
+  const rows = inOrder(files).map(({ filename, size_bytes, content_hash }) => {
+    return { filename, size_bytes: String(size_bytes), content_hash }
+  })
+  return `sha256:${sha256(canonical(rows))}`
+}
+
+export function isoSeconds(unixSeconds: number): string {
+  return `${new Date(unixSeconds * 1000).toISOString().slice(0, 19)}Z`
+}
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+export function base58(bytes: Uint8Array): string {
+  let text = ''
+  for (let rest = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= 58n) {
+    text = ALPHABET[Number(rest % 58n)] + text
+  }
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return '1'.repeat(zeros === -1 ? bytes.length : zeros) + text
+}
+
+export function fromBase58(text: string, length: number): Uint8Array {
+  const value = [...text].reduce((sum, char) => sum * 58n + BigInt(ALPHABET.indexOf(char)), 0n)
+  return Buffer.from(value.toString(16).padStart(length * 2, '0'), 'hex')
+}
