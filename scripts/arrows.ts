@@ -11,9 +11,12 @@ const PACKAGES: Record<string, readonly string[]> = {
   contracts: [],
   'http-service': ['api', 'protocol'],
   gateway: ['api', 'contracts', 'database', 'http-service', 'payments', 'protocol'],
+  sdk: ['api', 'protocol'],
+  cli: ['api', 'payments', 'protocol', 'sdk', 'verifier'],
+  mcp: ['api', 'protocol', 'sdk', 'verifier'],
   testbed: ['api', 'database', 'gateway', 'http-service', 'protocol'],
-  acceptance: ['testbed', 'verifier'],
-  bench: ['api', 'http-service', 'protocol', 'testbed'],
+  acceptance: ['api', 'protocol', 'sdk', 'testbed', 'verifier'],
+  bench: ['api', 'gateway', 'http-service', 'protocol', 'testbed'],
 }
 
 /** Rooms of the gateway: each names those it may enter. Files at the top wire them together. */

@@ -6,6 +6,9 @@ import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
+import { gcsRows } from './providers/gcs.ts'
+import { mongodbRows } from './providers/mongodb.ts'
+import { storjRows } from './providers/storj.ts'
 import { purchaseRows } from './purchases.ts'
 import { meetsGoal, type Row } from './row.ts'
 import { sessionRows } from './sessions.ts'
@@ -24,6 +27,9 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
   ['purchases', purchaseRows],
+  ['gcs', gcsRows],
+  ['mongodb', mongodbRows],
+  ['storj', storjRows],
 ]
 
 /** `npm run bench -- HTTP` measures one group only. */

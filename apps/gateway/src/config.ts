@@ -12,7 +12,13 @@ import { type AnchorConfig, readAnchorConfig } from './anchor-settings.ts'
 import { type AttestConfig, readAttestConfig } from './attest-settings.ts'
 import { type EvmRegistryConfig, type EvmRegistrySecrets, readEvmRegistrySettings } from './evm-registry-settings.ts'
 import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
-import { type LimitConfig, readLimits, readStorageConfig, type StorageConfig } from './storage-settings.ts'
+import {
+  type LimitConfig,
+  readLimits,
+  readStorageConfig,
+  type StorageConfig,
+  type StorageSecrets,
+} from './storage-settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
 
 export type Mode = 'development' | 'production'
@@ -57,7 +63,7 @@ interface OidcConfig extends TokenConfig {
   allowedServices: string[]
 }
 
-export interface Secrets extends PaymentSecrets, X402Secrets, EvmRegistrySecrets {
+export interface Secrets extends PaymentSecrets, X402Secrets, EvmRegistrySecrets, StorageSecrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
   /** Shared with oracles, who may have statements computed. */
@@ -79,7 +85,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
   const [x402, x402Secrets] = readX402Settings(settings, payments, mode === 'production')
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, mode === 'production')
-  const storage = readStorageConfig(settings, mode === 'production', dataDir)
+  const [storage, storageSecrets] = readStorageConfig(settings, mode === 'production', dataDir)
   const config: Config = {
     mode,
     dataDir,
@@ -112,6 +118,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ...paymentSecrets,
     ...x402Secrets,
     ...evmRegistrySecrets,
+    ...storageSecrets,
     internalSecret: sharedSecret(settings, mode, 'INTERNAL_SECRET'),
     oracleSecret: sharedSecret(settings, mode, 'ORACLE_CALLBACK_SECRET'),
   }

@@ -76,6 +76,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
       async stop() {
         await closeService(service, { graceMs: REQUESTS_GRACE_MS })
         await context.queue.stop({ graceMs: JOBS_GRACE_MS })
+        await context.providers.close?.()
         await context.database.close()
         context.log.output.flush()
       },

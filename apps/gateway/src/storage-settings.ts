@@ -4,15 +4,21 @@ import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
+import { type ProviderSettings, readProviderSettings } from './providers/drivers.ts'
 
 export interface StorageConfig {
   /** What is sold, and by which driver its bytes are kept. */
-  drivers: Partial<Record<Provider, 'local'>>
+  drivers: Partial<Record<Provider, 'local' | 'own'>>
   localFolder: string
   maxUploadBytes: number
   partMaxBytes: number
   fetch: { timeoutSeconds: number; maxBytes: number }
   systemPrefix: string
+}
+
+/** How to reach what is not on this machine. */
+export interface StorageSecrets {
+  providers: ProviderSettings
 }
 
 /** Each per minute; 0 for none. */
@@ -26,11 +32,16 @@ const MEBIBYTE = 1_048_576
 const GIBIBYTE = 1_073_741_824
 const MAX_BYTES = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-export function readStorageConfig(settings: SettingsReader, isProduction: boolean, dataDir: string): StorageConfig {
+export function readStorageConfig(
+  settings: SettingsReader,
+  isProduction: boolean,
+  dataDir: string,
+): [StorageConfig, StorageSecrets] {
+  const providers = readProviderSettings(settings)
   const localFolder = resolve(settings.text('STORAGE_DIR', `${dataDir}/files`))
   settings.asked.set('STORAGE_DIR', '<DATA_DIR>/files')
-  return {
-    drivers: readDrivers(settings, isProduction),
+  const config: StorageConfig = {
+    drivers: readDrivers(settings, isProduction, providers),
     localFolder,
     maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', 5 * GIBIBYTE, MAX_BYTES),
     partMaxBytes: settings.integer('SESSION_PART_MAX_BYTES', 8 * MEBIBYTE, { min: 1, max: 64 * MEBIBYTE }),
@@ -40,19 +51,37 @@ export function readStorageConfig(settings: SettingsReader, isProduction: boolea
     },
     systemPrefix: systemPrefix(settings),
   }
+  return [config, { providers }]
 }
 
-function readDrivers(settings: SettingsReader, isProduction: boolean): StorageConfig['drivers'] {
+/** In development every name is kept locally that nothing else is configured for. */
+function readDrivers(
+  settings: SettingsReader,
+  isProduction: boolean,
+  configured: ProviderSettings,
+): StorageConfig['drivers'] {
+  const own = PROVIDERS.filter((provider) => configured[provider as keyof ProviderSettings])
   const names = settings.text('LOCAL_PROVIDERS').split(',').filter(Boolean)
   const unknown = names.filter((name) => !PROVIDERS.some((provider) => provider === name))
   if (unknown.length > 0) {
     settings.problem(`LOCAL_PROVIDERS has "${unknown.join(',')}": it takes ${PROVIDERS.join(', ')}`)
   }
-  if (isProduction && names.length === 0) {
-    settings.problem('LOCAL_PROVIDERS must name what is sold and kept on this machine: without storage nothing is sold')
+  const both = own.filter((provider) => names.includes(provider))
+  if (both.length > 0) {
+    settings.problem(`LOCAL_PROVIDERS has "${both.join(',')}", which is configured by itself: take one of the two away`)
   }
-  const local = isProduction || names.length > 0 ? PROVIDERS.filter((provider) => names.includes(provider)) : PROVIDERS
-  return Object.fromEntries(local.map((provider) => [provider, 'local']))
+  if (isProduction && names.length + own.length === 0) {
+    settings.problem(
+      'No storage is configured, and without it nothing is sold: set up a provider (GCS_BUCKET, MONGODB_URL, ' +
+        'STORJ_BUCKET, …), or name in LOCAL_PROVIDERS what is kept on this machine',
+    )
+  }
+  const isLocal = (provider: Provider) =>
+    names.includes(provider) || (!isProduction && names.length === 0 && !own.includes(provider))
+  return Object.fromEntries([
+    ...PROVIDERS.filter(isLocal).map((provider) => [provider, 'local']),
+    ...own.map((provider) => [provider, 'own']),
+  ])
 }
 
 function systemPrefix(settings: SettingsReader): string {

@@ -6,6 +6,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
+import { SigningDenied } from '../providers/gcs/signing-denied.ts'
 import { ProviderError, type StoredObject } from '../providers/provider.ts'
 import { condemnObject, deleteObjectRow, findUnheldObjects } from './store.ts'
 
@@ -32,7 +33,9 @@ export async function writeObject(
     return { id, ...(await context.providers.named(provider).write(id, bytes, about)) }
   } catch (error) {
     bytes.destroy()
-    await deleteObjectRow(context.database.db, id)
+    // A provider that is gone may have the object all the same: its row stays, for the sweep.
+    const mayBeThere = error instanceof ProviderError && error.reason === 'unavailable'
+    if (!mayBeThere) await deleteObjectRow(context.database.db, id)
     throw storageTrouble(error)
   }
 }
@@ -57,6 +60,7 @@ export async function removeObject(context: Context, provider: string, id: strin
 /** Trouble of a provider as clients are told of it: that there is some, and nothing else (T-31). */
 export function storageTrouble(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
+  if (error instanceof SigningDenied) return signingDenied(error)
   return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker cannot be used right now', {
     hint: 'try again in a minute: nothing was changed',
     headers: { 'retry-after': '30' },
@@ -66,6 +70,15 @@ export function storageTrouble(error: unknown): unknown {
       next_best_method: 'the same',
     },
     cause: error,
+  })
+}
+
+/** The one thing about a provider that has a code of its own (FILE-35). */
+function signingDenied(cause: SigningDenied): ServiceError {
+  return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway may not sign addresses of its storage', {
+    hint: 'nothing you can do: the operator has to let the gateway sign, or have bytes go through it',
+    details: { layer: 'provider', recovery_hint: 'tell the operator of this gateway', next_best_method: 'none' },
+    cause,
   })
 }
 

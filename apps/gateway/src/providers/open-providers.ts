@@ -1,5 +1,6 @@
 import type { Provider } from '@svc/api/purchases'
 import type { StorageConfig } from '../storage-settings.ts'
+import { openDrivers, type ProviderSettings } from './drivers.ts'
 import { openLocalProvider } from './local.ts'
 import type { StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
@@ -10,11 +11,17 @@ export interface Providers {
   /** Where the bytes of a provider that takes its time move on to; null for all others. */
   slow(name: string): SlowStore | null
   isHealthy(): Promise<boolean>
+  /** Lets go of connections, where there are some. */
+  close?(): Promise<void>
 }
 
-export async function openProviders({ drivers, localFolder }: StorageConfig): Promise<Providers> {
+export async function openProviders(
+  { drivers, localFolder }: StorageConfig,
+  settings: ProviderSettings,
+): Promise<Providers> {
   const local = await openLocalProvider({ folder: localFolder })
-  const opened = new Map<string, StorageProvider>(Object.keys(drivers).map((name) => [name, local]))
+  const own = await openDrivers(settings)
+  const opened = new Map(Object.keys(drivers).map((name) => [name, own.get(name) ?? local]))
   return {
     named(name) {
       const provider = opened.get(name)
@@ -25,6 +32,9 @@ export async function openProviders({ drivers, localFolder }: StorageConfig): Pr
     async isHealthy() {
       const answers = await Promise.all([...new Set(opened.values())].map((provider) => provider.check()))
       return answers.every(Boolean)
+    },
+    async close() {
+      await Promise.all([...opened.values()].map((provider) => provider.close?.()))
     },
   }
 }

@@ -49,6 +49,8 @@ export interface StorageProvider {
   remove(key: ObjectKey): Promise<'removed' | 'immutable'>
   /** Whether it can take and give bytes now. */
   check(): Promise<boolean>
+  /** Lets go of connections. */
+  close?(): Promise<void>
 }
 
 export interface StoredObject {

@@ -1,6 +1,7 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type TestLocker } from '../../auth/test-lockers.ts'
+import type { SlowStore } from '../../providers/slow-store.ts'
 import { entryOf, manifestOf } from '../confirm/test-confirm.ts'
 import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './test-settling.ts'
 
@@ -10,10 +11,19 @@ describe('two gateways with one database and one folder', () => {
   let one: SettlingHouse
   let other: SettlingHouse
   let locker: TestLocker
+  /** Of the first, when it has read what is noted. */
+  let beforeSettling = async () => {}
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async settle(object) {
+      await beforeSettling()
+      return slow.settle(object)
+    },
+  })
   beforeAll(async () => {
     database = await createFreshDatabase('postgres')
     stages = await openStages()
-    one = await openSettlingHouse(stages, { DATABASE_URL: database.url })
+    one = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { wrap })
     other = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now })
     locker = await one.locker(ed25519Identity())
   })
@@ -52,5 +62,28 @@ describe('two gateways with one database and one folder', () => {
     expect((await entryOf(locker, 'a'))?.provider_ref).toBe(provider_ref)
     expect(stages.server.paid(hex('contended'))).toBe(1)
     expect(await one.settling()).toEqual([])
+  })
+  it('T-19 pay once also where both find nothing noted', async () => {
+    const held = stages.server.holdUp(hex('raced'), 'ordering')
+    const began = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    beforeSettling = () => {
+      began.resolve()
+      return goOn.promise
+    }
+    await locker.put('b', 'raced')
+    const first = one.gateway.context.queue.drain()
+    await began.promise
+    one.clock.advance(3600)
+    await other.gateway.context.queue.drain()
+    one.clock.advance(3600)
+    const second = other.gateway.context.queue.drain()
+    await held.reached
+    goOn.resolve()
+    await first
+    held.letGo()
+    await second
+    expect((await entryOf(locker, 'b'))?.provider_ref).toEqual(expect.any(String))
+    expect(stages.server.paid(hex('raced'))).toBe(1)
   })
 })

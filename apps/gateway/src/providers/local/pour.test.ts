@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
+import { gather } from '../gather.ts'
 import { ProviderError } from '../provider.ts'
 import { streamOf } from '../test-objects.ts'
-import { gather } from './gather.ts'
 import { pour } from './pour.ts'
 
 async function fullDevice() {

@@ -1,9 +1,9 @@
 import { type FileHandle, link, open, rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
+import { type Gathering, gather } from '../gather.ts'
 import { codeOf, onDisk, syncFolder } from './disk.ts'
 import type { Folders } from './folders.ts'
-import { type Gathering, gather } from './gather.ts'
 import { pour } from './pour.ts'
 
 /** Under its own name an object is whole and durable, or it is not there. */

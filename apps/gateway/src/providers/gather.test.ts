@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { streamOf } from '../test-objects.ts'
 import { gather } from './gather.ts'
+import { streamOf } from './test-objects.ts'
 
 it('T-11 gathers no great number of pieces, however small they are', async () => {
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))

@@ -1,0 +1,175 @@
+// `svc` as people and scripts run it: a process for each command, wallets in files, a gateway and chains that are real.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createPrivateKey } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { startProxy, type TestProxy } from '@svc/sdk/test-proxy'
+import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
+import { DEMO_PAYERS, TREASURY } from '@svc/testbed/primary-chain/dev-accounts'
+import { call as ask } from '@svc/testbed/primary-chain/test-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
+
+const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url))
+
+let place: Place
+let started: Started
+let proxy: TestProxy
+let folder: string
+beforeAll(async () => {
+  place = await findPlace()
+  folder = await mkdtemp(join(tmpdir(), 'svc-acceptance-'))
+  started = await npmStart(place)
+  proxy = await startProxy(place.gateway)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await started.interrupt()
+  await place.leave()
+  await rm(folder, { recursive: true })
+})
+
+/** The machine of one user: a wallet and a folder for settings. */
+function machine(name: string, variables: Record<string, string>) {
+  const { PATH } = process.env
+  const env = {
+    PATH,
+    HOME: join(folder, name),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    SVC_GATEWAY: place.gateway,
+    SVC_PRIMARY_RPC: place.primaryChain,
+    SVC_EVM_RPC: place.evmChain,
+    ...variables,
+  }
+
+  function start(...args: string[]): ChildProcess {
+    return spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  async function run(...args: string[]) {
+    const child = start(...args)
+    const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)]
+    const [exitCode] = await once(child, 'exit')
+    return { exitCode: exitCode as number, stdout: await stdout, stderr: await stderr }
+  }
+
+  /** Its documents; anything but success fails the test. */
+  async function json(...args: string[]) {
+    const { exitCode, stdout, stderr } = await run(...args, '--json')
+    expect(exitCode, `svc ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  }
+
+  return { start, run, json }
+}
+
+async function solanaWallet(payer: number): Promise<string> {
+  const seed = DEMO_PAYERS[payer]!.privateKeyBytes
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
+  const { x = '' } = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }).export({ format: 'jwk' })
+  const file = join(folder, `payer-${payer}.json`)
+  await writeFile(file, JSON.stringify([...seed, ...Buffer.from(x, 'base64url')]), { mode: 0o600 })
+  return file
+}
+
+async function lamportsOf(address: string): Promise<number> {
+  const { result } = await ask(place.primaryChain, 'getBalance', [address, { commitment: 'processed' }])
+  return (result as { value: number }).value
+}
+
+const OFFLINE = ['--require', 'merkle_root_matches,files_match,signature_valid,key_pinned']
+
+describe('svc', () => {
+  it('GEN-09, PAY-51, FILE-01, ATT-06, VER-01, CLI-01..05 from a payment in SOL to evidence that a third party checks', async () => {
+    const { run, json } = machine('solana', { SVC_WALLET: await solanaWallet(2) })
+    const files = join(folder, 'files')
+    await mkdir(join(files, 'sub'), { recursive: true })
+    await writeFile(join(files, 'a.txt'), 'the sum is 100')
+    await writeFile(join(files, 'sub/b ü.bin'), Buffer.alloc(100_000, 7))
+
+    await json('keys', 'pin')
+    const [bought] = await json('buy', '--asset', 'SOL', '--name', 'photos', '--yes')
+    expect(bought).toMatchObject({
+      name: 'photos',
+      receipt: { pay_asset: 'SOL', payer_pubkey: DEMO_PAYERS[2]!.address },
+    })
+    expect(await json('put', files)).toMatchObject([
+      { filename: 'a.txt', status: 'stored' },
+      { filename: 'sub/b ü.bin', status: 'stored', size_bytes: 100_000 },
+    ])
+    const [ls, got, attested] = [await json('ls'), await json('get', '-o', join(folder, 'out')), await json('attest')]
+    expect(ls.map(({ filename, status }) => [filename, status])).toEqual([
+      ['a.txt', 'confirmed'],
+      ['sub/b ü.bin', 'confirmed'],
+    ])
+    expect(got).toMatchObject([{ status: 'saved' }, { status: 'saved' }])
+    expect(await readFile(join(folder, 'out/sub/b ü.bin'))).toEqual(Buffer.alloc(100_000, 7))
+    expect(attested).toMatchObject([{ attestation: { file_count: 2 }, push_result: { status: 'pushed' } }])
+
+    const bundle = join(folder, 'bundle.json')
+    await json('bundle', '-o', bundle)
+    const verified = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
+    expect(verified).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('✓ key_pinned') })
+    const [online] = await json('verify', bundle, '--rpc', place.primaryChain)
+    expect(online.bundles[0].facts).toMatchObject({ anchor_payload_matches: { value: 'passed' } })
+    await writeFile(join(folder, 'out/a.txt'), 'the sum is 900')
+    const tampered = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
+    expect(tampered).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/✗ files_match +failed: "a\.txt"/) })
+  })
+
+  it('GEN-09, PAY-51 pays in MON with a key from the environment, and asks before it does', async () => {
+    const { run, json } = machine('evm', { SVC_EVM_KEY: DEV_PAYERS[2]!.privateKey })
+    const unasked = await run('buy', '--asset', 'MON')
+    expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') })
+    const [{ receipt, locker_id }] = await json('buy', '--asset', 'MON', '--yes')
+    expect(receipt).toMatchObject({ pay_asset: 'MON', network: 'evm-mainnet', sig_alg: 'secp256k1' })
+    expect(await json('lockers')).toMatchObject([{ locker_id, owner: DEV_PAYERS[2]!.address.toLowerCase() }])
+    expect(await json('receipt', '--payment')).toEqual([receipt])
+    expect(await json('ls')).toEqual([])
+  })
+
+  it('PAY-52 killed after it has paid, and repeated, it goes on and pays nothing twice', async () => {
+    const { start, json } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
+    const before = await lamportsOf(TREASURY.address)
+    // The first question is whether such a purchase was paid before; all others are never answered.
+    proxy.plan(/storage\/confirm/, { lie: (body) => body })
+    proxy.always(/storage\/confirm/, { cut: 'request' })
+    const child = start('buy', '--asset', 'SOL', '--yes')
+    const isPaid = async () => (await lamportsOf(TREASURY.address)) > before
+    const wasAsked = () => proxy.seen.filter(({ path }) => path.includes('confirm')).length > 1
+    await expect.poll(async () => (await isPaid()) && wasAsked(), { timeout: 30_000, interval: 100 }).toBe(true)
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exit
+    const paid = (await lamportsOf(TREASURY.address)) - before
+    proxy.behave()
+    const [{ receipt }] = await json('buy', '--asset', 'SOL', '--yes')
+    expect([receipt.paid_raw, await lamportsOf(TREASURY.address)]).toEqual([String(paid), before + paid])
+  })
+
+  it('PAY-56, VER-01 says what a gateway lies about, and does not take it', async () => {
+    const { run } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
+    proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })
+    const lied = await run('receipt')
+    proxy.behave()
+    expect(lied).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining('does not tell the truth') })
+    expect(lied.stderr).toContain('signature of the receipt')
+  })
+
+  it('answers wrong usage with exit code 2 and help, and keeps keys that others can read out', async () => {
+    const wallet = join(folder, 'readable.json')
+    await writeFile(wallet, '[]', { mode: 0o644 })
+    const { run } = machine('wrong', { SVC_WALLET: wallet })
+    const [wrong, readable] = await Promise.all([run('buy', '--units', 'many'), run('whoami')])
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('Usage: svc buy') })
+    expect(readable).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`chmod 600 ${wallet}`) })
+  })
+})

@@ -1,0 +1,22 @@
+import { Argument, type Command } from 'commander'
+import { bashScript } from '../completion/bash.ts'
+import { fishScript } from '../completion/fish.ts'
+import { wordsOf } from '../completion/words.ts'
+import { zshScript } from '../completion/zsh.ts'
+import type { Open } from '../program.ts'
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }
+type Shell = keyof typeof SCRIPTS
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('completion')
+    .description('a script that completes commands and options in your shell')
+    .addArgument(new Argument('<shell>', 'which').choices(Object.keys(SCRIPTS)))
+    .addHelpText('after', '\nFor example:  source <(svc completion bash)')
+    .action(async (shell: Shell, _: object, command: Command) => {
+      const { output } = await open(command)
+      const script = SCRIPTS[shell](wordsOf(program))
+      output.result({ shell, script }, () => script.trimEnd())
+    })
+}

@@ -1,0 +1,53 @@
+import { lockerRecord } from '@svc/api/lockers'
+import type { Command } from 'commander'
+import { counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { Open } from '../program.ts'
+import type { Session } from '../session.ts'
+
+export function add(program: Command, open: Open): void {
+  const operators = program.command('operators').description('who may read, write and list for the owner')
+  operators
+    .command('ls', { isDefault: true })
+    .description('list them')
+    .action(async (_: object, command: Command) => list(await open(command)))
+  operators
+    .command('add')
+    .description('let a key in')
+    .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it')
+    .action(async (key: string, _: object, command: Command) => letIn(await open(command), key))
+  operators
+    .command('rm')
+    .description('take that back, at once')
+    .argument('<key>', 'Ed25519 public key, base58')
+    .action(async (key: string, _: object, command: Command) => shutOut(await open(command), key))
+}
+
+async function list(session: Session): Promise<void> {
+  const { output, world } = session
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const { locker_id } = locker
+  const { body } = await client.call(lockerRecord, { params: { locker_id }, signal: world.signal })
+  const { owner, operators } = body
+  output.result({ locker_id, owner, operators }, () =>
+    [`${shown(owner)}  owner`, ...operators.map((key) => `${shown(key)}  operator`)].join('\n'),
+  )
+}
+
+async function letIn(session: Session, key: string): Promise<void> {
+  const locker = await session.locker()
+  const operators = await (await session.lockerClient(locker)).addOperator(locker, key)
+  const document = { locker_id: locker.locker_id, operators }
+  session.output.result(
+    document,
+    () => `${shown(key)} may read, write and list (${counted(operators.length, 'operator')})`,
+  )
+  session.output.note(`There: svc lockers add ${locker.receipt_id} --gateway ${session.gateway}`)
+}
+
+async function shutOut(session: Session, key: string): Promise<void> {
+  const locker = await session.locker()
+  await (await session.lockerClient(locker)).removeOperator(locker, key)
+  session.output.result({ locker_id: locker.locker_id, removed: key }, () => `${shown(key)} may no longer act`)
+}

@@ -1,0 +1,22 @@
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+
+export interface OrderOptions {
+  units: number
+  provider?: Provider
+  asset?: string
+}
+
+/** What both `quote` and `buy` are told of an order. */
+export function withOrderOptions(command: Command): Command {
+  return command
+    .option('-u, --units <number>', 'how many units of storage', unitCount, 1)
+    .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
+    .option('--asset <ticker>', 'what to pay in: SOL, USDC, MON, …', (text: string) => text.toUpperCase())
+}
+
+function unitCount(text: string): number {
+  const units = Number(text)
+  if (/^\d+$/.test(text) && units >= 1 && units <= 1_000_000) return units
+  throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.')
+}

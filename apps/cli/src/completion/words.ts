@@ -1,0 +1,31 @@
+import type { Command } from 'commander'
+
+/** What can follow a command: the names below it, and the options it takes. */
+export interface Words {
+  /** The command as it is typed, without `svc`: `operators add`, or nothing. */
+  path: string
+  description: string
+  commands: { name: string; description: string }[]
+  options: { flag: string; description: string; takesValue: boolean }[]
+}
+
+/** Of the program and all that is below it. */
+export function wordsOf(program: Command): Words[] {
+  return below(program, '')
+}
+
+function below(command: Command, path: string): Words[] {
+  const commands = command.createHelp().visibleCommands(command)
+  const own: Words = {
+    path,
+    description: command.description(),
+    commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
+    options: command.options.map(({ long, short, description, required, optional }) => ({
+      flag: long ?? short ?? '',
+      description,
+      takesValue: required || optional,
+    })),
+  }
+  const children = commands.filter((one) => one.name() !== 'help')
+  return [own, ...children.flatMap((one) => below(one, `${path} ${one.name()}`.trim()))]
+}

@@ -1,0 +1,85 @@
+// A gateway and chains of its own for the demo: what `npm start` starts, in a folder that is gone afterwards.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../failures.ts'
+import type { World } from '../world.ts'
+
+/** Where a gateway and its chains are. */
+export interface Places {
+  gateway: string
+  primaryRpc: string
+  evmRpc: string
+}
+
+export interface DemoEnvironment extends Places {
+  stop(): Promise<void>
+}
+
+export async function startEnvironment(folder: string, { env, signal }: World): Promise<DemoEnvironment> {
+  await mkdir(folder)
+  const [port, agentPort, primaryPort, evmPort] = await freePorts(4)
+  const variables = {
+    PORT: String(port),
+    AGENT_PORT: String(agentPort),
+    DEV_PRIMARY_RPC_PORT: String(primaryPort),
+    DEV_EVM_RPC_PORT: String(evmPort),
+    DATA_DIR: folder,
+  }
+  // Not our whole environment: what is set for another gateway must not reach this one.
+  const child = spawn(process.execPath, [startFile()], {
+    cwd: folder,
+    env: { PATH: env.PATH, HOME: env.HOME, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  })
+  // Told when the signal ends it: its exit is what counts.
+  child.on('error', () => {})
+  await untilReady(child)
+  return {
+    gateway: `http://localhost:${port}`,
+    primaryRpc: `http://127.0.0.1:${primaryPort}`,
+    evmRpc: `http://127.0.0.1:${evmPort}`,
+    stop: () => stop(child),
+  }
+}
+
+function startFile(): string {
+  try {
+    return fileURLToPath(import.meta.resolve('@svc/testbed/start'))
+  } catch {
+    throw new Failure('the development environment is not installed here', 'give a gateway of your own with --gateway')
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) server.close()
+  return ports
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  let output = ''
+  const isReady = new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk
+      if (output.includes('Ctrl-C')) resolve()
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', read)
+    child.once('exit', () => reject(new Failure(`the development environment did not start:\n${output}`)))
+  })
+  await isReady
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}

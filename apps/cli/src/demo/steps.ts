@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { EXIT } from '../failures.ts'
+import { TAMPERED, tamper } from './sample-files.ts'
+
+export interface Step {
+  title: string
+  args: string[]
+  /** As it is shown. */
+  command: string
+  /** Another exit code than 0. */
+  exit?: number
+  before?: () => Promise<void>
+}
+
+export interface Scene {
+  /** Holds the files, and gets the bundle. */
+  folder: string
+  asset: string
+  /** Node of the chain that statements are published on. */
+  rpc: string
+}
+
+const OFFLINE = 'files_match,signature_valid,key_pinned'
+const ONLINE = `${OFFLINE},anchor_tx_succeeded,anchor_signer_matches,anchor_payload_matches`
+
+export function steps({ folder, asset, rpc }: Scene): Step[] {
+  const files = join(folder, 'files')
+  const bundle = join(folder, 'bundle.json')
+  const verify = ['verify', bundle, '--dir', files, '--require']
+
+  const step = (title: string, args: string[], rest: Omit<Step, 'title' | 'args' | 'command'> = {}): Step => {
+    const command = `svc ${args.filter((arg) => arg !== '--yes').join(' ')}`.replaceAll(`${folder}/`, '')
+    return { title, args, command, ...rest }
+  }
+  return [
+    step("Pin the gateway's keys: what is signed later is held against them", ['keys', 'pin']),
+    step('Ask what storage costs', ['quote']),
+    step('Pay on chain; the payment becomes a signed receipt, the receipt a locker', [
+      'buy',
+      '--asset',
+      asset,
+      '--name',
+      'demo',
+      '--yes',
+    ]),
+    step('Put a folder into it', ['put', files]),
+    step('Look at what is there', ['ls']),
+    step('Have the gateway sign what it holds', ['attest']),
+    step('See it published on chain', ['push']),
+    step('Fetch all the evidence', ['bundle', '-o', bundle]),
+    step('Verify it offline: bundle, signature and files, without a single request', [...verify, OFFLINE]),
+    step('Verify it online too: the transaction that published it', [...verify, ONLINE, '--rpc', rpc]),
+    step(`Change one character of ${TAMPERED}, and verify again: it must fail, and say where`, [...verify, OFFLINE], {
+      exit: EXIT.unverified,
+      before: () => tamper(files),
+    }),
+  ]
+}

@@ -1,0 +1,73 @@
+// The files that a `put` is about, found and named before anything is sent.
+
+import { stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { UsageError } from '../failures.ts'
+import { counted } from '../output/quantities.ts'
+import { excluder } from './exclude.ts'
+import { type Found, type FoundFile, walk } from './walk.ts'
+
+export interface CollectOptions {
+  /** Put before each name, with a `/` between. */
+  to?: string
+  /** Instead of the name of the one file there is. */
+  as?: string
+  follow?: boolean
+  exclude?: readonly string[]
+}
+
+export interface Collected {
+  files: FoundFile[]
+  leftOut: { name: string; leftOut: string }[]
+}
+
+/** The contents of folders by their names within, single files by their own. */
+export async function collect(paths: readonly string[], options: CollectOptions): Promise<Collected> {
+  const files: FoundFile[] = []
+  const leftOut: Collected['leftOut'] = []
+  for (const path of paths) {
+    for await (const found of foundAt(path, options)) {
+      if ('leftOut' in found) leftOut.push(found)
+      else files.push({ ...found, name: nameFor(found.name, options) })
+    }
+  }
+  if (options.as !== undefined && files.length !== 1) throw new UsageError('--as names one file')
+  requireGoodNames(files)
+  return { files, leftOut }
+}
+
+async function* foundAt(path: string, { follow = false, exclude = [] }: CollectOptions): AsyncGenerator<Found> {
+  const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(error.code === 'ENOENT' ? `there is no ${path}` : error.message)
+  })
+  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded: excluder(exclude) })
+  else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
+  else throw new UsageError(`${path} is neither a file nor a folder`)
+}
+
+function nameFor(name: string, { to, as = name }: CollectOptions): string {
+  return to === undefined ? as : `${to.replace(/\/+$/, '')}/${as}`
+}
+
+const NAMES_SHOWN = 5
+
+/** All that a gateway would refuse, at once. */
+function requireGoodNames(files: readonly FoundFile[]): void {
+  const problems: string[] = []
+  const paths = new Map<string, string>()
+  for (const { name, path } of files) {
+    const problem = filenameProblem(name, DEFAULT_SYSTEM_PREFIX)
+    const other = paths.get(name)
+    paths.set(name, path)
+    if (problem) problems.push(`${JSON.stringify(name)} ${problem}`)
+    else if (other !== undefined) problems.push(`${JSON.stringify(name)} would be both ${other} and ${path}`)
+  }
+  if (problems.length === 0) return
+  const some = problems.slice(0, NAMES_SHOWN).join('; ')
+  const more = problems.length > NAMES_SHOWN ? `; and ${problems.length - NAMES_SHOWN} more` : ''
+  throw new UsageError(
+    `${counted(problems.length, 'name')} cannot be kept: ${some}${more}`,
+    "nothing was sent; rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot",
+  )
+}

@@ -1,0 +1,44 @@
+import { BytesDiffer, UntrueAnswer } from '@svc/sdk/errors'
+import { Failure, NotVerified } from '../failures.ts'
+import type { Output } from '../output/output.ts'
+import { counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { tell } from '../report.ts'
+
+/** What became of one file of many. */
+export type Outcome =
+  | { filename: string; status: 'stored' | 'saved' | 'unchanged'; size_bytes: number; content_hash: string | null }
+  | { filename: string; status: 'failed'; error: unknown }
+
+/** Tells of each file as it is done, and in the end of all of them. */
+export function outcomeTeller({ result, note, style }: Output) {
+  const counts = new Map<Outcome['status'], number>()
+  const failures: unknown[] = []
+
+  return {
+    tell(outcome: Outcome): void {
+      const { filename, status } = outcome
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+      if (outcome.status !== 'failed') {
+        result(outcome, () => `${outcome.status === 'unchanged' ? style.dim('=') : style.good('✓')} ${shown(filename)}`)
+        return
+      }
+      failures.push(outcome.error)
+      const { code, message } = tell(outcome.error)
+      const line = { filename, status, error: code, message }
+      result(line, () => `${style.bad('✗')} ${shown(filename)}: ${shown(message)}`)
+    },
+
+    /** Throws where a file failed. */
+    end(whatNow: string): void {
+      const summary = [...counts].map(([status, count]) => `${count.toLocaleString('en')} ${status}`).join(', ')
+      if (failures.length === 0) {
+        note(summary || 'Nothing to do.')
+        return
+      }
+      const isUntrue = failures.some((error) => error instanceof BytesDiffer || error instanceof UntrueAnswer)
+      const message = `${counted(failures.length, 'file')} failed (${summary})`
+      throw isUntrue ? new NotVerified(message) : new Failure(message, whatNow)
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import { createReadStream } from 'node:fs'
+import { fileUrls } from '@svc/api/files'
+import { withPrefix } from '@svc/protocol/bytes'
+import { hashContent } from '@svc/protocol/content-hash'
+import type { Client } from '@svc/sdk/client'
+import type { Locker } from '@svc/sdk/lockers/locker'
+import type { FoundFile } from './walk.ts'
+
+export interface Stored {
+  size_bytes: number | null
+  content_hash: string | null
+}
+
+const NAMES_AT_ONCE = 1000
+
+/** What the gateway has under these names, where it has bytes. */
+export async function storedUnder(
+  client: Client,
+  { locker_id }: Locker,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Stored>> {
+  const stored = new Map<string, Stored>()
+  for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+    const filenames = names.slice(start, start + NAMES_AT_ONCE)
+    const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames }, signal })
+    for (const { filename, size_bytes, content_hash } of body.urls) stored.set(filename, { size_bytes, content_hash })
+  }
+  return stored
+}
+
+/** Whether a file on disk is what is stored. It is read only where its size is the same. */
+export async function isStored({ path, size }: FoundFile, stored: Stored | undefined): Promise<boolean> {
+  if (!stored?.content_hash || stored.size_bytes !== size) return false
+  return (await hashOfFile(path)) === stored.content_hash
+}
+
+/** With its prefix. */
+export async function hashOfFile(path: string): Promise<string | null> {
+  const pieces = createReadStream(path, { highWaterMark: 1024 * 1024 })
+  const content = await hashContent(pieces, Number.POSITIVE_INFINITY)
+  return content && withPrefix(content.content_hash)
+}

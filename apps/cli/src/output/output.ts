@@ -1,0 +1,55 @@
+// Where a command's words go. Results go to stdout, and nothing else does; everything about them goes to stderr.
+
+import type { TextStream, World } from '../world.ts'
+import { NO_PROGRESS, type Progress, showProgress } from './progress.ts'
+import { jsonLine } from './shown.ts'
+import { type Style, styleFor } from './style.ts'
+
+export interface OutputOptions {
+  json?: boolean
+  quiet?: boolean
+}
+
+export interface Output {
+  readonly isJson: boolean
+  /** For what goes to stdout. */
+  readonly style: Style
+  /** A result: a line of JSON, or as people read it. */
+  result(document: unknown, text: () => string): void
+  /** What happens meanwhile; programs are not told. */
+  note(text: string): void
+  /** What a person should know, whatever else he does not want to read. */
+  warn(text: string): void
+  /** Shown until the work has ended, well or not. */
+  withProgress<T>(label: string, totalBytes: number, work: (progress: Progress) => Promise<T>): Promise<T>
+}
+
+export function createOutput({ env, stdout, stderr, now }: World, options: OutputOptions): Output {
+  const { json: isJson = false, quiet: isQuiet = false } = options
+  const errorStyle = styleFor(stderr, env)
+  let progress = NO_PROGRESS
+
+  function write(stream: TextStream, text: string): void {
+    progress.hide()
+    stream.write(`${text}\n`)
+  }
+
+  return {
+    isJson,
+    style: styleFor(stdout, env),
+    result: (document, text) => write(stdout, isJson ? jsonLine(document) : text()),
+    note(text) {
+      if (!isJson && !isQuiet) write(stderr, text)
+    },
+    warn: (text) => write(stderr, isJson ? jsonLine({ warning: text }) : `${errorStyle.strong('warning:')} ${text}`),
+    async withProgress(label, totalBytes, work) {
+      if (stderr.isTTY && !isQuiet) progress = showProgress(stderr, label, totalBytes, now)
+      try {
+        return await work(progress)
+      } finally {
+        progress.hide()
+        progress = NO_PROGRESS
+      }
+    },
+  }
+}

@@ -1,0 +1,25 @@
+// Text from elsewhere (a gateway, a node, a file's name) on its way to a terminal: nothing in it may steer the terminal.
+
+import { printable } from '@svc/verifier/printable'
+
+const MAX_LENGTH = 2000
+
+export function shown(text: string): string {
+  return printable(text, MAX_LENGTH)
+}
+
+const STEERING = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** One line. What JSON.stringify leaves as it is, though a terminal or a line reader would act on it, is escaped too. */
+export function jsonLine(document: unknown): string {
+  const text = JSON.stringify(document, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+  return text.replace(STEERING, escaped)
+}
+
+/** A character beyond the first 65,536 takes two escapes. */
+function escaped(char: string): string {
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}

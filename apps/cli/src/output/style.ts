@@ -1,0 +1,17 @@
+import { styleText } from 'node:util'
+import type { Environment, TextStream } from '../world.ts'
+
+export interface Style {
+  good(text: string): string
+  bad(text: string): string
+  dim(text: string): string
+  strong(text: string): string
+}
+
+/** Colours on terminals, unless the user wants none (https://no-color.org). */
+export function styleFor(stream: TextStream, env: Environment): Style {
+  const isColoured = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+  const styled = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    isColoured ? styleText(format, text, { validateStream: false }) : text
+  return { good: styled('green'), bad: styled('red'), dim: styled('dim'), strong: styled('bold') }
+}

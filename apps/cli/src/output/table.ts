@@ -1,0 +1,43 @@
+import { stripVTControlCharacters } from 'node:util'
+
+export interface Column {
+  title: string
+  /** Figures stand under their last digit. */
+  isRight?: boolean
+}
+
+/** Aligned columns, two spaces between; nothing behind the last one. */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns.map(({ title }) => title), ...rows]
+  const widths = columns.map((_, i) => Math.max(...lines.map((line) => width(line[i] ?? ''))))
+  return lines
+    .map((line) =>
+      columns
+        .map(({ isRight = false }, i) => padded(line[i] ?? '', widths[i] as number, isRight))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names before values. */
+export function pairs(entries: readonly (readonly [name: string, value: string])[]): string {
+  const longest = Math.max(...entries.map(([name]) => width(name)))
+  return entries.map(([name, value]) => `${padded(name, longest, false)}  ${value}`).join('\n')
+}
+
+function padded(text: string, columns: number, isRight: boolean): string {
+  const space = ' '.repeat(Math.max(0, columns - width(text)))
+  return isRight ? space + text : text + space
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const NOTHING = /^\p{M}+$/u
+
+/** Columns that a terminal gives to it. */
+export function width(text: string): number {
+  let columns = 0
+  for (const char of stripVTControlCharacters(text)) columns += NOTHING.test(char) ? 0 : WIDE.test(char) ? 2 : 1
+  return columns
+}

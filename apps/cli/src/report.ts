@@ -1,0 +1,124 @@
+// The end of a command that did not go well: what happened, what to do next, and the exit code.
+
+import { inspect } from 'node:util'
+import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './failures.ts'
+import { jsonLine, shown } from './output/shown.ts'
+import { styleFor } from './output/style.ts'
+import type { World } from './world.ts'
+
+export interface Told {
+  exitCode: number
+  /** For programs: the gateway's own code, or the kind of failure. */
+  code: string
+  message: string
+  hint: string | null
+}
+
+/** The exit code. */
+export function report(world: World, error: unknown, { json }: { json: boolean }): number {
+  const { env, stderr } = world
+  const told = tell(error)
+  if (json) {
+    const { exitCode: exit_code, ...rest } = told
+    stderr.write(`${jsonLine({ error: { ...rest, exit_code } })}\n`)
+  } else {
+    const style = styleFor(stderr, env)
+    stderr.write(`${style.bad('error:')} ${shown(told.message)}\n`)
+    if (told.hint) stderr.write(`${style.dim('hint:')}  ${shown(told.hint)}\n`)
+  }
+  if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
+  return told.exitCode
+}
+
+export function tell(error: unknown): Told {
+  if (error instanceof PaymentError) return aboutPayment(error)
+  if (isInterruption(error)) {
+    const hint = 'the same command goes on where this one stopped'
+    return { exitCode: EXIT.interrupted, code: 'interrupted', message: 'interrupted', hint }
+  }
+  if (error instanceof GatewayError) return aboutRefusal(error)
+  if (error instanceof NoAnswer) {
+    const hint = 'is it running, and is this its address? (--gateway, SVC_GATEWAY, or `svc config set gateway URL`)'
+    return { exitCode: EXIT.failed, code: 'no_answer', message: error.message, hint }
+  }
+  if (error instanceof UntrueAnswer || error instanceof BytesDiffer) return aboutUntruth(error)
+  if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
+  if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
+  if (error instanceof Failure) return aboutFailure(error, EXIT.failed, 'failed')
+  return aboutSurprise(error)
+}
+
+function isInterruption(error: unknown): boolean {
+  const { name, cause } = error as Error
+  return (
+    error instanceof Interrupted || (name === 'AbortError' && (cause === undefined || cause instanceof Interrupted))
+  )
+}
+
+function aboutFailure({ message, hint }: Failure, exitCode: number, code: string): Told {
+  return { exitCode, code, message, hint }
+}
+
+/** Money first: the one thing that people fear about a failed purchase. */
+function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
+  if (money === 'not_moved') {
+    const why = OURS.some((kind) => cause instanceof kind) ? tell(cause) : null
+    const { exitCode = EXIT.failed, code = 'not_paid', hint = null } = why ?? {}
+    return { exitCode, code, message: `${why?.message ?? message}. Nothing was paid`, hint }
+  }
+  const next = 'run the same command again: it goes on with this purchase, and pays nothing twice'
+  const theirs = cause instanceof GatewayError ? cause.hint : null
+  return {
+    exitCode: EXIT.payment,
+    code: money === 'moved' ? 'paid_but_unfinished' : 'payment_uncertain',
+    message: `${message}${tx === null ? '' : ` (payment ${tx})`}${becauseOf(cause, message)}`,
+    hint: theirs === null ? next : `${theirs}; then ${next}`,
+  }
+}
+
+function becauseOf(cause: unknown, message: string): string {
+  return cause instanceof Error && !message.includes(cause.message) ? `: ${cause.message}` : ''
+}
+
+/** Causes that say more than what was made of them. */
+const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
+
+function aboutRefusal({ code, message, hint, inputs, requestId, status }: GatewayError): Told {
+  const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
+  const request = requestId === null ? '' : `, request ${requestId}`
+  return {
+    exitCode: EXIT.failed,
+    code,
+    message: `the gateway refuses: ${message}${wrong} (${code}${request})`,
+    hint: hintAfter(hint, COMMANDS_FOR[code] ?? (status >= 500 ? 'the trouble is on its side: try again later' : null)),
+  }
+}
+
+/** The gateway's hint first; it is about HTTP, so what to type comes behind it. */
+function hintAfter(theirs: string | null, ours: string | null): string | null {
+  return theirs !== null && ours !== null ? `${theirs}; here: ${ours}` : (theirs ?? ours)
+}
+
+const COMMANDS_FOR: Record<string, string> = {
+  OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
+  SIGNATURE_INVALID: 'is this the wallet that paid, or an operator of the locker? `svc whoami` shows it',
+  receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
+  locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
+  attestation_not_available: 'run `svc attest` first',
+  EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
+  FILE_NOT_FOUND: '`svc ls` shows what is there',
+}
+
+function aboutUntruth(error: UntrueAnswer | BytesDiffer): Told {
+  const message =
+    error instanceof UntrueAnswer ? `the gateway does not tell the truth: ${error.message}` : error.message
+  const hint = 'do not rely on this answer; keep it, and ask whoever runs the gateway'
+  return { exitCode: EXIT.unverified, code: error.name, message, hint }
+}
+
+function aboutSurprise(error: unknown): Told {
+  const { message, code } = error as NodeJS.ErrnoException
+  const hint = code === undefined ? 'SVC_DEBUG=1 shows where this comes from' : null
+  return { exitCode: EXIT.failed, code: code ?? 'unexpected', message: message ?? String(error), hint }
+}

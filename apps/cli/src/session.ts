@@ -1,0 +1,115 @@
+// What commands work with: settings, output, keys and a client, each made when it is first needed.
+
+import { join } from 'node:path'
+import type { Client } from '@svc/sdk/client'
+import type { Journal } from '@svc/sdk/journal'
+import { isPrivateHost } from '@svc/sdk/wallets/private-host'
+import { findLocker, type NamedLocker } from './config/find-locker.ts'
+import { configFolder, openFolder } from './config/folder.ts'
+import { knownLockers } from './config/known-lockers.ts'
+import { keyHexes, readPins } from './config/pinned.ts'
+import { gatewayUrl, readSettings, type Settings } from './config/settings.ts'
+import { UsageError } from './failures.ts'
+import { agrees } from './output/ask.ts'
+import { createOutput, type Output, type OutputOptions } from './output/output.ts'
+import { shown } from './output/shown.ts'
+import { findKeys } from './wallet/find-keys.ts'
+import type { Key } from './wallet/key.ts'
+import type { World } from './world.ts'
+
+export interface GlobalOptions extends OutputOptions {
+  gateway?: string
+  wallet?: string
+  locker?: string
+  primaryRpc?: string
+  evmRpc?: string
+  yes?: boolean
+}
+
+export interface Session {
+  world: World
+  output: Output
+  folder: string
+  settings: Settings
+  gateway: string
+  /** The keys at hand, perhaps none. */
+  keys(): Promise<Key[]>
+  /** The one that acts for a locker: its owner's where that is at hand. */
+  keyFor(owner: string | null): Promise<Key>
+  /** Without a key, for what anybody may do. */
+  client(key?: Key): Promise<Client>
+  journal(): Promise<Journal>
+  /** The locker that the command is about: the one that is wanted, else that of the settings. */
+  locker(wanted?: string): Promise<NamedLocker>
+  /** A client that may act for it. */
+  lockerClient(locker: NamedLocker): Promise<Client>
+  agrees(question: string): Promise<boolean>
+}
+
+export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
+  const { env, signal } = world
+  const output = createOutput(world, options)
+  const folder = configFolder(env)
+  const settings = await readSettings(folder, env, settingOptions(options))
+  const gateway = gatewayUrl(settings.gateway?.value ?? '')
+
+  const keys = () => findKeys(env, settings.wallet)
+  async function keyFor(owner: string | null): Promise<Key> {
+    const all = await keys()
+    const key = all.find(({ address }) => address === owner) ?? all[0]
+    if (key) return key
+    throw new UsageError(
+      'this needs a wallet',
+      'give one with --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE`',
+    )
+  }
+
+  async function journal(): Promise<Journal> {
+    await openFolder(folder)
+    const { fileJournal } = await import('@svc/sdk/file-journal')
+    return fileJournal(join(folder, 'journal'))
+  }
+
+  async function client(key?: Key): Promise<Client> {
+    if (gateway.startsWith('http:') && !isPrivateHost(gateway))
+      output.warn(`${gateway} is not encrypted: others on the way can read what is sent`)
+    const pins = await readPins(folder, gateway)
+    // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
+    const { createClient } = await import('@svc/sdk/client')
+    return createClient({
+      baseUrl: gateway,
+      ...(key && { signer: key.signer }),
+      ...(pins && { pinnedKeys: keyHexes(pins.read) }),
+      journal: await journal(),
+      onWarning: (text) => output.warn(shown(text)),
+    })
+  }
+
+  return {
+    world,
+    output,
+    folder,
+    settings,
+    gateway,
+    keys,
+    keyFor,
+    client,
+    journal,
+    locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
+    lockerClient: async ({ owner }) => client(await keyFor(owner)),
+    agrees: (question) => {
+      signal.throwIfAborted()
+      return agrees(world, options.yes ?? false, question)
+    },
+  }
+}
+
+function settingOptions({ gateway, wallet, locker, primaryRpc, evmRpc }: GlobalOptions) {
+  return {
+    ...(gateway !== undefined && { gateway }),
+    ...(wallet !== undefined && { wallet }),
+    ...(locker !== undefined && { locker }),
+    ...(primaryRpc !== undefined && { 'primary-rpc': primaryRpc }),
+    ...(evmRpc !== undefined && { 'evm-rpc': evmRpc }),
+  }
+}

@@ -1,0 +1,54 @@
+// A receipt, as `svc receipt --json` prints it, against keys and the bundle: offline, as the rest.
+
+import { readFile } from 'node:fs/promises'
+import { receiptId } from '@svc/protocol/ids'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { type Fact, notChecked, passedUnless } from '@svc/verifier/facts'
+import type { PinnedKey } from '@svc/verifier/pinned-keys'
+import { UsageError } from '../failures.ts'
+
+const MAX_BYTES = 64 * 1024
+
+export type ReceiptFacts = Record<
+  'receipt_signature_valid' | 'receipt_id_matches' | 'receipt_key_pinned' | 'receipt_is_of_bundle',
+  Fact
+>
+
+export async function readReceiptFile(path: string): Promise<SignedReceipt> {
+  try {
+    const receipt = parseStrictJson(await readFile(path, 'utf8'), MAX_BYTES) as unknown as SignedReceipt
+    const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
+    const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
+    if (texts.every((text) => typeof text === 'string')) return receipt
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read as a receipt: ${(error as Error).message}`)
+  }
+  throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
+}
+
+export function receiptFacts(
+  receipt: SignedReceipt,
+  pinned: readonly PinnedKey[],
+  bundleReceiptId: string | null,
+): ReceiptFacts {
+  const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey } = receipt
+  const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
+  const isPinned = pinned.some(
+    ({ publicKeyHex, use }) => publicKeyHex === receipt_signer_pubkey && (use === null || use === 'receipt'),
+  )
+  return {
+    receipt_signature_valid: passedUnless(
+      key && isReceiptSignedBy(key, receipt) ? null : 'the signature is not that of receipt_signer_pubkey',
+    ),
+    receipt_id_matches: passedUnless(
+      receipt_id === receiptId(pay_req_id, tx_hash) ? null : 'the id does not follow from quote and payment',
+    ),
+    receipt_key_pinned:
+      pinned.length === 0
+        ? notChecked('no key was pinned')
+        : passedUnless(isPinned ? null : 'the key that signed is not among the pinned keys'),
+    receipt_is_of_bundle: passedUnless(receipt_id === bundleReceiptId ? null : 'the bundle is about another receipt'),
+  }
+}

@@ -1,0 +1,34 @@
+import { access } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Setting } from '../config/settings.ts'
+import { UsageError } from '../failures.ts'
+import type { Environment } from '../world.ts'
+import { type Key, parseKey } from './key.ts'
+import { readKeyFile } from './key-file.ts'
+
+/** The keys at hand. One that is named by option is the only one. */
+export async function findKeys(env: Environment, wallet: Setting | null): Promise<Key[]> {
+  const keys = wallet ? [await keyInFile(wallet.value)] : []
+  if (wallet?.from !== '--wallet' && env.SVC_EVM_KEY) keys.push(keyInVariable(env.SVC_EVM_KEY))
+  if (keys.length > 0) return keys
+  const usual = join(env.HOME ?? homedir(), '.config', 'solana', 'id.json')
+  return (await exists(usual)) ? [await keyInFile(usual)] : []
+}
+
+async function keyInFile(path: string): Promise<Key> {
+  return parseKey(await readKeyFile(path), path)
+}
+
+function keyInVariable(text: string): Key {
+  const key = parseKey(text, 'SVC_EVM_KEY')
+  if (key.namespace !== 'eip155') throw new UsageError('SVC_EVM_KEY holds no EVM key')
+  return key
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,21 @@
+// What a process gives to a command: its environment and its three streams. Nothing else here names `process`.
+
+import type { Readable, Writable } from 'node:stream'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface TextStream extends Writable {
+  isTTY?: boolean
+  columns?: number
+}
+
+export interface World {
+  env: Environment
+  stdin: Readable & { isTTY?: boolean }
+  stdout: TextStream
+  stderr: TextStream
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal
+  /** Unix milliseconds. */
+  now: () => number
+}

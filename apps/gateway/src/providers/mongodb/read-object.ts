@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream'
+import type { FindCursor } from 'mongodb'
+import { type ByteRange, ProviderError } from '../provider.ts'
+import type { Bucket, ChunkDocument } from './bucket.ts'
+
+/** With fewer there are more questions, which take time; with more a slow reader holds more memory. */
+const CHUNKS_AT_ONCE = 2
+
+/** An object that is there. */
+interface Found {
+  id: string
+  write: string
+  size: number
+  chunkSize: number
+}
+
+export async function findObject({ files, ask }: Bucket, id: string): Promise<Found | null> {
+  const file = await ask((options) => files.findOne({ _id: id, 'metadata.isWhole': true }, options))
+  return file && { id, write: file.metadata.write, size: Number(file.length), chunkSize: file.chunkSize }
+}
+
+export async function readObject(bucket: Bucket, id: string, range: ByteRange | undefined): Promise<Readable | null> {
+  const found = await findObject(bucket, id)
+  if (!found) return null
+  if (range && !(range.start >= 0 && range.start <= range.end && range.end < found.size)) {
+    throw new RangeError('the range is not within the object')
+  }
+  return Readable.from(piecesOf(bucket, found, range ?? { start: 0, end: found.size - 1 }), { objectMode: false })
+}
+
+async function* piecesOf(bucket: Bucket, found: Found, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+  const { chunkSize } = found
+  let offset = start - (start % chunkSize)
+  for await (const chunk of chunksOf(bucket, found, start, end)) {
+    yield chunk.subarray(Math.max(start - offset, 0), end - offset + 1)
+    offset += chunkSize
+  }
+}
+
+/**
+ * Whole chunks, through a cursor. One that the provider has ended, as it does with those of slow readers, or that went
+ * with its server, is opened anew where it stopped.
+ */
+async function* chunksOf({ chunks, ask }: Bucket, found: Found, start: number, end: number): AsyncGenerator<Buffer> {
+  const { id, write, size, chunkSize } = found
+  const last = Math.floor(end / chunkSize)
+  let cursor: FindCursor<ChunkDocument> | null = null
+  try {
+    for (let n = Math.floor(start / chunkSize); n <= last; n++) {
+      const chunk = await ask(async (options) => {
+        const filter = { files_id: id, n: { $gte: n, $lte: last }, write }
+        cursor ??= chunks.find(filter, { ...options, sort: { n: 1 }, batchSize: CHUNKS_AT_ONCE })
+        return cursor.next().catch((error) => {
+          cursor = null
+          throw error
+        })
+      })
+      if (chunk?.n !== n || chunk.data.length !== Math.min(chunkSize, size - n * chunkSize)) {
+        throw new ProviderError('unavailable', new Error('a chunk of the object is gone, or not as long as it was'))
+      }
+      yield chunk.data
+    }
+  } finally {
+    letGo(cursor)
+  }
+}
+
+/** Whoever stops reading does not wait for it. */
+function letGo(cursor: FindCursor<ChunkDocument> | null): void {
+  cursor?.close().catch(() => {})
+}

@@ -1,0 +1,28 @@
+import { ProviderError } from '../provider.ts'
+import { textIn } from './xml.ts'
+
+/** Any answer of the store but a success. */
+export class Refusal extends ProviderError {
+  readonly status: number
+  /** What S3 calls it; empty where it was not said, as in answers to HEAD. */
+  readonly code: string
+
+  /** Only the code is kept of what was said: messages repeat keys and signatures. */
+  constructor(method: string, status: number, text: string) {
+    const code = /^\w{1,60}$/.exec(textIn(text, 'Code') ?? '')?.[0] ?? ''
+    super(troubleOf(status, code), new Error(`the store answered ${status} ${code} to ${method}`))
+    this.status = status
+    this.code = code
+  }
+}
+
+const NO_ROOM = /quota|(?:storage|segments?)limit|storagefull/i
+/** To HEAD, 400 and 301 are all that is said about a wrong region or a key that does not exist. */
+const LOCKED_OUT = [301, 400, 401, 403]
+const CALLS_FOR_THE_OPERATOR = ['NoSuchBucket', 'InvalidAccessKeyId', 'AuthorizationHeaderMalformed']
+
+function troubleOf(status: number, code: string): ProviderError['reason'] {
+  if (status === 507 || NO_ROOM.test(code)) return 'full'
+  const isClosed = status === 401 || status === 403 || (code === '' && LOCKED_OUT.includes(status))
+  return isClosed || CALLS_FOR_THE_OPERATOR.includes(code) ? 'closed' : 'unavailable'
+}

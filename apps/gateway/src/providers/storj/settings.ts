@@ -1,0 +1,87 @@
+// Settings of Storj, or of any other store that speaks S3.
+
+import { readFileSync } from 'node:fs'
+import type { SettingsReader } from '@svc/http-service/config'
+
+export interface StorjSettings {
+  /** The origin of the store, without a slash at its end. */
+  endpoint: string
+  region: string
+  bucket: string
+  /** Stands before the key of every object: empty, or with a slash at its end. */
+  prefix: string
+  accessKeyId: string
+  /** A secret. */
+  secretAccessKey: string
+  /** Which clients are sent to the store: none, those who fetch, or those who upload too. */
+  redirect: 'off' | 'get' | 'all'
+}
+
+const DEFAULTS = {
+  STORJ_ENDPOINT: 'https://gateway.storjshare.io',
+  STORJ_REGION: 'us-east-1',
+  STORJ_BUCKET: '',
+  STORJ_PREFIX: '',
+  STORJ_ACCESS_KEY_ID: '',
+  STORJ_SECRET_ACCESS_KEY: '',
+  STORJ_SECRET_ACCESS_KEY_FILE: '',
+  STORJ_REDIRECT: 'off',
+}
+
+/** Null when nothing of it is set, or all is as in `.env.example`. */
+export function readStorjSettings(settings: SettingsReader): StorjSettings | null {
+  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
+  if (isUnset) return null
+  return {
+    endpoint: readEndpoint(settings),
+    region: readWord(settings, 'STORJ_REGION', /^[a-z0-9-]{1,40}$/, 'the region that the store says it is in'),
+    bucket: readWord(
+      settings,
+      'STORJ_BUCKET',
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+      'the bucket that files are kept in',
+    ),
+    prefix: readWord(settings, 'STORJ_PREFIX', /^(?:[A-Za-z0-9_-]{1,60}\/){0,4}$/, 'words with a slash after each'),
+    accessKeyId: readWord(settings, 'STORJ_ACCESS_KEY_ID', /^[\w.-]{1,200}$/, 'the access key of S3 credentials'),
+    secretAccessKey: readSecret(settings),
+    redirect: settings.oneOf('STORJ_REDIRECT', ['off', 'get', 'all'], 'off'),
+  }
+}
+
+/** Requests are signed, but their bytes are not: in the clear they may not leave this machine. */
+function readEndpoint(settings: SettingsReader): string {
+  const endpoint = settings.url('STORJ_ENDPOINT', DEFAULTS.STORJ_ENDPOINT)
+  const { origin, protocol, hostname } = new URL(endpoint)
+  if (endpoint !== origin) settings.problem('STORJ_ENDPOINT must be the address of a host, with nothing after it')
+  if (protocol !== 'https:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
+    settings.problem('STORJ_ENDPOINT must begin with https:// unless it is on this machine, as files are sent there')
+  }
+  return origin
+}
+
+function readWord(settings: SettingsReader, name: keyof typeof DEFAULTS, form: RegExp, meaning: string): string {
+  const word = settings.text(name, DEFAULTS[name])
+  if (!form.test(word)) settings.problem(`${name} must be ${meaning}, not "${word}"`)
+  return word
+}
+
+/** Never told in a problem. */
+function readSecret(settings: SettingsReader): string {
+  const text = settings.text('STORJ_SECRET_ACCESS_KEY')
+  const file = settings.text('STORJ_SECRET_ACCESS_KEY_FILE')
+  if (text && file) {
+    settings.problem('STORJ_SECRET_ACCESS_KEY and STORJ_SECRET_ACCESS_KEY_FILE are both set: leave one of them out')
+  }
+  const secret = text || (file && readFile(settings, file))
+  if (secret === '') settings.problem('STORJ_SECRET_ACCESS_KEY must be the secret of the access key, or be in a file')
+  return secret ?? ''
+}
+
+function readFile(settings: SettingsReader, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    settings.problem(`STORJ_SECRET_ACCESS_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}

@@ -1,0 +1,23 @@
+/** Calls under way, so that a server that stops can let them end. */
+export interface Calls {
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Resolves when none is left, or when so many milliseconds have passed. */
+  ended(withinMs: number): Promise<void>
+}
+
+export function createCalls(): Calls {
+  const running = new Set<Promise<unknown>>()
+  return {
+    run(work) {
+      const task = work().finally(() => running.delete(task))
+      running.add(task)
+      return task
+    },
+    async ended(withinMs) {
+      const { promise: timeout, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, withinMs)
+      await Promise.race([Promise.allSettled(running), timeout])
+      clearTimeout(timer)
+    },
+  }
+}

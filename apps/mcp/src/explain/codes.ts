@@ -1,0 +1,118 @@
+// Every code of the gateway: what it means to those who use tools, and what to do next.
+
+import type { ErrorCode } from '@svc/api/errors'
+
+interface Meaning {
+  means: string
+  /** Null where nothing can be done from here. */
+  next: string | null
+}
+
+const fresh = 'call the tool again: it signs anew'
+const operator = 'tell the user: whoever runs the gateway has to look at it'
+const later = 'try again later; nothing was changed'
+const owner = 'only the key that paid may do this: the server needs that key as SVC_WALLET'
+
+const of = (means: string, next: string | null = null): Meaning => ({ means, next })
+
+export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
+  leg_not_in_quote: of('The quote cannot be paid with this asset or on this chain.', '`quote` shows what can be'),
+  leg_incomplete: of('Network or asset of the payment is missing.', 'name both'),
+  mixed_networks: of('Payments of several chains in one request.', 'confirm each chain by itself'),
+  missing_receipt_id: of('No receipt was named.', 'give receipt_id'),
+  missing_result_hash_run_storage_verify_first: of('Nothing is attested yet.', '`attest` first'),
+  receipt_has_no_tx_hash: of('The receipt was not paid by a transaction that can be looked at.'),
+  malformed_request: of('The request cannot be read.', 'check the arguments'),
+  MISSING_ENVELOPE: of('The request is not signed.', 'the server needs a key: SVC_WALLET'),
+  RECEIPT_ID_MISMATCH: of('The signed request names another receipt.', 'check receipt_id'),
+  LOCKER_ID_MISMATCH: of('The signed request names another locker.', 'check receipt_id'),
+  OIDC_TOKEN_INVALID: of('The token of the identity provider is not valid.'),
+  BEARER_TOKEN_INVALID: of('The bearer token is not valid.'),
+  INTERNAL_AUTH_REQUIRED: of('Only whoever runs the gateway may do this.'),
+  UPLOAD_TOKEN_INVALID: of('The upload was begun by somebody else, or is over.', '`put_file` again'),
+  tx_required: of('No transaction was shown.', 'pay first, then confirm with the transaction'),
+  tx_not_found: of('The chain does not show the transaction yet.', 'wait some seconds and ask again; do not pay again'),
+  payment_verification_failed: of(
+    'The transaction does not pay this quote.',
+    'do not pay again; `purchase_status` tells what was paid',
+  ),
+  SIGNATURE_INVALID: of(
+    'The key is neither owner nor operator of the locker.',
+    'check receipt_id; else the user must give the right key as SVC_WALLET',
+  ),
+  BODY_HASH_MISMATCH: of('The request was changed on its way.', fresh),
+  MISSING_OPS: of('The signed request does not permit this.', fresh),
+  EXPIRED_ENVELOPE: of('The signed request came too late; perhaps a clock is wrong.', fresh),
+  ENVELOPE_NOT_YET_VALID: of(
+    'The signed request is from the future: a clock is wrong.',
+    'check the clock of this machine',
+  ),
+  ENVELOPE_LIFETIME_INVALID: of('The signed request is valid for too long.', fresh),
+  METHOD_MISMATCH: of('The signature is for another request.', fresh),
+  PATH_MISMATCH: of('The signature is for another request.', fresh),
+  NONCE_REPLAYED: of('The request was seen before.', fresh),
+  OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),
+  OWNER_IDENTITY_MISMATCH: of('Somebody else owns this.', owner),
+  SERVICE_NOT_AUTHORIZED: of('This service may not act for the owner.', owner),
+  SHORT_URL_INVALID: of(
+    'The short URL was changed, or is not of this gateway.',
+    '`get_link` or `put_file` gives a new one',
+  ),
+  SHORT_URL_EXPIRED: of('The short URL has run out.', '`get_link` or `put_file` gives a new one'),
+  CONTENT_TYPE_MISMATCH: of(
+    'The upload came with another type than was announced.',
+    'send the headers exactly as given',
+  ),
+  ORACLE_SECRET_INVALID: of('Only whoever runs the gateway may do this.'),
+  not_found: of('There is nothing at this address.'),
+  pay_req_not_found: of('The gateway does not know this quote.', '`buy` asks for a new one; nothing is paid twice'),
+  receipt_not_found: of(
+    'The gateway does not know this receipt.',
+    'check receipt_id; is this the gateway that sold it?',
+  ),
+  locker_not_found: of(
+    'The locker is not open, or does not exist.',
+    '`buy` with the same intent opens it, without a new payment',
+  ),
+  CONTENT_NOT_FOUND: of('The file has a name, but no bytes yet.', 'upload them, or `put_file` again'),
+  FILE_NOT_FOUND: of('The locker holds no file of this name.', '`list_files` shows what is there'),
+  FILE_NOT_ATTESTED: of('The file is not in the statement.', '`attest`, then ask again'),
+  statement_not_found: of('There is no statement of this number.', 'leave `sequence` out for the newest'),
+  OPERATOR_NOT_FOUND: of('This key is no operator of the locker.'),
+  SESSION_NOT_FOUND: of('The upload is over, or never was.', '`put_file` again'),
+  method_not_allowed: of('This address does not do that.'),
+  request_timeout: of('The request took too long to arrive.', later),
+  idempotency_conflict: of(
+    'The same purchase was begun with other arguments.',
+    'look with `purchase_status`: if it was paid or is uncertain, use the arguments of before; if not, another intent',
+  ),
+  attestation_not_available: of('Nothing is attested yet.', '`attest` first'),
+  HASH_MISMATCH: of('The bytes that arrived are not those announced.', '`put_file` again'),
+  EMPTY_FILE_LIST: of('The locker holds no file to attest.', '`put_file` first'),
+  CONTENT_HASH_CHANGED: of('Stored bytes are not what they were.', operator),
+  LOCKER_ID_COLLISION: of('Two receipts lead to one locker id.', operator),
+  SESSION_CLOSED: of('The upload is over.', '`put_file` again'),
+  OPERATOR_LIMIT_EXCEEDED: of('The locker has as many operators as it may.'),
+  quote_expired: of('The quote has run out.', '`buy` with the same intent asks for a new one, and pays nothing twice'),
+  body_too_large: of('The request is too long.'),
+  UPLOAD_TOO_LARGE: of('The file is larger than the gateway takes.', 'split the file'),
+  unsupported_encoding: of('The request is packed in a way the gateway does not read.'),
+  unsupported_media_type: of('The request has a type the gateway does not read.'),
+  RANGE_NOT_SATISFIABLE: of('The file has no such bytes.'),
+  validation_error: of('An argument is not right.', 'read what is said of each, and correct it'),
+  headers_too_large: of('The request has too many headers.'),
+  LOCKER_LIMIT_EXCEEDED: of('This owner has as many lockers as the gateway allows.', operator),
+  RATE_LIMITED: of('Too many requests.', 'wait, then call again'),
+  internal_error: of('The gateway made a mistake.', later),
+  IAM_SIGNBLOB_PERMISSION_DENIED: of('The gateway may not use its storage.', operator),
+  anchor_failed: of('Publishing on chain failed; the statement itself stands.', '`attest` again later publishes it'),
+  tx_not_found_on_chain: of('The chain does not show the transaction of the receipt now.', later),
+  chain_unavailable: of('The gateway cannot reach the chain.', later),
+  STORAGE_UNAVAILABLE: of('The gateway cannot reach its storage.', later),
+  identity_provider_unavailable: of('The identity provider does not answer.', later),
+  signing_key_unavailable: of('The gateway cannot sign now.', later),
+  LOCKER_CAPACITY_EXCEEDED: of(
+    'The locker is full.',
+    'the file does not fit: tell the user; a further locker costs money',
+  ),
+}

@@ -1,0 +1,23 @@
+import type { BundleFact } from '@svc/verifier/facts'
+
+/** What each fact of a verification means when it has passed. */
+export const FACT_MEANINGS: Record<BundleFact, string> = {
+  merkle_root_matches:
+    'The list of files hashes to the root that was committed to: no entry was changed, added or left out.',
+  files_match: 'The files in the folder given are exactly those of the list, byte for byte.',
+  statement_digest_matches: 'The digest of the statement is that of its text.',
+  envelope_binds_commitment: 'The signed statement is about this root, count and list, not about others.',
+  signature_valid:
+    'The statement is signed by the key it names. Alone this proves only that the bundle agrees with itself.',
+  key_pinned: 'That key is one which whoever runs this server got from elsewhere than the gateway (SVC_KEYS).',
+  anchor_tx_succeeded: 'A node says that the transaction which published the statement is on chain, and succeeded.',
+  anchor_signer_matches: 'That transaction is signed by a publication key known from elsewhere (SVC_ANCHOR_SIGNERS).',
+  anchor_payload_matches: 'What was published on chain is this statement.',
+  anchor_slot_matches: 'It was published when the bundle says.',
+  anchor_finalized: 'A node says that the transaction is final.',
+  registry_matches: 'The attestation registry on chain holds this statement.',
+}
+
+export const FACT_VALUES =
+  '`failed` disproves the fact; `not_checked` and `unavailable` say nothing about it. Facts are not added up: ' +
+  'what was not checked has not passed.'

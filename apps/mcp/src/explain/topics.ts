@@ -1,0 +1,53 @@
+// What the words mean.
+
+export const TOPICS: Record<string, string> = {
+  quote: 'A price with its terms, for some minutes. It is free and binds to nothing.',
+  intent:
+    'The name of a purchase. The same text is the same purchase and is paid once, also after errors, restarts and ' +
+    'time-outs. A new text is a new purchase, and costs again. Without one, it follows from wallet, units, provider and day.',
+  receipt:
+    'Proof of a payment, signed by the gateway: who paid what, when, in which transaction. It does not end. Its id ' +
+    '(rcpt_…) names the locker wherever tools ask for one.',
+  locker:
+    'The storage that a receipt pays for. The key that paid owns it; operators it names may read and write. Whoever ' +
+    'knows receipt id and filename can read a file.',
+  statement:
+    'What the gateway signs about a locker: the Merkle root over names, sizes and hashes of all files. Each names the ' +
+    'one before it, so that none can be changed or left out unnoticed. `attest` makes one.',
+  attestation: 'The making of a statement, or the statement itself: see statement.',
+  anchor:
+    'The digest of a statement in a transaction on chain. It shows when the statement existed at the latest, ' +
+    'independently of the gateway.',
+  bundle:
+    'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it.',
+  facts:
+    'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
+    'one verdict, and what was not checked has not passed.',
+  limits:
+    'What the wallet of this server may spend, for each purchase and each day (UTC). Only whoever runs the server ' +
+    'can change it. A refusal for a limit has moved no money.',
+  link: 'A short URL works for minutes and shows nothing of locker or file. The public address of a file does not end.',
+}
+
+export const CODES_HERE: Record<string, { means: string; next: string }> = {
+  not_paid: { means: 'The purchase failed before any money moved.', next: 'read why; then `buy` with the same intent' },
+  payment_uncertain: {
+    means: 'A payment was signed; whether it landed is not certain yet.',
+    next: '`buy` with the same intent and arguments; never with another',
+  },
+  paid_but_unfinished: {
+    means: 'The money has moved, but receipt or locker is missing.',
+    next: '`buy` with the same intent and arguments: it goes on without paying',
+  },
+  over_purchase_limit: { means: 'The purchase costs more than this server may pay at once.', next: 'tell the user' },
+  over_day_limit: { means: 'The purchase would cost more than this server may pay in a day.', next: 'tell the user' },
+  asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
+  no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
+  no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
+  no_answer: { means: 'The gateway does not answer.', next: 'the same call again later; nothing is paid twice' },
+  untrue_answer: { means: 'The gateway said what cannot be true.', next: 'do not rely on it; tell the user' },
+  path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
+  path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
+  bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
+  bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
+}

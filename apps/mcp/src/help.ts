@@ -1,0 +1,39 @@
+import type { Context } from './context.ts'
+import { dollarText } from './money/micro-dollars.ts'
+
+/** For models: what this server is for, and how not to lose money with it. */
+export const INSTRUCTIONS = [
+  'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
+  'Order: quote (free) → buy (spends money) → put_file → attest → verify.',
+  'One purchase has one intent: after any error call buy again with the same arguments; it never pays twice.',
+  'Before buying, purchase_status shows what was bought already. Files never travel in calls: give a path or a url.',
+  'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
+].join('\n')
+
+export function helpText({ settings, owner, root }: Context): string {
+  const { limits, gateway } = settings
+  const { perPurchase, perDay, coins } = limits
+  const others = Object.entries(coins).flatMap(([coin, worth]) => (worth ? [`${coin} at $${dollarText(worth)}`] : []))
+  const wallet = owner?.wallet
+    ? `Pays as ${owner.signer.address}: at most $${dollarText(perPurchase)} for a purchase, $${dollarText(perDay)} a day ` +
+      `(UTC), in USDC or USDT${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
+    : 'Has no wallet to pay with: `buy` hands out an x402 offer.'
+  return `# Storage gateway at ${gateway}
+
+${INSTRUCTIONS}
+
+## Money
+
+${wallet}
+Everything but \`buy\` is free. A refusal says whether money has moved.
+
+## Files
+
+\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.
+Whoever knows the receipt id and the name of a file can read it.
+
+## Words
+
+\`explain\` knows: quote, intent, receipt, locker, statement, anchor, bundle, facts, limits, link, and every error code.
+`
+}

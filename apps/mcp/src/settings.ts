@@ -1,0 +1,88 @@
+// What whoever runs the server has set. A model can change none of it.
+
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { SetupError } from './failures.ts'
+import { microDollars } from './money/micro-dollars.ts'
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface Settings {
+  gateway: string
+  /** Files are read from below this folder, and from nowhere else. */
+  root: string
+  /** Where payments and uploads are noted; the command line notes its own there too. */
+  stateFolder: string
+  walletFile: string | null
+  nodes: { solana: string | null; eip155: string | null }
+  /** Empty where none came from elsewhere than the gateway. */
+  pinnedKeys: PinnedKey[]
+  anchorSigners: string[]
+  limits: Limits
+}
+
+/** In millionths of a dollar. */
+export interface Limits {
+  perPurchase: bigint
+  perDay: bigint
+  /** What a whole coin counts for; one that is not named is not spent. */
+  coins: { SOL: bigint | null; MON: bigint | null }
+}
+
+const DEFAULTS = { gateway: 'http://localhost:8402', maxUsd: '1', maxUsdPerDay: '5' }
+
+/** Throws one error that names every problem. */
+export function readSettings(env: Variables, folder: string): Settings {
+  const problems: string[] = []
+  const note = <T>(problem: string, otherwise: T): T => {
+    problems.push(problem)
+    return otherwise
+  }
+
+  function address(name: string, text: string): string {
+    const url = URL.parse(text)
+    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash
+    return isPlain ? text.replace(/\/+$/, '') : note(`${name} must be an http or https address`, text)
+  }
+
+  function dollars(name: string, fallback: string): bigint {
+    const text = env[name] || fallback
+    return microDollars(text) ?? note(`${name} must be an amount of dollars like 2.50, not "${text}"`, 0n)
+  }
+
+  const optional = <T>(name: string, read: (name: string, text: string) => T): T | null =>
+    env[name] ? read(name, env[name]) : null
+
+  function keys(name: string, text: string): PinnedKey[] {
+    const read = readPinnedKeys(text)
+    return read.ok ? read.keys : note(`${name}: ${read.problem}`, [])
+  }
+
+  const settings: Settings = {
+    gateway: address('SVC_GATEWAY', env.SVC_GATEWAY || DEFAULTS.gateway),
+    root: resolve(folder, env.SVC_MCP_ROOT || '.'),
+    stateFolder: stateFolder(env),
+    walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,
+    nodes: { solana: optional('SVC_PRIMARY_RPC', address), eip155: optional('SVC_EVM_RPC', address) },
+    pinnedKeys: optional('SVC_KEYS', keys) ?? [],
+    anchorSigners: (env.SVC_ANCHOR_SIGNERS ?? '').split(/[\s,]+/).filter((word) => word !== ''),
+    limits: {
+      perPurchase: dollars('SVC_MCP_MAX_USD', DEFAULTS.maxUsd),
+      perDay: dollars('SVC_MCP_MAX_USD_PER_DAY', DEFAULTS.maxUsdPerDay),
+      coins: {
+        SOL: optional('SVC_MCP_USD_PER_SOL', (name) => dollars(name, '')),
+        MON: optional('SVC_MCP_USD_PER_MON', (name) => dollars(name, '')),
+      },
+    },
+  }
+  if (problems.length > 0) throw new SetupError(`Cannot start:\n${problems.map((text) => `  - ${text}`).join('\n')}`)
+  return settings
+}
+
+function stateFolder(env: Variables): string {
+  if (env.SVC_MCP_STATE) return resolve(env.SVC_MCP_STATE)
+  // The XDG rule: a path that is not absolute does not count.
+  const base = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME ?? homedir(), '.config')
+  return join(base, 'svc')
+}

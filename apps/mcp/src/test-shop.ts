@@ -1,0 +1,58 @@
+// For tests: a gateway that sells on local chains, and servers with a wallet there.
+
+import { fromBase58 } from '@svc/protocol/bytes'
+import { type Market, openMarket } from '@svc/sdk/test-market'
+import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
+import { type Desk, openDesk, startServer, type TestServer, type TransportName, type Variables } from './test-client.ts'
+
+export type Chain = 'solana' | 'evm'
+
+export interface Shop {
+  market: Market
+  desk: Desk
+  /** Settings of a server that pays on this chain; null for one without a wallet. */
+  variables(chain: Chain | null, payer?: number): Promise<Variables>
+  start(transport: TransportName, chain: Chain | null, variables?: Variables, now?: () => number): Promise<TestServer>
+  close(): Promise<void>
+}
+
+export async function openShop(settings: Variables = {}): Promise<Shop> {
+  const market = await openMarket(settings)
+  const desk = await openDesk()
+  const servers: TestServer[] = []
+
+  async function variables(chain: Chain | null, payer = 0): Promise<Variables> {
+    const { chains, gateway } = market
+    return {
+      SVC_GATEWAY: gateway.url,
+      SVC_PRIMARY_RPC: chains.primary.url,
+      SVC_EVM_RPC: chains.evm.url,
+      SVC_KEYS: market.key,
+      ...(chain && { SVC_WALLET: await desk.keyFile(`${chain}-${payer}.json`, keyText(chain, payer)) }),
+    }
+  }
+
+  return {
+    market,
+    desk,
+    variables,
+    async start(transport, chain, others = {}, now) {
+      const server = await startServer(transport, desk, { ...(await variables(chain)), ...others }, now)
+      servers.push(server)
+      return server
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.stop()))
+      await market.close()
+      await desk.remove()
+    },
+  }
+}
+
+/** As Solana's tools and EVM wallets write keys. */
+function keyText(chain: Chain, payer: number): string {
+  if (chain === 'evm') return DEV_PAYERS[payer]!.privateKey
+  const { privateKeyBytes, address } = DEMO_PAYERS[payer]!
+  return JSON.stringify([...privateKeyBytes, ...fromBase58(address, 32)!])
+}

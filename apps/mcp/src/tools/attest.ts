@@ -1,0 +1,61 @@
+import { PushResult } from '@svc/api/attestations'
+import { lockerOf } from '@svc/sdk/lockers/locker'
+import Type from 'typebox'
+import { requireOwner } from '../context.ts'
+import { tool } from '../tool.ts'
+import { ReceiptId, STRICT } from './arguments.ts'
+
+export const attest = tool({
+  name: 'attest',
+  title: 'Commit to what a locker holds',
+  description:
+    'Has the gateway sign a statement of exactly the files that are in the locker now, and publish it on chain where ' +
+    'the gateway does that. The statement is checked here before it is reported. Costs nothing; when nothing has ' +
+    'changed, the statement there was is returned. Statements are never deleted. The locker must hold a file.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: Type.Object({ receipt_id: ReceiptId }, STRICT),
+  output: Type.Object({
+    receipt_id: Type.String(),
+    unchanged: Type.Boolean({ description: 'Whether the last statement is still right, so that no new one was made.' }),
+    sequence: Type.Integer({ description: 'Which statement of this receipt it is.' }),
+    statement_digest: Type.String(),
+    merkle_root: Type.String({ description: 'Commits to names, sizes and hashes of all files.' }),
+    file_count: Type.Integer(),
+    total_bytes: Type.Integer(),
+    attested_at: Type.String(),
+    publication: PushResult.properties.status,
+    anchor_tx: Type.Union([Type.String(), Type.Null()]),
+    verify_url: Type.String(),
+  }),
+  async run(context, { receipt_id }, { signal, progress }) {
+    requireOwner(context)
+    progress(0, 1, 'attesting')
+    const { attestation, unchanged, push_result, verify_url } = await context.client.attest(lockerOf(receipt_id), {
+      signal,
+    })
+    const { merkle_root, file_count, total_bytes, attested_at, envelope } = attestation
+    const sequence = envelope?.body.sequence ?? 0
+    const anchor_tx = push_result.anchor?.tx ?? null
+    const published = anchor_tx
+      ? `on chain in ${anchor_tx}`
+      : `not on chain (${push_result.reason ?? push_result.status})`
+    return {
+      text:
+        `Statement ${sequence}${unchanged ? ', as before: nothing has changed' : ''}: ${file_count} file(s), ` +
+        `${merkle_root}, signed, ${published}. \`verify\` checks it.`,
+      data: {
+        receipt_id,
+        unchanged,
+        sequence,
+        statement_digest: envelope?.statement_digest ?? '',
+        merkle_root,
+        file_count,
+        total_bytes,
+        attested_at,
+        publication: push_result.status,
+        anchor_tx,
+        verify_url,
+      },
+    }
+  },
+})

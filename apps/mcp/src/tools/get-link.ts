@@ -1,0 +1,56 @@
+import { Filename, TtlMinutes } from '@svc/api/file-entries'
+import { fileUrls, getFile } from '@svc/api/files'
+import { readPublicly } from '@svc/api/transfers'
+import { filledPath } from '@svc/sdk/calls/target'
+import { lockerOf } from '@svc/sdk/lockers/locker'
+import Type from 'typebox'
+import { requireOwner } from '../context.ts'
+import { Refusal } from '../failures.ts'
+import { tool } from '../tool.ts'
+import { READS, ReceiptId, STRICT } from './arguments.ts'
+
+export const getLink = tool({
+  name: 'get_link',
+  title: 'Link to a file',
+  description:
+    'Gives two addresses of a file: a short one that works for some minutes, and one that works for anybody for as ' +
+    'long as the locker exists. The contents are not returned: open or hand out a link.',
+  annotations: { ...READS, idempotentHint: false },
+  input: Type.Object({ receipt_id: ReceiptId, filename: Filename, ttl_min: Type.Optional(TtlMinutes) }, STRICT),
+  output: Type.Object({
+    filename: Type.String(),
+    download_url: Type.String({ description: 'Opaque; ends by itself.' }),
+    expires_in_sec: Type.Integer(),
+    public_url: Type.String({ description: 'Names receipt and file; does not end.' }),
+    content_type: Type.String(),
+    content_hash: Type.Union([Type.String(), Type.Null()]),
+    size_bytes: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+  async run(context, { receipt_id, filename, ttl_min }, { signal }) {
+    requireOwner(context)
+    const { client, settings } = context
+    const { locker_id } = lockerOf(receipt_id)
+    const body = { filenames: [filename], ...(ttl_min !== undefined && { ttl_min }) }
+    const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params: { locker_id }, body, signal })).body
+    const [url] = urls
+    if (!url) {
+      // Why there is none, in the gateway's own words.
+      await client.call(getFile, { params: { locker_id, filename }, signal })
+      throw new Refusal('link_not_available', 'the file changes just now', 'Try again')
+    }
+    const { download_url, content_type, content_hash, size_bytes } = url
+    const public_url = settings.gateway + filledPath(readPublicly.path, { receipt_id, filename })
+    return {
+      text: `${download_url} works for ${urls_expire_in_sec} seconds; ${public_url} does not end.`,
+      data: {
+        filename,
+        download_url,
+        expires_in_sec: urls_expire_in_sec,
+        public_url,
+        content_type,
+        content_hash,
+        size_bytes,
+      },
+    }
+  },
+})

@@ -1,0 +1,63 @@
+// An evidence bundle from wherever it is.
+
+import { evidenceBundle } from '@svc/api/evidence'
+import { isGatewayError } from '@svc/sdk/errors'
+import { chunksOf } from '@svc/sdk/files/source'
+import type { Chunks } from '@svc/verifier/text-pieces'
+import type { Context } from '../context.ts'
+import { Refusal } from '../failures.ts'
+import { fileSource } from '../paths/file-source.ts'
+import { readPublic } from '../paths/public-address.ts'
+
+export interface BundleOrigin {
+  receipt_id?: string
+  sequence?: number
+  path?: string
+  url?: string
+}
+
+interface OpenBundle {
+  chunks: Chunks
+  close(): Promise<void>
+}
+
+/** Null where the receipt has no statement yet. */
+export async function openBundle(
+  context: Context,
+  origin: BundleOrigin,
+  signal: AbortSignal,
+): Promise<OpenBundle | null> {
+  const { receipt_id, sequence, path, url } = origin
+  if (receipt_id !== undefined) return ofReceipt(context, receipt_id, sequence, signal)
+  if (path !== undefined) return ofFile(context, path)
+  return ofAddress(context, url ?? '', signal)
+}
+
+const stays = async () => {}
+
+async function ofReceipt({ client }: Context, receipt_id: string, sequence: number | undefined, signal: AbortSignal) {
+  try {
+    const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
+    const { body } = await client.open(evidenceBundle, { query, signal })
+    return { chunks: body ? chunksOf(body) : [], close: stays }
+  } catch (error) {
+    if (isGatewayError(error, 'attestation_not_available')) return null
+    throw error
+  }
+}
+
+async function ofFile({ root }: Context, path: string): Promise<OpenBundle> {
+  const file = await root.open(path)
+  return { chunks: (await fileSource(file)).open(), close: () => file.close() }
+}
+
+async function ofAddress({ settings, client }: Context, text: string, signal: AbortSignal): Promise<OpenBundle> {
+  const url = URL.parse(text)
+  if (!url) throw new Refusal('bad_url', 'url is not an address')
+  const isBundleHere = `${url.origin}${url.pathname}` === settings.gateway + evidenceBundle.path
+  if (!isBundleHere) return { chunks: await readPublic(url, signal), close: stays }
+  // Our own gateway may be on this machine.
+  const query = Object.fromEntries(url.searchParams)
+  const { body } = await client.open(evidenceBundle, { query: query as { receipt_id?: string }, signal })
+  return { chunks: body ? chunksOf(body) : [], close: stays }
+}

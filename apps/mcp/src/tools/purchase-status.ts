@@ -1,0 +1,116 @@
+import { isGatewayError } from '@svc/sdk/errors'
+import { lockerOf } from '@svc/sdk/lockers/locker'
+import type { Fate } from '@svc/sdk/wallets/wallet'
+import Type, { type Static } from 'typebox'
+import { type Context, dayOf, requireOwner } from '../context.ts'
+import { dollarText } from '../money/micro-dollars.ts'
+import { type PurchaseRecord, readPurchase } from '../money/purchase-record.ts'
+import { type Outcome, tool } from '../tool.ts'
+import { READS, STRICT } from './arguments.ts'
+
+const STATES = ['unknown', 'not_paid', 'payment_uncertain', 'receipt_missing', 'locker_missing', 'complete'] as const
+type State = (typeof STATES)[number]
+
+const Payment = Type.Object({
+  tx: Type.String(),
+  amount: Type.String(),
+  asset: Type.String(),
+  network: Type.String(),
+  fate: Type.Enum(['landed', 'failed', 'impossible', 'unknown'], {
+    description: '`failed` and `impossible` moved nothing; `unknown` may still land.',
+  }),
+})
+
+const Status = Type.Object({
+  intent: Type.Union([Type.String(), Type.Null()]),
+  state: Type.Enum([...STATES, 'list']),
+  payments: Type.Array(Payment),
+  receipt_id: Type.Union([Type.String(), Type.Null()]),
+  locker_id: Type.Union([Type.String(), Type.Null()]),
+  purchases: Type.Array(Type.Object({ intent: Type.String(), day: Type.String(), usd: Type.String() }), {
+    description: 'Without `intent`: what was paid for in the last 30 days.',
+  }),
+})
+
+export const purchaseStatus = tool({
+  name: 'purchase_status',
+  title: 'What was paid, what is missing',
+  description:
+    'Tells of a purchase, by the intent that `buy` showed, what was paid and what is still missing. Pays and changes ' +
+    'nothing. Without `intent` it lists the intents of the last 30 days: look here before buying anew.',
+  annotations: READS,
+  input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
+  output: Status,
+  run: async (context, { intent }) => (intent === undefined ? list(context) : about(context, intent.trim())),
+})
+
+const NOTHING = { payments: [], receipt_id: null, locker_id: null, purchases: [] }
+const DAYS = 30
+
+async function list(context: Context): Promise<Outcome<Static<typeof Status>>> {
+  const { spending } = requireOwner(context)
+  const days = Array.from({ length: DAYS }, (_, ago) => dayOf(context.now() - ago * 86_400_000))
+  const perDay = await Promise.all(days.map(async (day) => ({ day, spent: await spending.on(day) })))
+  const purchases = perDay.flatMap(({ day, spent }) =>
+    spent
+      .filter(({ gateway }) => gateway === context.settings.gateway)
+      .map(({ intent, micro_usd }) => ({ intent, day, usd: dollarText(BigInt(micro_usd)) })),
+  )
+  const text = `${purchases.length} purchase(s) in the last ${DAYS} days. Give \`intent\` for one of them.`
+  return { text, data: { ...NOTHING, intent: null, state: 'list', purchases } }
+}
+
+async function about(context: Context, intent: string): Promise<Outcome<Static<typeof Status>>> {
+  const record = await readPurchase(context, intent)
+  if (!record) {
+    const text = 'This server has begun no purchase of that intent: nothing was paid under it.'
+    return { text, data: { ...NOTHING, intent, state: 'unknown' } }
+  }
+  const { receipt } = record
+  const payments = await paymentsOf(context, record)
+  const state = receipt ? await lockerState(context, receipt.receipt_id) : stateOf(payments.map(({ fate }) => fate))
+  const locker_id = receipt && state === 'complete' ? lockerOf(receipt.receipt_id).locker_id : null
+  return {
+    text: NEXT[state],
+    data: { ...NOTHING, intent, state, payments, receipt_id: receipt?.receipt_id ?? null, locker_id },
+  }
+}
+
+async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
+  return Promise.all(
+    attempts.map(async ({ leg, payment }) => {
+      // A receipt is proof enough; a node that does not answer leaves it open.
+      const isReceipted = receipt?.tx_hash.toLowerCase() === payment.tx.toLowerCase()
+      const fate: Fate = isReceipted
+        ? 'landed'
+        : ((await owner?.wallet?.fateOf(payment).catch(() => null)) ?? 'unknown')
+      const { human_amount: amount, name: asset } = leg.extra
+      return { tx: payment.tx, amount, asset, network: leg.network, fate }
+    }),
+  )
+}
+
+function stateOf(fates: readonly Fate[]): State {
+  if (fates.includes('landed')) return 'receipt_missing'
+  return fates.includes('unknown') ? 'payment_uncertain' : 'not_paid'
+}
+
+async function lockerState({ client }: Context, receiptId: string): Promise<State> {
+  try {
+    await client.metadata(lockerOf(receiptId))
+    return 'complete'
+  } catch (error) {
+    if (isGatewayError(error, 'locker_not_found')) return 'locker_missing'
+    throw error
+  }
+}
+
+const GO_ON = 'Call `buy` with the same intent and arguments: it goes on, and pays nothing twice.'
+const NEXT: Record<State, string> = {
+  unknown: 'Nothing is known of it.',
+  not_paid: 'Begun, but nothing was paid: no payment was made that could still land.',
+  payment_uncertain: `A payment was signed and may have moved money, or may still. ${GO_ON}`,
+  receipt_missing: `Paid on chain, but the receipt is missing. ${GO_ON}`,
+  locker_missing: `Paid, and the receipt is here, but the locker is not open. ${GO_ON}`,
+  complete: 'Paid, and the locker is open. Nothing is missing.',
+}

@@ -1,0 +1,118 @@
+import { Filename } from '@svc/api/file-entries'
+import { createFile } from '@svc/api/files'
+import { lockerOf } from '@svc/sdk/lockers/locker'
+import Type, { type Static } from 'typebox'
+import { type Context, requireOwner } from '../context.ts'
+import { Refusal } from '../failures.ts'
+import { fileSource } from '../paths/file-source.ts'
+import { uploadCommands } from '../paths/upload-commands.ts'
+import { type Call, type Outcome, tool } from '../tool.ts'
+import { ReceiptId, STRICT } from './arguments.ts'
+
+const Input = Type.Object(
+  {
+    receipt_id: ReceiptId,
+    filename: Filename,
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'A file on the machine of this server, below its root.',
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
+    ),
+    content_type: createFile.body.properties.content_type,
+  },
+  STRICT,
+)
+
+const Put = Type.Object({
+  receipt_id: Type.String(),
+  filename: Type.String(),
+  stored: Type.Boolean({ description: 'False: nothing is stored yet, the commands have to be run first.' }),
+  size_bytes: Type.Union([Type.Integer(), Type.Null()]),
+  content_hash: Type.Union([Type.String(), Type.Null()]),
+  upload: Type.Union([
+    Type.Object({
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      expires_in_sec: Type.Integer(),
+      commands: Type.Array(Type.String(), { description: 'To be run one after the other; FILE is the file.' }),
+    }),
+    Type.Null(),
+  ]),
+})
+
+export const putFile = tool({
+  name: 'put_file',
+  title: 'Put a file into a locker',
+  description:
+    'Stores one file under `filename`; a file of that name is replaced. Give `path` (a file below the root folder of ' +
+    'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
+    'upload URL and two curl commands, for files that are elsewhere. Never send contents in the call. ' +
+    'Costs nothing. Whoever knows receipt_id and filename can read the file: do not store secrets unencrypted.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: Input,
+  output: Put,
+  async run(context, input, call) {
+    requireOwner(context)
+    const { path, url } = input
+    if (path !== undefined && url !== undefined) throw new Refusal('bad_arguments', 'give `path` or `url`, not both')
+    if (path !== undefined) return fromPath(context, input, path, call)
+    return url === undefined ? byUrl(context, input, call) : fromUrl(context, input, url, call)
+  },
+})
+
+type Wanted = Static<typeof Input>
+type Done = Promise<Outcome<Static<typeof Put>>>
+
+async function fromPath({ client, root }: Context, wanted: Wanted, path: string, call: Call): Done {
+  const { receipt_id, filename, content_type } = wanted
+  const file = await root.open(path)
+  try {
+    const onProgress = (done: number, total: number | null) => call.progress(done, total, 'uploading')
+    const options = { ...(content_type && { contentType: content_type }), onProgress, signal: call.signal }
+    return stored(receipt_id, await client.put(lockerOf(receipt_id), filename, await fileSource(file), options))
+  } finally {
+    await file.close()
+  }
+}
+
+async function fromUrl({ client }: Context, wanted: Wanted, url: string, { signal }: Call): Done {
+  const { receipt_id, filename, content_type } = wanted
+  const parsed = URL.parse(url)
+  if (parsed?.protocol !== 'https:' || parsed.username || parsed.password)
+    throw new Refusal('bad_url', 'url must be a public https address without a password')
+  const options = { ...(content_type && { contentType: content_type }), signal }
+  return stored(receipt_id, await client.fetchInto(lockerOf(receipt_id), filename, url, options))
+}
+
+function stored(receipt_id: string, file: { filename: string; size_bytes: number; content_hash: string }) {
+  const { filename, size_bytes, content_hash } = file
+  return {
+    text: `Stored ${JSON.stringify(filename)}: ${size_bytes} bytes, ${content_hash}. \`attest\` commits to it.`,
+    data: { receipt_id, filename, stored: true, size_bytes, content_hash, upload: null },
+  }
+}
+
+async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: Call): Done {
+  const { receipt_id, filename, content_type } = wanted
+  const { locker_id } = lockerOf(receipt_id)
+  const request = { filename, ...(content_type && { content_type }) }
+  const { body } = await client.call(createFile, { params: { locker_id }, body: request, signal })
+  const commands = uploadCommands(settings.gateway, receipt_id, body)
+  const { upload_url: url, upload_headers: headers, urls_expire_in_sec: expires_in_sec } = body
+  return {
+    text: `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}`,
+    data: {
+      receipt_id,
+      filename: body.filename,
+      stored: false,
+      size_bytes: null,
+      content_hash: null,
+      upload: { url, headers, expires_in_sec, commands },
+    },
+  }
+}

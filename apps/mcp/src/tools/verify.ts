@@ -1,0 +1,139 @@
+import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
+import Type, { type Static } from 'typebox'
+import type { Context } from '../context.ts'
+import { FACT_MEANINGS, FACT_VALUES } from '../explain/facts.ts'
+import { Refusal } from '../failures.ts'
+import { folderSource } from '../paths/folder-source.ts'
+import { primaryNode } from '../primary-node.ts'
+import { type Call, type Outcome, tool } from '../tool.ts'
+import { READS, ReceiptId, STRICT } from './arguments.ts'
+import { type BundleOrigin, openBundle } from './open-bundle.ts'
+import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
+
+const Fact = Type.Object({
+  fact: Type.String(),
+  value: Type.Enum(['passed', 'failed', 'not_checked', 'unavailable']),
+  why: Type.Union([Type.String(), Type.Null()], { description: 'Why it has not passed.' }),
+  means: Type.String({ description: 'What it says where it has passed.' }),
+})
+
+const Statement = Type.Object({
+  sequence: Type.Integer(),
+  issued_at: Type.String(),
+  statement_digest: Type.String(),
+  file_count: Type.Integer(),
+})
+
+const Verification = Type.Object({
+  receipt_id: Type.Union([Type.String(), Type.Null()], { description: 'Of a bundle: what it says of itself.' }),
+  facts: Type.Array(Fact),
+  failed: Type.Array(Type.String()),
+  refused: Type.Union([Type.Object({ code: Type.String(), why: Type.String() }), Type.Null()], {
+    description: 'Why it cannot be read as an evidence bundle at all.',
+  }),
+  statement: Type.Union([Statement, Type.Null()]),
+  counted: Type.Union([
+    Type.Object({ files: Type.Integer(), total_bytes: Type.String(), merkle_root: Type.String() }),
+    Type.Null(),
+  ]),
+})
+
+export const verify = tool({
+  name: 'verify',
+  title: 'Verify a receipt or a bundle',
+  description:
+    'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
+    'fetched), or an evidence bundle as `path` below the root or as public https `url`. With `folder`, also whether ' +
+    'the files in it are those of the list. Reports facts one by one; report them so too, and never as one verdict: ' +
+    'not_checked is not passed. Changes nothing.',
+  annotations: READS,
+  input: Type.Object(
+    {
+      receipt_id: Type.Optional(ReceiptId),
+      path: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+      url: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+      sequence: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 4_294_967_295, description: 'With receipt_id: an older statement.' }),
+      ),
+      folder: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'Below the root.' })),
+    },
+    STRICT,
+  ),
+  output: Verification,
+  async run(context, input, call) {
+    const { receipt_id, path, url } = input
+    if ([receipt_id, path, url].filter((origin) => origin !== undefined).length !== 1)
+      throw new Refusal('bad_arguments', 'give one of `receipt_id`, `path` and `url`')
+    if (receipt_id === undefined) return verified(context, input, call, null)
+    return verified(context, input, call, await receiptFacts(context, receipt_id))
+  },
+})
+
+type Wanted = BundleOrigin & { folder?: string }
+type Data = Static<typeof Verification>
+
+async function verified(
+  context: Context,
+  wanted: Wanted,
+  call: Call,
+  receipt: ReceiptFacts | null,
+): Promise<Outcome<Data>> {
+  const { root, settings } = context
+  const folder = wanted.folder === undefined ? null : await root.enter(wanted.folder)
+  const bundle = await openBundle(context, wanted, call.signal)
+  const base = { receipt_id: wanted.receipt_id ?? null, facts: receipt?.facts ?? [], refused: null, statement: null }
+  if (bundle === null)
+    return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: `attest` first.')
+  try {
+    const result = await verifyBundle(bundle.chunks, {
+      pinnedKeys: settings.pinnedKeys,
+      pinnedSigners: settings.anchorSigners,
+      ...(folder !== null && { files: folderSource(root, folder) }),
+      rpc: primaryNode(settings, call.signal),
+    })
+    if (result.refused) {
+      return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is no evidence bundle.')
+    }
+    return outcome({ ...base, ...described(result, base) }, '')
+  } finally {
+    await bundle.close()
+  }
+}
+
+function described(result: VerifiedBundle, { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>) {
+  const { envelope, counted, receiptId } = result
+  return {
+    receipt_id: receipt_id ?? receiptId,
+    facts: [...facts, ...(receipt_id === null ? [] : [namesReceipt(receipt_id, receiptId)]), ...factsOf(result.facts)],
+    failed: [],
+    statement: envelope && {
+      sequence: envelope.body.sequence,
+      issued_at: envelope.body.issued_at,
+      statement_digest: envelope.statement_digest,
+      file_count: envelope.body.file_count,
+    },
+    counted: { files: counted.files, total_bytes: counted.totalBytes.toString(), merkle_root: counted.merkleRoot },
+  }
+}
+
+function namesReceipt(asked: string, named: string | null): Data['facts'][number] {
+  const means = 'The bundle names the receipt that was asked for. No signature covers that: it is the gateway’s word.'
+  const why = asked === named ? null : 'the gateway gave the bundle of another receipt'
+  return { fact: 'bundle_names_receipt', value: why === null ? 'passed' : 'failed', why, means }
+}
+
+function factsOf(facts: BundleFacts): Data['facts'] {
+  return [...OFFLINE_FACTS, ...ONLINE_FACTS].map((fact) => {
+    const found = facts[fact]
+    return { fact, value: found.value, why: 'why' in found ? found.why : null, means: FACT_MEANINGS[fact] }
+  })
+}
+
+function outcome(data: Data, note: string): Outcome<Data> {
+  const failed = data.facts.filter(({ value }) => value === 'failed').map(({ fact }) => fact)
+  const lines = data.facts.map(({ fact, value, why }) => `${fact}: ${value}${why === null ? '' : ` (${why})`}`)
+  const refused = data.refused ? `Refused: ${data.refused.code} (${data.refused.why}).` : ''
+  const text = [note, refused, ...lines, data.facts.length > 0 ? FACT_VALUES : ''].filter((line) => line !== '')
+  return { text: text.join('\n'), data: { ...data, failed } }
+}

@@ -1,0 +1,46 @@
+import type { Endpoint } from '@svc/api/endpoint'
+import type { ErrorBody } from '@svc/api/errors'
+import { utf8 } from '@svc/protocol/bytes'
+import type { Context } from '../context.ts'
+import { GatewayError, NoAnswer } from '../errors.ts'
+import { credentials } from './credentials.ts'
+import type { AnyInput } from './input.ts'
+import { filledPath, queryText } from './target.ts'
+
+/** One request, freshly signed. Its answer, if it is one that the endpoint declares. */
+export async function attempt(context: Context, endpoint: Endpoint, input: AnyInput): Promise<Response> {
+  const { params, query, bytes, signal = null } = input
+  const path = filledPath(endpoint.path, params)
+  // Serialized once: what is signed is what is sent.
+  const json = input.body === undefined ? undefined : utf8(JSON.stringify(input.body))
+  const body = bytes ?? json
+  const headers = {
+    ...(json && { 'content-type': 'application/json' }),
+    ...input.headers,
+    ...(await credentials(context, endpoint, { path, body: body ?? new Uint8Array(), input })),
+  }
+  const request = { method: endpoint.method, headers, signal, ...(body && { body: body as BodyInit }) }
+  const response = await send(context, path + queryText(query), request)
+  // Whoever the gateway sent us to for bytes has its own ways to say that all is well.
+  if (response.status in endpoint.responses || (response.redirected && response.ok)) return response
+  throw await readError(response)
+}
+
+async function send({ fetch, baseUrl }: Context, target: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(baseUrl + target, request)
+  } catch (cause) {
+    request.signal?.throwIfAborted()
+    throw new NoAnswer(`no answer from ${baseUrl}`, { cause })
+  }
+}
+
+async function readError(response: Response): Promise<GatewayError> {
+  const body: unknown = await response.json().catch(() => null)
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new GatewayError(response.status, isErrorBody(body) ? body : null, Number.isFinite(seconds) ? seconds : null)
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  return typeof (body as ErrorBody | null)?.error === 'string' && typeof (body as ErrorBody).message === 'string'
+}

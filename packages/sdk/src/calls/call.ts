@@ -1,0 +1,63 @@
+// One call of any endpoint, typed by its declaration, with the recovery rules of the interface.
+
+import type { Endpoint } from '@svc/api/endpoint'
+import type { Context } from '../context.ts'
+import { GatewayError, NoAnswer } from '../errors.ts'
+import { attempt } from './attempt.ts'
+import type { Answer, AnyInput, CallArguments } from './input.ts'
+import { createRecovery } from './recovery.ts'
+
+export async function call<E extends Endpoint>(
+  context: Context,
+  endpoint: E,
+  ...[input]: CallArguments<E>
+): Promise<Answer<E>> {
+  const read = async (response: Response) => {
+    const { status, headers } = response
+    return { status, headers, body: await readBody(endpoint, response, input?.signal) } as Answer<E> // the status is declared
+  }
+  return recovering(context, endpoint, input as AnyInput | undefined, read)
+}
+
+/** As `call`, for answers that are too long to hold: the body is left to be read. */
+export function open<E extends Endpoint>(
+  context: Context,
+  endpoint: E,
+  ...[input]: CallArguments<E>
+): Promise<Response> {
+  return recovering(context, endpoint, input as AnyInput | undefined, async (response) => response)
+}
+
+async function recovering<T>(
+  context: Context,
+  endpoint: Endpoint,
+  input: AnyInput = {},
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const recover = createRecovery(context, endpoint, input)
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await read(await attempt(context, endpoint, input))
+    } catch (error) {
+      if (!(error instanceof GatewayError || error instanceof NoAnswer)) throw error
+      error.attempts = attempts
+      const pause = await recover(error, attempts)
+      if (pause === null) throw error
+      await context.wait(pause, input.signal)
+    }
+  }
+}
+
+async function readBody(
+  { contentType, name }: Endpoint,
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  try {
+    if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
+    return contentType === undefined ? await response.json() : await response.text()
+  } catch (cause) {
+    signal?.throwIfAborted()
+    throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
+  }
+}

@@ -1,0 +1,69 @@
+// What to do about an attempt that failed.
+
+import type { Endpoint } from '@svc/api/endpoint'
+import type { Context } from '../context.ts'
+import { GatewayError, isGatewayError, type NoAnswer } from '../errors.ts'
+import { isSigned } from './credentials.ts'
+import type { AnyInput } from './input.ts'
+import { learnClock } from './learn-clock.ts'
+import { isRepeatable } from './repeatable.ts'
+
+const MAX_ATTEMPTS = 5
+const FIRST_PAUSE_MS = 500
+/** A gateway that wants to be left alone for longer is for its caller to wait for. */
+const LONGEST_PAUSE_SECONDS = 60
+
+type Failure = GatewayError | NoAnswer
+
+/** Milliseconds to wait before the next attempt; null where another one would not help, or might do harm. */
+export type Recovery = (failure: Failure, attempts: number) => Promise<number | null>
+
+export function createRecovery(context: Context, endpoint: Endpoint, input: AnyInput): Recovery {
+  const isByEnvelope = isSigned(context, endpoint)
+  const mayRepeat = isRepeatable(endpoint, input)
+  const tried = new Set<string>()
+  const once = (cure: string) => !tried.has(cure) && Boolean(tried.add(cure))
+
+  const learnsClock = () =>
+    learnClock(context).then(
+      () => true,
+      () => false,
+    )
+
+  return async (failure, attempts) => {
+    if (attempts >= MAX_ATTEMPTS) return null
+    if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
+      return once('clock') && (await learnsClock()) ? 0 : null
+    }
+    // Something on the way sent the request twice: the first one, whose answer got lost, has used up the nonce.
+    if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
+    if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
+    if (failure instanceof GatewayError && !isFromInBetween(failure)) return pauseAskedFor(failure, mayRepeat, attempts)
+    return mayRepeat ? growingPause(attempts) : null
+  }
+}
+
+/** A proxy's words about a gateway that it could not reach. */
+function isFromInBetween({ status, code }: GatewayError): boolean {
+  return status >= 500 && code === `http_${status}`
+}
+
+function pauseAskedFor(
+  { status, code, retryAfter }: GatewayError,
+  mayRepeat: boolean,
+  attempts: number,
+): number | null {
+  const isBusy = code === 'RATE_LIMITED' || (status === 503 && mayRepeat) || (code === 'request_timeout' && mayRepeat)
+  if (!isBusy) return null
+  if (retryAfter === null) return growingPause(attempts)
+  return retryAfter <= LONGEST_PAUSE_SECONDS ? retryAfter * 1000 : null
+}
+
+export function growingPause(attempts: number): number {
+  return jittered(FIRST_PAUSE_MS * 2 ** (attempts - 1))
+}
+
+/** About a fifth more or less, so that many who were refused together do not come back together. */
+export function jittered(ms: number): number {
+  return ms * (0.8 + 0.4 * Math.random())
+}

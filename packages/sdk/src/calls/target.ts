@@ -1,0 +1,24 @@
+// The path and query of a request, as they go over the wire.
+
+/** Each value is one segment; `{+name}` takes the rest of the path with its slashes. */
+export function filledPath(template: string, params: Readonly<Record<string, string>> = {}): string {
+  return template.replace(/\{(\+?)(\w+)\}/g, (_, rest: string, name: string) => {
+    const value = params[name]
+    if (!value) throw new TypeError(`${template} needs ${name}`)
+    return rest ? value.split('/').map(segment).join('/') : segment(value)
+  })
+}
+
+/** URL parsers resolve dots, encoded or not: the request would go somewhere else than what was signed. */
+function segment(text: string): string {
+  if (text === '.' || text === '..') throw new RangeError(`${JSON.stringify(text)} cannot be part of a path`)
+  return encodeURIComponent(text)
+}
+
+/** With its question mark, or nothing. Lists are repeated names; what is undefined is left out. */
+export function queryText(query: Readonly<Record<string, unknown>> = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+  )
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}

@@ -1,0 +1,50 @@
+import {
+  type AttestAnswer,
+  type AttestQueued,
+  attest as endpoint,
+  type PushAnswer,
+  push as pushEndpoint,
+} from '@svc/api/attestations'
+import { call } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { metadata } from '../lockers/about.ts'
+import type { Locker } from '../lockers/locker.ts'
+import { checkAttestation } from './check-attestation.ts'
+
+export interface AttestOptions {
+  /** Leaves the work to the gateway's queue and asks now and then: for lockers so full that a connection may not last. */
+  queued?: boolean
+  signal?: AbortSignal | undefined
+}
+
+/** Has the gateway commit to what the locker holds, and checks what it signed. */
+export async function attest(context: Context, locker: Locker, options: AttestOptions = {}): Promise<AttestAnswer> {
+  const { receipt_id } = locker
+  const { queued = false, signal } = options
+  if (queued) await untilAttested(context, locker, signal)
+  // After the queue has done its work this finds it done.
+  const { body } = await call(context, endpoint, { query: { receipt_id, sync: true }, signal })
+  const answer = body as AttestAnswer // what `sync` brings
+  await checkAttestation(context, receipt_id, answer.attestation)
+  return answer
+}
+
+const MAX_POLLS = 300
+
+async function untilAttested(context: Context, locker: Locker, signal: AbortSignal | undefined): Promise<void> {
+  const before = (await metadata(context, locker)).attestation?.evidence_seq ?? 0
+  const { body } = await call(context, endpoint, { query: { receipt_id: locker.receipt_id }, signal })
+  const { poll_after_sec } = body as AttestQueued // what comes without `sync`
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
+    await context.wait(poll_after_sec * 1000, signal)
+    const { attestation, last_manifest_change_at } = await metadata(context, locker)
+    const isNew = (attestation?.evidence_seq ?? 0) > before
+    const isCurrent = (attestation?.attested_at ?? '') >= (last_manifest_change_at ?? '')
+    if (attestation?.status !== 'pending' && (isNew || isCurrent)) return
+  }
+}
+
+/** Has the newest statement published on chain; one that is published already costs nothing. */
+export async function push(context: Context, { receipt_id }: Locker, signal?: AbortSignal): Promise<PushAnswer> {
+  return (await call(context, pushEndpoint, { body: { receipt_id }, signal })).body
+}

@@ -1,0 +1,45 @@
+// Reading what anybody may read.
+
+import { evidenceBundle, type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
+import { readReceipt } from '@svc/api/receipts'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { call, open } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { NoAnswer, UntrueAnswer } from '../errors.ts'
+import { checkAttestation } from './check-attestation.ts'
+import { checkReceipt } from './check-receipt.ts'
+import type { StatementOptions } from './proof.ts'
+
+/** A receipt, its signature and id checked. */
+export async function receipt(context: Context, receipt_id: string): Promise<SignedReceipt> {
+  const { body } = await call(context, readReceipt, { params: { receipt_id } })
+  if (body.receipt_id !== receipt_id) throw new UntrueAnswer('the receipt is another one')
+  await checkReceipt(context, body)
+  return body
+}
+
+/** What is attested of a receipt; where a signed statement is shown, it is checked, whatever the gateway says of it. */
+export async function verify(
+  context: Context,
+  receipt_id: string,
+  { sequence, signal }: StatementOptions = {},
+): Promise<VerifyAnswer> {
+  const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
+  const { body } = await call(context, verifyEndpoint, { query, signal })
+  await checkReceipt(context, body.receipt)
+  if (body.attestation?.envelope) await checkAttestation(context, receipt_id, body.attestation)
+  return body
+}
+
+/** Writes the evidence bundle, all that an offline verifier needs, as it comes: it may be long. */
+export async function bundle(
+  context: Context,
+  receipt_id: string,
+  target: WritableStream<Uint8Array>,
+  { sequence, signal }: StatementOptions = {},
+): Promise<void> {
+  const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
+  const { body } = await open(context, evidenceBundle, { query, signal })
+  if (!body) throw new NoAnswer('the bundle is empty')
+  await body.pipeTo(target, signal && { signal })
+}

@@ -1,0 +1,99 @@
+import type { DownloadUrls } from '@svc/api/file-entries'
+import { fileUrls, getFile } from '@svc/api/files'
+import { readByToken, readPublicly } from '@svc/api/transfers'
+import { call, open } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import type { Locker } from '../lockers/locker.ts'
+import { type Download, download, type Opened, type ReadOptions } from './download.ts'
+import { requireName } from './filename.ts'
+import { inParallel } from './in-parallel.ts'
+import { tokenOf } from './token-of.ts'
+
+/** The bytes of a file, by a short URL that is minted anew when it runs out. */
+export async function get(
+  context: Context,
+  locker: Locker,
+  filename: string,
+  options: ReadOptions = {},
+): Promise<Download> {
+  requireName(filename)
+  return download(context, filename, await openFile(context, locker, filename, options.signal), options)
+}
+
+type FileUrl = DownloadUrls['urls'][number]
+
+async function openFile(
+  context: Context,
+  locker: Locker,
+  filename: string,
+  signal: AbortSignal | undefined,
+): Promise<Opened> {
+  const { locker_id } = locker
+  const [url] = (await mint(context, locker, [filename], signal)).urls
+  if (url) return openUrl(context, locker, url, signal)
+  // Why there is no URL, in the gateway's own words; or there are bytes by now.
+  await call(context, getFile, { params: { locker_id, filename }, signal })
+  return openFile(context, locker, filename, signal)
+}
+
+async function mint(context: Context, { locker_id }: Locker, filenames: string[], signal: AbortSignal | undefined) {
+  return (await call(context, fileUrls, { params: { locker_id }, body: { filenames }, signal })).body
+}
+
+function openUrl(context: Context, locker: Locker, url: FileUrl, signal: AbortSignal | undefined): Opened {
+  const params = { token: tokenOf(url.download_url) }
+  return {
+    expectedHash: url.content_hash,
+    read: (headers) => open(context, readByToken, { params, headers, signal }),
+    again: () => openFile(context, locker, url.filename, signal),
+  }
+}
+
+/** The bytes of a file by its receipt: needs no key, and works for as long as the locker exists. */
+export async function getPublicly(
+  context: Context,
+  receipt_id: string,
+  filename: string,
+  options: ReadOptions = {},
+): Promise<Download> {
+  requireName(filename)
+  const { signal } = options
+  const opened: Opened = {
+    expectedHash: null,
+    read: (headers) => open(context, readPublicly, { params: { receipt_id, filename }, headers, signal }),
+    again: async () => opened,
+  }
+  return download(context, filename, opened, options)
+}
+
+export type GetOutcome = { filename: string; error?: unknown }
+
+const URLS_AT_ONCE = 1000
+
+/** Many files, so many at once: each is handed to `receive`, which reads it. URLs are minted by the thousand. */
+export async function getMany(
+  context: Context,
+  locker: Locker,
+  filenames: readonly string[],
+  receive: (download: Download) => Promise<void>,
+  { atOnce = 4, signal }: { atOnce?: number; signal?: AbortSignal } = {},
+): Promise<GetOutcome[]> {
+  const outcomes: GetOutcome[] = []
+  for (let start = 0; start < filenames.length; start += URLS_AT_ONCE) {
+    const { urls, not_found } = await mint(context, locker, filenames.slice(start, start + URLS_AT_ONCE), signal)
+    for (const filename of not_found) outcomes.push({ filename, error: new Error(`${filename}: no such bytes`) })
+    await inParallel(urls, atOnce, async (url) => {
+      signal?.throwIfAborted()
+      const { filename } = url
+      const opened = openUrl(context, locker, url, signal)
+      const received = download(context, filename, opened, { signal }).then(receive)
+      outcomes.push(
+        await received.then(
+          () => ({ filename }),
+          (error: unknown) => ({ filename, error }),
+        ),
+      )
+    })
+  }
+  return outcomes
+}

@@ -1,0 +1,23 @@
+/**
+ * Does something for each item, so many at once, and takes the next item only when there is room for it. The first
+ * failure ends it, once what is under way has ended.
+ */
+export async function inParallel<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  atOnce: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  let index = 0
+  for await (const item of items) {
+    const task = work(item, index++)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(task))
+    running.add(task)
+    if (running.size >= atOnce) await Promise.race(running)
+    if (failures.length > 0) break
+  }
+  await Promise.all(running)
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,0 +1,89 @@
+// Uploads in parts: each is sent and, when the line breaks, sent again by itself; what the gateway has is not sent.
+
+import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
+import { withPrefix } from '@svc/protocol/bytes'
+import { call } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { BytesDiffer, UntrueAnswer } from '../errors.ts'
+import { sha256Hex, sha256Stream } from '../sha256.ts'
+import { inParallel } from './in-parallel.ts'
+import { type OpenSession, openSession } from './session.ts'
+import { inParts, type Source, wrongSize } from './source.ts'
+import { requireSame, type StoredFile, type Upload } from './upload.ts'
+
+const PARTS_AT_ONCE = 3
+
+export async function putInParts(context: Context, upload: Upload, source: Source): Promise<StoredFile> {
+  const session = await openSession(context, upload, source.size)
+  const sent = await sendParts(context, session, upload, source)
+  const stored = await finalize(context, session, upload)
+  await session.forget()
+  requireSame(stored, { filename: upload.filename, ...sent })
+  return stored
+}
+
+async function sendParts(
+  context: Context,
+  session: OpenSession,
+  { expectedHash, options }: Upload,
+  source: Source,
+): Promise<{ size_bytes: number; content_hash: string }> {
+  const { signal, onProgress } = options
+  const hash = expectedHash === null ? sha256Stream() : null
+  let size = 0
+  let done = 0
+
+  async function* parts() {
+    for await (const part of inParts(source.open(), session.partBytes)) {
+      signal?.throwIfAborted()
+      hash?.update(part)
+      size += part.length
+      yield part
+    }
+  }
+
+  await inParallel(parts(), PARTS_AT_ONCE, async (part, index) => {
+    if (!session.has(index)) await sendPart(context, session, index, part, signal)
+    done += part.length
+    onProgress?.(done, source.size)
+  })
+  if (source.size !== null && size !== source.size) throw wrongSize(source.size)
+  return { size_bytes: size, content_hash: expectedHash ?? withPrefix((hash as NonNullable<typeof hash>).hex()) }
+}
+
+async function sendPart(
+  context: Context,
+  { session_id, file_id, token }: OpenSession,
+  index: number,
+  part: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await call(context, uploadPart, {
+    params: { session_id, file_id },
+    query: { index, sha256: await sha256Hex(part) },
+    token,
+    bytes: part,
+    headers: { 'content-type': 'application/octet-stream' },
+    signal,
+  })
+}
+
+async function finalize(
+  context: Context,
+  { session_id, token, forget }: OpenSession,
+  { filename, expectedHash, options }: Upload,
+): Promise<StoredFile> {
+  const { body } = await call(context, finalizeUpload, { params: { session_id }, token, signal: options.signal })
+  const [file] = body.files
+  if (file?.ok) return { filename, size_bytes: file.size_bytes, content_hash: file.content_hash }
+  // This session will not come to anything.
+  await forget()
+  if (file?.error === 'HASH_MISMATCH' && expectedHash)
+    throw new BytesDiffer(filename, expectedHash, actualHash(file.message))
+  throw new UntrueAnswer(`the gateway took every part of ${JSON.stringify(filename)}, but ${file?.message}`)
+}
+
+/** Told in words only. */
+function actualHash(message: string): string {
+  return /sha256:[0-9a-f]{64}/.exec(message)?.[0] ?? 'others'
+}

@@ -1,0 +1,40 @@
+import { withPrefix } from '@svc/protocol/bytes'
+import type { Context } from '../context.ts'
+import type { Locker } from '../lockers/locker.ts'
+import { sha256Stream } from '../sha256.ts'
+import { requireName } from './filename.ts'
+import { putInParts } from './put-in-parts.ts'
+import { putWhole } from './put-whole.ts'
+import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
+import { type PutOptions, SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
+
+/**
+ * Keeps bytes under a name. What can be read again is hashed first: then the gateway itself refuses other bytes, and an
+ * upload that was cut short, also by the end of the process, goes on where it was. What cannot is hashed on the way.
+ */
+export async function put(
+  context: Context,
+  locker: Locker,
+  filename: string,
+  bytes: SourceLike,
+  options: PutOptions = {},
+): Promise<StoredFile> {
+  requireName(filename)
+  const source = sourceOf(bytes)
+  const contentType = options.contentType ?? source.contentType ?? 'application/octet-stream'
+  const upload = { locker, filename, contentType, options }
+  if (source.size !== null && source.size <= SMALL_FILE_BYTES) {
+    return putWhole(context, upload, await readWhole(source))
+  }
+  const expectedHash = source.isRepeatable ? await hashOf(source, options.signal) : null
+  return putInParts(context, { ...upload, expectedHash }, source)
+}
+
+async function hashOf(source: Source, signal: AbortSignal | undefined): Promise<string> {
+  const hash = sha256Stream()
+  for await (const chunk of source.open()) {
+    signal?.throwIfAborted()
+    hash.update(chunk)
+  }
+  return withPrefix(hash.hex())
+}

@@ -1,0 +1,93 @@
+// An upload session, new or the one that was begun before: its token is shown once, so the journal keeps it.
+
+import { fileUrls } from '@svc/api/files'
+import { openUploadSession, readUploadSession, type UploadSessionStatus } from '@svc/api/upload-sessions'
+import { call } from '../calls/call.ts'
+import { type Context, gatewayNow } from '../context.ts'
+import { isGatewayError } from '../errors.ts'
+import { journalEntry } from '../journal-entry.ts'
+import { SMALL_FILE_BYTES, type Upload } from './upload.ts'
+
+/** What is noted of it. */
+interface BegunSession {
+  session_id: string
+  file_id: string
+  token: string
+  partBytes: number
+}
+
+export interface OpenSession extends BegunSession {
+  /** Whether the gateway has the part of this index. */
+  has(index: number): boolean
+  /** When it is of no more use. */
+  forget(): Promise<void>
+}
+
+export async function openSession(context: Context, upload: Upload, size: number | null): Promise<OpenSession> {
+  const { locker, filename, contentType, expectedHash } = upload
+  if (expectedHash === null) {
+    return { ...(await beginSession(context, upload, size)), has: () => false, forget: async () => {} }
+  }
+  const key = `upload ${context.baseUrl} ${locker.locker_id} ${expectedHash} ${contentType} ${filename}`
+  const entry = journalEntry<BegunSession>(context.journal, key)
+  const forget = async () => void (await entry.write(null))
+  const begun = await entry.read()
+  const status = begun && (await statusOf(context, begun, upload))
+  if (begun && status) return { ...begun, has: partsOf(status, begun.file_id), forget }
+  const session = await beginSession(context, upload, size)
+  await entry.write(session)
+  return { ...session, has: () => false, forget }
+}
+
+async function beginSession(context: Context, upload: Upload, size: number | null): Promise<BegunSession> {
+  const { locker, filename, contentType, expectedHash, options } = upload
+  const { locker_id, receipt_id } = locker
+  const file = {
+    filename,
+    content_type: contentType,
+    ...(size !== null && { size_bytes: size }),
+    ...(expectedHash && { expected_hash: expectedHash }),
+  }
+  const { body } = await call(context, openUploadSession, {
+    params: { locker_id },
+    body: { receipt_id, files: [file] },
+    signal: options.signal,
+  })
+  const { session_id, upload_token: token, part_max_bytes, files } = body
+  return { session_id, token, file_id: files[0]?.file_id ?? '', partBytes: Math.min(part_max_bytes, SMALL_FILE_BYTES) }
+}
+
+/** Null for a session that is of no more use. */
+async function statusOf(
+  context: Context,
+  { session_id, token }: BegunSession,
+  upload: Upload,
+): Promise<UploadSessionStatus | null> {
+  try {
+    const { body } = await call(context, readUploadSession, { params: { session_id }, token })
+    const isOpen = body.status === 'partial' && Date.parse(body.expires_at) > gatewayNow(context)
+    return isOpen || (body.status === 'complete' && (await isStillThere(context, upload))) ? body : null
+  } catch (error) {
+    if (isGatewayError(error, 'SESSION_NOT_FOUND', 'UPLOAD_TOKEN_INVALID')) return null
+    throw error
+  }
+}
+
+/** A session stays complete also when its file has been replaced since, or is gone. */
+async function isStillThere(context: Context, { locker, filename, expectedHash }: Upload): Promise<boolean> {
+  const { locker_id } = locker
+  const { body } = await call(context, fileUrls, { params: { locker_id }, body: { filenames: [filename] } })
+  return body.urls[0]?.content_hash === expectedHash
+}
+
+/** Of very many gaps only the first are told: what lies behind the last of those is sent again. */
+const MAX_GAPS_TOLD = 100
+
+function partsOf({ files, status }: UploadSessionStatus, fileId: string): (index: number) => boolean {
+  const file = files.find(({ file_id }) => file_id === fileId)
+  if (!file || file.state === 'failed') return () => false
+  if (status === 'complete' || file.state === 'stored') return () => true
+  const missing = new Set(file.missing_parts)
+  const end = missing.size < MAX_GAPS_TOLD ? file.parts + missing.size : Math.max(...missing)
+  return (index) => index < end && !missing.has(index)
+}

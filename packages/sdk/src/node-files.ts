@@ -1,0 +1,32 @@
+// Files on disk, for Node.
+
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Download } from './files/download.ts'
+import { chunksOf, type Source } from './files/source.ts'
+
+/** A file on disk, to be put into a locker. */
+export async function fileSource(path: string): Promise<Source> {
+  const { size } = await stat(path)
+  return { size, isRepeatable: true, open: () => createReadStream(path, { highWaterMark: 1024 * 1024 }) }
+}
+
+/** Writes a download to disk. The file has its name only once all its bytes are there, on disk, and the right ones. */
+export async function saveAs(download: Download, path: string): Promise<void> {
+  const draft = join(dirname(path), `.${randomUUID()}.part`)
+  try {
+    const file = await open(draft, 'wx')
+    try {
+      for await (const chunk of chunksOf(download.stream)) await file.writeFile(chunk)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}

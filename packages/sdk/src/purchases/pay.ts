@@ -1,0 +1,35 @@
+import type { Quote } from '@svc/api/purchases'
+import type { Context } from '../context.ts'
+import { PaymentError } from '../errors.ts'
+import { journalEntry } from '../journal-entry.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import type { Payment } from './confirm.ts'
+import { hasTime, payableLeg } from './quote.ts'
+import { type PaymentRecord, settle } from './settle.ts'
+
+export interface PayOptions {
+  /** Ticker of the leg; the first that the wallet can pay unless told. */
+  asset?: string
+  signal?: AbortSignal | undefined
+}
+
+/** Pays a quote on chain; when called again, also after a crash, the payment is the same. */
+export async function pay(
+  context: Context,
+  quote: Quote,
+  wallet: Wallet,
+  { asset, signal }: PayOptions = {},
+): Promise<Payment> {
+  const next = payableLeg(quote, wallet, asset)
+  const { leg, payment } = await settle<PaymentRecord>(context, {
+    entry: journalEntry(context.journal, `quote ${next.leg.extra.pay_req_id}`),
+    wallet,
+    begin: { payer: wallet.address, attempts: [] },
+    async payable() {
+      if (hasTime(context, next, wallet.landsWithin)) return next
+      throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
+    },
+    signal,
+  })
+  return { leg, tx: payment.tx }
+}

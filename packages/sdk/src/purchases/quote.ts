@@ -1,0 +1,57 @@
+import type { Body } from '@svc/api/endpoint'
+import { type PaymentLeg, type Quote, requestStorage } from '@svc/api/purchases'
+import { toHex } from '@svc/protocol/bytes'
+import { call } from '../calls/call.ts'
+import { type Context, gatewayNow, randomBytes } from '../context.ts'
+import { PaymentError, UntrueAnswer } from '../errors.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+
+export type Order = Body<typeof requestStorage>
+
+export interface QuoteOptions {
+  /** The same key brings the same quote, for a day. */
+  idempotencyKey?: string
+  signal?: AbortSignal | undefined
+}
+
+/** What storage costs, and how to pay it. Costs nothing and binds to nothing. */
+export async function quote(context: Context, order: Order, options: QuoteOptions = {}): Promise<Quote> {
+  // A key of its own makes the request repeatable when the line breaks.
+  const { idempotencyKey = toHex(randomBytes(16)), signal } = options
+  const headers = { 'idempotency-key': idempotencyKey }
+  const { body } = await call(context, requestStorage, { body: order, headers, signal })
+  requireFitting(order, body)
+  return body
+}
+
+function requireFitting({ units, provider }: Order, { accepts, extensions }: Quote): void {
+  const { price_summary, info } = extensions.svc
+  if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
+    throw new UntrueAnswer('the quote is for something else than was asked for')
+  const isOneQuote = accepts.length > 0 && accepts.every(({ extra }) => extra.pay_req_id === info.pay_req_id)
+  if (!isOneQuote || !/^pr_[0-9a-f]{32}$/.test(info.pay_req_id))
+    throw new UntrueAnswer('the legs of the quote do not name one pay_req_id')
+}
+
+/** A leg to pay, and until when (Unix seconds). */
+export interface Payable {
+  leg: PaymentLeg
+  expiresAt: number
+}
+
+/** The leg that a wallet can pay: in the asset it is told, or the first that the quote offers on its chain. */
+export function payableLeg({ accepts, extensions }: Quote, { namespace, isLocal }: Wallet, asset?: string): Payable {
+  const { info, terms } = extensions.svc
+  if (terms.environment === 'development' && !isLocal)
+    throw new PaymentError('not_moved', 'this gateway is for development: what a real chain pays to it is lost')
+  const leg = accepts.find(
+    ({ network, extra }) => network.startsWith(`${namespace}:`) && (asset === undefined || extra.name === asset),
+  )
+  if (!leg) throw new PaymentError('not_moved', `the quote has no leg for ${asset ?? 'anything'} on ${namespace}`)
+  return { leg, expiresAt: Date.parse(info.expires_at) / 1000 }
+}
+
+/** Whether a quote has more than so many seconds left. */
+export function hasTime(context: Context, { expiresAt }: Payable, seconds: number): boolean {
+  return gatewayNow(context) < (expiresAt - seconds) * 1000
+}

@@ -1,0 +1,136 @@
+// From a quote to a payment on chain, such that one purchase is paid once: what is signed is noted before it is sent,
+// and nothing new is signed while something noted could still land beside it.
+
+import { learnClock } from '../calls/learn-clock.ts'
+import type { Context } from '../context.ts'
+import { PaymentError } from '../errors.ts'
+import type { JournalEntry } from '../journal-entry.ts'
+import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
+import { hasTime, type Payable } from './quote.ts'
+
+/** A payment that was, or may have been, sent. */
+export interface PaymentAttempt extends Payable {
+  payment: SignedPayment
+}
+
+/** What is noted of a purchase while it is paid. */
+export interface PaymentRecord {
+  payer: string
+  /** The newest last. */
+  attempts: PaymentAttempt[]
+}
+
+export interface Settlement<R extends PaymentRecord> {
+  entry: JournalEntry<R>
+  wallet: Wallet
+  /** What is noted first. */
+  begin: R
+  /** What to pay next. */
+  payable: () => Promise<Payable>
+  signal?: AbortSignal | undefined
+}
+
+const POLL_MS = 1_000
+/** Then whoever waits is told, and may come back: nothing is forgotten. */
+const MAX_ROUNDS = 300
+const MAX_SIGNED = 3
+/** How often in a row a node may fail to answer. */
+const MAX_FAILURES = 10
+
+/** The payment that has landed. */
+export async function settle<R extends PaymentRecord>(
+  context: Context,
+  settlement: Settlement<R>,
+): Promise<PaymentAttempt> {
+  const { entry, wallet, begin, signal } = settlement
+  const fateOf = tolerant(wallet)
+  let record = (await entry.read()) ?? begin
+  let open: readonly PaymentAttempt[] = record.attempts
+  let trouble: unknown
+  try {
+    await learnClock(context)
+    for (let round = 0, signed = 0; round < MAX_ROUNDS; round++) {
+      signal?.throwIfAborted()
+      requirePayer(record, wallet)
+      const fates = await Promise.all(record.attempts.map(({ payment }) => fateOf(payment)))
+      const landed = record.attempts.find((_, i) => fates[i] === 'landed')
+      if (landed) return landed
+      // Those that failed or can no longer land are as if they had never been.
+      record = { ...record, attempts: record.attempts.filter((_, i) => fates[i] === 'unknown') }
+      open = record.attempts
+      const newest = open.at(-1)
+      if (newest && hasTime(context, newest, 0)) {
+        trouble = await sendAgain(wallet, newest)
+        if ((await fateOf(newest.payment)) === 'landed') return newest
+        await context.wait(POLL_MS, signal)
+      } else if (signed < MAX_SIGNED && (await signNext(context, settlement, record))) {
+        signed++
+      } else if (!newest && signed >= MAX_SIGNED) {
+        throw new PaymentError('not_moved', `the chain took none of ${MAX_SIGNED} payments while they were valid`)
+      } else {
+        await context.wait(POLL_MS, signal)
+      }
+      record = (await entry.read()) ?? begin
+      open = record.attempts
+    }
+  } catch (error) {
+    trouble = error
+  }
+  throw paymentError(trouble, open)
+}
+
+function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
+  if (payer !== address) throw new PaymentError('not_moved', `this purchase was begun by ${payer}, not by ${address}`)
+}
+
+/** A node that does not answer knows nothing, up to a point. */
+function tolerant(wallet: Wallet): Wallet['fateOf'] {
+  let failures = 0
+  return async (payment) => {
+    try {
+      const fate = await wallet.fateOf(payment)
+      failures = 0
+      return fate
+    } catch (error) {
+      if (++failures >= MAX_FAILURES) throw error
+      return 'unknown'
+    }
+  }
+}
+
+/** Whether a node took it says little: only the chain tells what became of it. */
+async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<unknown> {
+  return wallet.send(payment).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+/** Signs and notes the next payment; false where none may be made yet, or somebody else was faster. */
+async function signNext<R extends PaymentRecord>(
+  context: Context,
+  { entry, wallet, payable }: Settlement<R>,
+  record: R,
+): Promise<boolean> {
+  const open = record.attempts.at(-1)
+  if (open && !wallet.signInstead) return false
+  const next = await payable()
+  const objection = await wallet.objection(next.leg)
+  if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
+  const payment = open ? await wallet.signInstead?.(open.payment, next.leg) : await wallet.sign(next.leg)
+  // People take their time to sign.
+  if (!payment || !hasTime(context, next, wallet.landsWithin)) return false
+  return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
+}
+
+/** Whatever went wrong, said such that a payer knows where his money is. */
+export function paymentError(trouble: unknown, attempts: readonly PaymentAttempt[]): PaymentError {
+  const tx = attempts.at(-1)?.payment.tx
+  if (tx !== undefined) {
+    const message = 'it is not certain yet what became of the payment; try again: it is not made twice'
+    return new PaymentError('may_have_moved', message, { tx, cause: trouble })
+  }
+  if (trouble instanceof PaymentError) return trouble
+  const why = trouble instanceof Error ? trouble.message : 'no payment could be made'
+  return new PaymentError('not_moved', why, { cause: trouble })
+}

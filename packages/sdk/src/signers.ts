@@ -1,0 +1,74 @@
+// Who signs requests. A signer is an address and a way to sign bytes; where the key is kept is its own business.
+
+import { fromBase58, fromHex, toBase58, toHex } from '@svc/protocol/bytes'
+import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
+
+export interface Signer {
+  /** Base58 of an Ed25519 key, or an EVM address: which of the two tells how it signs. */
+  readonly address: string
+  /** Base58 of the 64-byte Ed25519 signature, or `0x` and the 65 bytes of an EIP-191 personal signature. */
+  sign(message: Uint8Array): Promise<string>
+}
+
+/** From the 32 secret bytes of an Ed25519 key. */
+export function signerFromSeed(seed: Uint8Array): Signer {
+  if (seed.length !== 32) throw new RangeError('an Ed25519 seed has 32 bytes')
+  const key = ed25519Signer(seed)
+  return { address: toBase58(key.publicKey), sign: async (message) => toBase58(key.sign(message)) }
+}
+
+/** From what Solana's tools keep in `id.json`: seed and public key, 64 bytes. */
+export function signerFromSolanaKeypair(keypair: Uint8Array | readonly number[]): Signer {
+  const bytes = Uint8Array.from(keypair)
+  const signer = signerFromSeed(bytes.slice(0, 32))
+  if (signer.address !== toBase58(bytes.slice(32))) throw new RangeError('these 64 bytes are no Solana keypair')
+  return signer
+}
+
+/** From the private key of an EVM account: 32 bytes, or hex with or without `0x`. */
+export function signerFromEvmKey(privateKey: Uint8Array | string): Signer {
+  const key =
+    typeof privateKey === 'string'
+      ? fromHex(privateKey.replace(/^0x/i, '').toLowerCase(), 32)
+      : Uint8Array.from(privateKey)
+  if (key?.length !== 32) throw new RangeError('a private key of an EVM account has 32 bytes')
+  return { address: evmAddressOf(key), sign: async (message) => personalSign(message, key) }
+}
+
+/** What is asked of a viem wallet client or account. */
+export interface ViemLike {
+  account?: { address: string } | undefined
+  address?: string
+  signMessage(request: { message: { raw: `0x${string}` } }): Promise<string>
+}
+
+/** From a viem wallet client with an account, over whatever transport, or from a viem account itself. */
+export function signerFromViem(wallet: ViemLike): Signer {
+  const address = wallet.account?.address ?? wallet.address
+  if (!address) throw new TypeError('the wallet client has no account')
+  return {
+    address: address.toLowerCase(),
+    sign: (message) => wallet.signMessage({ message: { raw: `0x${toHex(message)}` } }),
+  }
+}
+
+/** What is asked of the feature `solana:signMessage` of a wallet that follows the wallet standard. */
+export interface SignMessageFeature<Account> {
+  signMessage(...requests: { account: Account; message: Uint8Array }[]): Promise<readonly { signature: Uint8Array }[]>
+}
+
+/** From a browser wallet: `wallet.features['solana:signMessage']` and one of its accounts. */
+export function signerFromWalletStandard<Account extends { address: string }>(
+  account: Account,
+  feature: SignMessageFeature<Account>,
+): Signer {
+  if (!fromBase58(account.address, 32)) throw new TypeError('the account is none of the primary chain')
+  return {
+    address: account.address,
+    async sign(message) {
+      const [signed] = await feature.signMessage({ account, message })
+      if (!signed) throw new Error('the wallet signed nothing')
+      return toBase58(signed.signature)
+    },
+  }
+}

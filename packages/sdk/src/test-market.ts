@@ -1,0 +1,73 @@
+// For tests: both chains, a gateway that sells there behind something that can get in the way, and buyers with money.
+
+import { toHex } from '@svc/protocol/bytes'
+import { TOKENS } from '@svc/testbed/evm-chain/contracts'
+import { DEV_PAYERS, DEV_TREASURY } from '@svc/testbed/evm-chain/dev-accounts'
+import { connectAs } from '@svc/testbed/evm-chain/dev-client'
+import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'
+import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/testbed/primary-chain/dev-accounts'
+import { call as callPrimary } from '@svc/testbed/primary-chain/test-client'
+import { erc20Abi } from 'viem'
+import { evmWallet } from './evm-wallet.ts'
+import { type Signer, signerFromEvmKey, signerFromSeed } from './signers.ts'
+import { solanaWallet } from './solana-wallet.ts'
+import { type House, openHouse } from './test-lockers.ts'
+import type { Wallet } from './wallets/wallet.ts'
+
+export interface Buyer {
+  signer: Signer
+  wallet: Wallet
+}
+
+export interface Market extends House {
+  chains: LocalChains
+  /** Moves the time of the gateway and the chains; clients have to find out. */
+  advance(seconds: number): void
+  /** What the gateway signs with. */
+  key: string
+  solana(payer?: number): Buyer
+  evm(payer?: number): Buyer
+  /** What the treasury holds of an asset, in atomic units. */
+  treasury(asset: 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'): Promise<bigint>
+}
+
+export async function openMarket(variables: Record<string, string> = {}): Promise<Market> {
+  let lead = 0
+  const now = () => Date.now() + lead
+  const chains = await startLocalChains({ finalAtOnce: true, now })
+  const house = await openHouse({ ...chains.variables, ...variables }, { now })
+  const evm = connectAs(DEV_TREASURY, chains.evm.url)
+  return {
+    ...house,
+    chains,
+    advance(seconds) {
+      lead += seconds * 1000
+    },
+    key: toHex(house.gateway.context.signers.statement.publicKey),
+    solana(payer = 0) {
+      const signer = signerFromSeed(DEMO_PAYERS[payer]!.privateKeyBytes)
+      return { signer, wallet: solanaWallet({ rpcUrl: chains.primary.url, signer }) }
+    },
+    evm(payer = 0) {
+      const { privateKey } = DEV_PAYERS[payer]!
+      const wallet = evmWallet({ rpcUrl: chains.evm.url, account: privateKey })
+      return { signer: signerFromEvmKey(privateKey), wallet }
+    },
+    async treasury(asset) {
+      if (asset === 'MON') return evm.getBalance({ address: DEV_TREASURY.address })
+      if (asset === 'USDC on EVM') {
+        const balanceOf = { abi: erc20Abi, functionName: 'balanceOf', args: [DEV_TREASURY.address] } as const
+        return evm.readContract({ address: TOKENS.USDC.address, ...balanceOf })
+      }
+      const account = asset === 'SOL' ? TREASURY.address : await tokenAccountOf(TREASURY.address, asset)
+      const method = asset === 'SOL' ? 'getBalance' : 'getTokenAccountBalance'
+      const { result } = await callPrimary(chains.primary.url, method, [account])
+      const { value } = result as { value: number | { amount: string } }
+      return BigInt(typeof value === 'object' ? value.amount : value)
+    },
+    async close() {
+      await house.close()
+      await chains.stop()
+    },
+  }
+}

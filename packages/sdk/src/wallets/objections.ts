@@ -1,0 +1,17 @@
+// Why a wallet cannot pay, in words to be read after its address.
+
+/** Atomic units as people write them: 1663894 with 9 decimals is 0.001663894. */
+export function amountText(atomic: bigint, decimals: number): string {
+  const digits = atomic.toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return fraction ? `${whole}.${fraction}` : whole
+}
+
+export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
+
+/** For people; null when there is enough. */
+export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
+  if (held >= needed) return null
+  return `needs ${amountText(needed, decimals)} ${ticker}, holds ${amountText(held, decimals)}`
+}

@@ -1,0 +1,120 @@
+import {
+  type Address,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type SignatureBytes,
+} from '@solana/kit'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
+import { connectAs } from '@svc/testbed/evm-chain/dev-client'
+import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
+import fc from 'fast-check'
+import { formatUnits } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { evmTransfer, evmWallet } from '../evm-wallet.ts'
+import { memoryJournal } from '../journal.ts'
+import { type SignTransactionFeature, solanaWalletFromStandard } from '../solana-wallet.ts'
+import { type Market, openMarket } from '../test-market.ts'
+import { amountText } from './objections.ts'
+import { isPrivateHost } from './private-host.ts'
+
+let market: Market
+beforeAll(async () => {
+  market = await openMarket()
+})
+afterAll(() => market.close())
+
+describe('a browser wallet of the primary chain', () => {
+  const account = { address: DEMO_PAYERS[0]!.address as string }
+  const key = ed25519Signer(DEMO_PAYERS[0]!.privateKeyBytes)
+
+  /** Signs what `change` makes of a transaction's message. */
+  function walletThat(change: (message: Uint8Array) => Uint8Array): SignTransactionFeature<{ address: string }> {
+    return {
+      signTransaction: async (...requests) =>
+        requests.map(({ transaction }) => {
+          const decoded = getTransactionDecoder().decode(transaction)
+          const messageBytes = change(new Uint8Array(decoded.messageBytes)) as unknown as typeof decoded.messageBytes
+          const signature = key.sign(new Uint8Array(messageBytes)) as SignatureBytes
+          const signatures = { [account.address as Address]: signature }
+          return { signedTransaction: new Uint8Array(getTransactionEncoder().encode({ messageBytes, signatures })) }
+        }),
+    }
+  }
+
+  it('signs without sending, and so cannot pay twice', async () => {
+    const wallet = solanaWalletFromStandard(
+      market.chains.primary.url,
+      account,
+      walletThat((message) => message),
+    )
+    const { signer } = market.solana()
+    const client = market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const { receipt } = await client.buy({ intent: 'browser', units: 1, wallet })
+    expect(receipt.payer_pubkey).toBe(account.address)
+  })
+
+  it.each<[string, SignTransactionFeature<{ address: string }>]>([
+    ['changes how long a transaction lives', walletThat(withOtherBlockhash)],
+    ['signs nothing', { signTransaction: async () => [] }],
+  ])('that %s does not pay', async (_, feature) => {
+    const wallet = solanaWalletFromStandard(market.chains.primary.url, account, feature)
+    const before = await market.treasury('SOL')
+    const quote = await market.client().quote({ units: 1 })
+    await expect(market.client().pay(quote, wallet)).rejects.toMatchObject({ money: 'not_moved', tx: null })
+    expect(await market.treasury('SOL')).toBe(before)
+  })
+})
+
+describe('on the EVM chain', () => {
+  it('a viem account pays as its private key does', async () => {
+    const { privateKey } = DEV_PAYERS[3]!
+    const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: privateKeyToAccount(privateKey) })
+    const { signer } = market.evm(3)
+    const client = market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    expect((await client.buy({ intent: 'account', units: 1, wallet })).receipt.pay_asset).toBe('MON')
+  })
+
+  it.each(['MON', 'USDC'])('a wallet that only sends by itself is told what: %s', async (pay_asset) => {
+    const client = market.client({ pinnedKeys: [market.key] })
+    const { accepts } = await client.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset })
+    const leg = accepts[0]!
+    const tx = await connectAs(DEV_PAYERS[4]!, market.chains.evm.url).sendTransaction(evmTransfer(leg))
+    const { payer_pubkey } = await client.confirm({ leg, tx })
+    expect(payer_pubkey).toBe(DEV_PAYERS[4]!.address.toLowerCase())
+  })
+})
+
+it('amounts are written as others write them', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }), (atomic, decimals) => {
+      expect(amountText(atomic, decimals)).toBe(formatUnits(atomic, decimals))
+    }),
+  )
+})
+
+it.each([
+  ['http://localhost:8899', true],
+  ['http://127.0.0.1:8899', true],
+  ['http://chain:8545', true],
+  ['http://[::1]:8545', true],
+  ['http://172.20.0.3:8545', true],
+  ['http://172.40.0.3:8545', false],
+  ['https://api.mainnet-beta.solana.com', false],
+  ['https://localhost.example.com', false],
+  ['https://rpc.monad.xyz', false],
+  ['http://8.8.8.8', false],
+])('%s is of this network: %s', (url, expected) => {
+  expect(isPrivateHost(url)).toBe(expected)
+})
+
+function withOtherBlockhash(message: Uint8Array): Uint8Array {
+  const compiled = getCompiledTransactionMessageDecoder().decode(message)
+  const lifetimeToken = DEMO_PAYERS[1]!.address
+  return new Uint8Array(
+    getCompiledTransactionMessageEncoder().encode({ ...compiled, lifetimeToken } as typeof compiled),
+  )
+}

@@ -1,0 +1,67 @@
+// Objects as files of a folder, so that a store that is started again has what it had.
+
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface GcsObject {
+  name: string
+  generation: string
+  size: number
+  contentType: string
+  metadata: Record<string, string>
+}
+
+export type NewObject = Omit<GcsObject, 'generation' | 'size'>
+
+export interface Objects {
+  find(name: string): GcsObject | null
+  /** In the order of their names. */
+  list(): GcsObject[]
+  /** Where bytes may be put that are on their way. */
+  newFile(): string
+  /** Null when the name is taken and must not be. */
+  keep(path: string, size: number, about: NewObject, mustBeNew: boolean): Promise<GcsObject | null>
+  remove(name: string): Promise<void>
+  read(found: GcsObject): Promise<FileHandle>
+}
+
+export async function openObjects(folder: string): Promise<Objects> {
+  const [kept, incoming] = [join(folder, 'objects'), join(folder, 'incoming')]
+  await rm(incoming, { recursive: true, force: true })
+  for (const path of [kept, incoming]) await mkdir(path, { recursive: true })
+  const objects = new Map<string, GcsObject>()
+  for (const file of (await readdir(kept)).filter((name) => name.endsWith('.json'))) {
+    const object: GcsObject = JSON.parse(await readFile(join(kept, file), 'utf8'))
+    objects.set(object.name, object)
+  }
+  let lastGeneration = Date.now() * 1000
+  let files = 0
+  const pathOf = ({ generation }: GcsObject) => join(kept, generation)
+
+  return {
+    find: (name) => objects.get(name) ?? null,
+    list: () => [...objects.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    newFile: () => join(incoming, `${files++}`),
+    async keep(path, size, about, mustBeNew) {
+      const before = objects.get(about.name)
+      if (before && mustBeNew) return null
+      const object = { ...about, size, generation: `${++lastGeneration}` }
+      objects.set(object.name, object)
+      await rename(path, pathOf(object))
+      await writeFile(`${pathOf(object)}.json`, JSON.stringify(object))
+      if (before) await removeFiles(pathOf(before))
+      return object
+    },
+    async remove(name) {
+      const object = objects.get(name)
+      objects.delete(name)
+      if (object) await removeFiles(pathOf(object))
+    },
+    read: (found) => open(pathOf(found)),
+  }
+}
+
+async function removeFiles(path: string): Promise<void> {
+  await rm(`${path}.json`, { force: true })
+  await rm(path, { force: true })
+}

@@ -1,0 +1,171 @@
+// Uploads by the JSON API: in one multipart request, or by a session that is resumed where it broke off.
+
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
+import { buffer, text } from 'node:stream/consumers'
+import type { Exchange } from './exchange.ts'
+import { refusePrecondition, wireObject } from './json-api.ts'
+import type { GcsObject, NewObject, Objects } from './objects.ts'
+
+/** Only the last chunk of an upload may have another length than a multiple of this. */
+const GRAIN = 256 * 1024
+
+interface Session {
+  about: NewObject
+  mustBeNew: boolean
+  path: string
+  /** How much has been kept. */
+  size: number
+  done: GcsObject | null
+  /** One request of a session waits for the one before. */
+  turn: Promise<void>
+}
+
+export interface Uploads {
+  begin(exchange: Exchange): Promise<void>
+  proceed(exchange: Exchange): Promise<void>
+  /** How many are under way. */
+  count(): number
+}
+
+export function createUploads(objects: Objects, bucket: string, origin: string): Uploads {
+  const sessions = new Map<string, Session>()
+
+  async function finish(exchange: Exchange, { path, size, about, mustBeNew }: Omit<Session, 'done' | 'turn'>) {
+    const kept = await objects.keep(path, size, about, mustBeNew)
+    if (kept) exchange.answer(200, wireObject(kept, bucket))
+    else {
+      await rm(path)
+      refusePrecondition(exchange)
+    }
+    return kept
+  }
+
+  async function takeWhole(exchange: Exchange, given: Given) {
+    const [metadata, bytes] = splitParts(await buffer(exchange.body), exchange.headers['content-type'] ?? '')
+    const path = objects.newFile()
+    await writeFile(path, bytes)
+    await finish(exchange, { path, size: bytes.length, ...aboutObject(given, JSON.parse(`${metadata}`)) })
+  }
+
+  async function beginSession(exchange: Exchange, given: Given) {
+    const metadata = JSON.parse((await text(exchange.body)) || '{}')
+    const contentType = exchange.headers['x-upload-content-type']
+    const asked = aboutObject(given, { ...(contentType && { contentType }), ...metadata })
+    if (asked.mustBeNew && objects.find(asked.about.name)) return refusePrecondition(exchange)
+    const path = objects.newFile()
+    await writeFile(path, '')
+    const id = randomBytes(24).toString('base64url')
+    sessions.set(id, { ...asked, path, size: 0, done: null, turn: Promise.resolve() })
+    const query = new URLSearchParams({ uploadType: 'resumable', name: asked.about.name, upload_id: id })
+    exchange.answer(200, '', {
+      location: `${origin}/upload/storage/v1/b/${bucket}/o?${query}`,
+      'x-guploader-uploadid': id,
+    })
+  }
+
+  async function takeChunk(exchange: Exchange, session: Session) {
+    if (session.done) return exchange.answer(200, wireObject(session.done, bucket))
+    const range = readContentRange(exchange.headers['content-range'])
+    if (range.start !== null) {
+      if (range.start > session.size) return exchange.refuse(400, 'invalid', 'Invalid request: a chunk is missing.')
+      const isWhole = await append(exchange, session, range)
+      if (!isWhole) return
+      if (range.total === 'at the end') range.total = session.size
+    }
+    if (range.total === session.size && exchange.keepOfChunk === Number.POSITIVE_INFINITY) {
+      session.done = await finish(exchange, session)
+      return
+    }
+    exchange.answer(308, '', session.size > 0 ? { range: `bytes=0-${session.size - 1}` } : {})
+  }
+
+  return {
+    count: () => [...sessions.values()].filter(({ done }) => !done).length,
+    async begin(exchange) {
+      const { searchParams, pathname } = exchange.url
+      if (!pathname.startsWith(`/upload/storage/v1/b/${bucket}/`)) {
+        return exchange.refuse(404, 'notFound', 'The specified bucket does not exist.')
+      }
+      const given = { name: searchParams.get('name') ?? '', mustBeNew: searchParams.get('ifGenerationMatch') === '0' }
+      await (searchParams.get('uploadType') === 'multipart' ? takeWhole : beginSession)(exchange, given)
+    },
+    async proceed(exchange) {
+      const id = exchange.url.searchParams.get('upload_id') ?? ''
+      const session = sessions.get(id)
+      if (!session) return exchange.answer(404, 'Not Found')
+      const work = session.turn.then(async () => {
+        if (exchange.method === 'PUT') return takeChunk(exchange, session)
+        sessions.delete(id)
+        await rm(session.path, { force: true })
+        exchange.answer(499)
+      })
+      session.turn = work.catch(() => {})
+      await work
+    },
+  }
+}
+
+interface Given {
+  name: string
+  mustBeNew: boolean
+}
+
+interface Metadata {
+  name?: string
+  contentType?: string
+  metadata?: Record<string, string>
+}
+
+function aboutObject({ name, mustBeNew }: Given, given: Metadata): { about: NewObject; mustBeNew: boolean } {
+  const { contentType = 'application/octet-stream', metadata = {} } = given
+  return { about: { name: name || (given.name ?? ''), contentType, metadata }, mustBeNew }
+}
+
+/** Both parts of a multipart/related body. */
+function splitParts(body: Buffer, contentType: string): [metadata: Buffer, bytes: Buffer] {
+  const boundary = /boundary="?([^";]+)"?/.exec(contentType)?.[1] ?? ''
+  const border = `\r\n--${boundary}`
+  const firstEnds = body.indexOf(border)
+  const lastEnds = body.lastIndexOf(`${border}--`)
+  const content = (from: number, to: number) => body.subarray(body.indexOf('\r\n\r\n', from) + 4, to)
+  return [content(0, firstEnds), content(firstEnds, lastEnds)]
+}
+
+interface ContentRange {
+  /** Null: no bytes come, it is asked how much there is. */
+  start: number | null
+  total: number | 'unknown' | 'at the end'
+}
+
+function readContentRange(header = 'bytes 0-*/*'): ContentRange {
+  const [, start, end, total] = /^bytes (?:(\d+)-(\d+|\*)|\*)\/(\d+|\*)$/.exec(header) ?? []
+  if (total !== '*') return { start: start === undefined ? null : Number(start), total: Number(total) }
+  return { start: start === undefined ? null : Number(start), total: end === '*' ? 'at the end' : 'unknown' }
+}
+
+/** Keeps what comes; false when not all of it came. */
+async function append(exchange: Exchange, session: Session, { start, total }: ContentRange): Promise<boolean> {
+  const limit = session.size + exchange.keepOfChunk
+  const file = await open(session.path, 'r+')
+  let at = start ?? 0
+  try {
+    for await (const chunk of exchange.body) at = await write(file, chunk, at)
+    session.size = total === 'unknown' || at > limit ? grain(Math.min(at, limit)) : at
+    return true
+  } catch {
+    session.size = Math.max(session.size, grain(at))
+    return false
+  } finally {
+    await file.close()
+  }
+}
+
+async function write(file: FileHandle, chunk: Buffer, at: number): Promise<number> {
+  const { bytesWritten } = await file.write(chunk, 0, chunk.length, at)
+  return bytesWritten < chunk.length ? write(file, chunk.subarray(bytesWritten), at + bytesWritten) : at + bytesWritten
+}
+
+function grain(size: number): number {
+  return size - (size % GRAIN)
+}

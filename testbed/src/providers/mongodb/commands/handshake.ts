@@ -1,0 +1,64 @@
+import { Binary, type Document } from 'bson'
+import { CommandError } from '../command-error.ts'
+import type { Command, ServerState } from '../server-state.ts'
+
+const SET = 'svc'
+
+/** One server that says it is the primary of a replica set, so that drivers use what only replica sets have. */
+export const hello: Command = (server, command, connection) => {
+  const answer: Document = {
+    helloOk: true,
+    ismaster: true,
+    isWritablePrimary: true,
+    setName: SET,
+    setVersion: 1,
+    hosts: [server.address],
+    me: server.address,
+    primary: server.address,
+    maxBsonObjectSize: 16 * 1024 * 1024,
+    maxMessageSizeBytes: 48_000_000,
+    maxWriteBatchSize: 100_000,
+    localTime: new Date(),
+    logicalSessionTimeoutMinutes: 30,
+    minWireVersion: 0,
+    maxWireVersion: 25,
+    readOnly: false,
+    ok: 1,
+  }
+  if (command.saslSupportedMechs) answer.saslSupportedMechs = ['SCRAM-SHA-256']
+  const early = command.speculativeAuthenticate
+  connection.conversation = early ? begin(server, early) : null
+  if (connection.conversation) answer.speculativeAuthenticate = step(connection.conversation.challenge, false)
+  return answer
+}
+
+export const saslStart: Command = (server, command, connection) => {
+  connection.conversation = begin(server, command)
+  if (!connection.conversation) throw authenticationFailed()
+  return { ...step(connection.conversation.challenge, false), ok: 1 }
+}
+
+export const saslContinue: Command = (_, command, connection) => {
+  const signature = connection.conversation?.finish(textOf(command.payload)) ?? null
+  connection.conversation = null
+  if (signature === null) throw authenticationFailed()
+  connection.isKnown = true
+  return { ...step(signature, true), ok: 1 }
+}
+
+function begin({ beginScram }: ServerState, { mechanism, payload }: Document) {
+  return mechanism === 'SCRAM-SHA-256' && beginScram ? beginScram(textOf(payload)) : null
+}
+
+function step(payload: string, done: boolean): Document {
+  return { conversationId: 1, payload: new Binary(Buffer.from(payload)), done }
+}
+
+function textOf(payload: unknown): string {
+  return payload instanceof Binary ? Buffer.from(payload.value()).toString() : ''
+}
+
+/** In these words whatever is wrong, so that nobody learns which users there are. */
+function authenticationFailed(): CommandError {
+  return new CommandError(18, 'AuthenticationFailed', 'Authentication failed.')
+}

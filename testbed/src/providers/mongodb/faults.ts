@@ -1,0 +1,41 @@
+import type { Document } from 'bson'
+
+export interface SeenCommand {
+  /** In lower case: `insert`, `find`, `hello`. */
+  name: string
+  collection: string
+  /** As it came; documents to insert as their bytes. */
+  body: Document
+}
+
+/**
+ * What goes wrong with a command: an error in place of doing it; no answer at all; the connection cut instead of doing
+ * it, after doing it, or in the middle of the answer.
+ */
+export type Fault = { error: Document } | 'silence' | 'cut' | 'cut-after' | 'cut-answer'
+
+export interface Faults {
+  /** Asked for every command. */
+  on(command: SeenCommand): Fault | null
+  /** A longer message is cut off while it comes. */
+  maxMessageBytes: number
+}
+
+export function noFaults(): Faults {
+  return { on: () => null, maxMessageBytes: 48_000_000 }
+}
+
+/** Errors as MongoDB words them. */
+export const ERRORS = {
+  outOfDisk: { code: 14031, codeName: 'OutOfDiskSpace', errmsg: 'available disk space is below the minimum' },
+  overQuota: { code: 8000, codeName: 'AtlasError', errmsg: 'you are over your space quota, using 512 MB of 512 MB' },
+  unauthorized: { code: 13, codeName: 'Unauthorized', errmsg: 'not authorized to execute this command' },
+  cursorGone: { code: 43, codeName: 'CursorNotFound', errmsg: 'cursor id 7 not found' },
+  internal: { code: 1, codeName: 'InternalError', errmsg: 'something broke in shard-07.internal' },
+  shuttingDown: {
+    code: 91,
+    codeName: 'ShutdownInProgress',
+    errmsg: 'the server is in quiesce mode and will shut down',
+    errorLabels: ['RetryableWriteError'],
+  },
+} as const

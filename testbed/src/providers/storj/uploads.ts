@@ -1,0 +1,74 @@
+// Uploads in parts: begun, filled part by part, and completed or aborted.
+
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import type { Objects } from './objects.ts'
+import type { Received } from './receive.ts'
+import { StoreError } from './store-error.ts'
+
+/** Of every part but the last. */
+const MIN_PART_BYTES = 5 * 1024 * 1024
+
+export interface Upload {
+  id: string
+  key: string
+  headers: Record<string, string>
+  parts: Map<number, Received>
+}
+
+export interface Uploads {
+  begin(key: string, headers: Record<string, string>): string
+  find(key: string, id: string): Upload
+  list(): Upload[]
+  keepPart(upload: Upload, number: number, part: Received): Promise<void>
+  /** Says under which tag the object is kept. */
+  complete(upload: Upload, etags: readonly string[], mustBeNew: boolean): Promise<string>
+  abort(upload: Upload): Promise<void>
+}
+
+export function createUploads(objects: Objects): Uploads {
+  const uploads = new Map<string, Upload>()
+
+  async function forget(upload: Upload): Promise<void> {
+    uploads.delete(upload.id)
+    for (const { path } of upload.parts.values()) await rm(path, { force: true })
+  }
+
+  return {
+    begin(key, headers) {
+      const id = `2~${randomUUID()}+/&=`
+      uploads.set(id, { id, key, headers, parts: new Map() })
+      return id
+    },
+    find(key, id) {
+      const upload = uploads.get(id)
+      if (upload?.key !== key) throw new StoreError(404, 'NoSuchUpload')
+      return upload
+    },
+    list: () => [...uploads.values()],
+    async keepPart(upload, number, part) {
+      const before = upload.parts.get(number)
+      // It may have been aborted while the part came.
+      if (!uploads.has(upload.id)) {
+        await rm(part.path)
+        throw new StoreError(404, 'NoSuchUpload')
+      }
+      upload.parts.set(number, part)
+      if (before) await rm(before.path)
+    },
+    async complete(upload, etags, mustBeNew) {
+      const parts = etags.map((etag, i) => {
+        const part = upload.parts.get(i + 1)
+        if (part?.etag !== etag) throw new StoreError(400, 'InvalidPart')
+        if (part.size < MIN_PART_BYTES && i < etags.length - 1) throw new StoreError(400, 'EntityTooSmall')
+        return part
+      })
+      if (parts.length === 0) throw new StoreError(400, 'MalformedXML')
+      const etag = `${randomUUID()}-${parts.length}`
+      await objects.keep({ key: upload.key, etag, headers: upload.headers, files: parts }, mustBeNew)
+      await forget(upload)
+      return etag
+    },
+    abort: forget,
+  }
+}
