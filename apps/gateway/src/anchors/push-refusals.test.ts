@@ -25,6 +25,9 @@ beforeAll(async () => {
 afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))
 
+/** It cost its fee all the same. */
+const FAILED = { state: 'failed', fee_lamports: 5000 }
+
 describe('a transaction that fails', () => {
   it('ATT-04 T-19 on the chain: that is certain, it has cost its fee, and one is sent for each who asks', async () => {
     // The token program can make nothing of a memo; only the simulation is a lie.
@@ -44,7 +47,7 @@ describe('a transaction that fails', () => {
     })
     expect(sent).toBe(1)
     expect(await transactionsOf(harbour.chain, () => expectFailure(house, locker, { ambiguous: false }))).toBe(1)
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }, { state: 'failed' }])
+    expect(await publicationsOf(house, locker)).toMatchObject([FAILED, FAILED])
   })
 
   it('ATT-04 in its simulation is not sent, and it does not help to repeat it', async () => {

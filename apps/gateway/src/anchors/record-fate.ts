@@ -59,10 +59,16 @@ export async function recordNotSent(parts: Parts, statement: Statement, problem:
 }
 
 /** It will not publish its statement any more. A landed one that the chain has lost again takes its anchor with it. */
-export async function recordLost(parts: Parts, publication: PublicationTable, problem: NotPublished): Promise<void> {
+export async function recordLost(
+  parts: Parts,
+  publication: PublicationTable,
+  problem: NotPublished,
+  feeLamports: number | null = publication.fee_lamports,
+): Promise<void> {
   await change(parts, publication, async (tx, at) => {
-    const state = problem.reason === 'transaction_failed' ? 'failed' : 'expired'
-    const isFirst = await changePublication(tx, publication, { state })
+    const isPaid = problem.reason === 'transaction_failed'
+    const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
+    const isFirst = await changePublication(tx, publication, { state: isPaid ? 'failed' : 'expired', ...costs })
     if (!isFirst) return
     await setAnchor(tx, publication, null)
     await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })

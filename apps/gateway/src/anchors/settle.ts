@@ -40,7 +40,9 @@ export async function settle(
     return null
   }
   const problem = lost(sent, fate)
-  await recordLost(parts, sent, problem)
+  // What failed on the chain was paid for all the same.
+  const costs = fate.is === 'failed' ? await nodes.costs(sent.tx).catch(() => null) : null
+  await recordLost(parts, sent, problem, costs?.feeLamports)
   return problem
 }
 
