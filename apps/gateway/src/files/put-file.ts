@@ -41,8 +41,13 @@ export async function putFileIn(
   const now = unixNow(context)
   const at = isoSeconds(now)
   const { filename, object, contentHash = null } = put
-  const isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])) > 0
-  const before = await lockFile(tx, locker_id, filename)
+  let isNew: boolean
+  let before: FileRow | null
+  // A name that was there is perhaps deleted before it can be locked: then it is made after all.
+  do {
+    isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])) > 0
+    before = (await lockFile(tx, locker_id, filename)) ?? null
+  } while (!before && put.mayCreate)
   if (!before) throw fileNotFound(filename)
   if (put.isAdoption && before.upload_object_id !== object.id) return before
   if (!put.isHeld && !(await holdObject(tx, object.id, object.ref, now))) throw uploadAbandoned()
