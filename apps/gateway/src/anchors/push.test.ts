@@ -35,7 +35,7 @@ forEachDatabase('publishing', (database) => {
   })
   const drain = ({ gateway }: LockerHouse) => gateway.context.queue.drain()
 
-  it('ANCH-01 ANCH-02 ANCH-03 ANCH-04 ANCH-08 ATT-08 ATT-10 SHAPE-10 attesting writes the statement into one memo', async () => {
+  it('ANCH-01 ANCH-02 ANCH-03 ANCH-04 ANCH-06 ANCH-08 ATT-08 ATT-10 SHAPE-10 attesting writes the statement into one memo', async () => {
     const locker = await house.locker(ed25519Identity())
     await locker.put('secret plan.txt', 'bytes')
     const count = await transactionsOf(harbour.chain, async () => {

@@ -93,7 +93,7 @@ describe('with a fixed clock and counting randomness', () => {
     await careful.close()
   })
 
-  it('SHAPE-10 ATT-01 ATT-02 from upload to statement every byte is always the same', async () => {
+  it('SHAPE-10 ATT-01 ATT-02 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 from upload to statement every byte is always the same', async () => {
     const { open } = await openWorld()
     const house = await open()
     const locker = await openLocker(house)
