@@ -1,9 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { chromiumPath } from './scripts/chromium.ts'
 
 export default defineConfig({
   test: {
+    // Tests wait a good deal for what they started: one more than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {

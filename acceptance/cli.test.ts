@@ -173,3 +173,31 @@ describe('svc', () => {
     expect(readable).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`chmod 600 ${wallet}`) })
   })
 })
+
+describe('svc and the agent service', () => {
+  it('AGENT-01..04 thirty days are paid, a locker is handed over and watched, and its log is signed', async () => {
+    const variables = { SVC_WALLET: await solanaWallet(1), SVC_AGENT: place.agent }
+    const { run, json } = machine('subscriber', variables)
+    const files = join(folder, 'watched')
+    await mkdir(files)
+    await writeFile(join(files, 'kept.txt'), 'as it was')
+    await json('buy', '--yes')
+    await json('put', files)
+
+    const refused = await run('delegate')
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('svc subscribe')])
+    const [subscribed] = await json('subscribe', '--yes')
+    expect(subscribed).toMatchObject({ subscription: { status: 'active', identity: DEMO_PAYERS[1]!.address } })
+    const [{ delegation_id }] = (await json('delegate')) as [{ delegation_id: string }]
+    const delegation = async () => (await json('delegations', delegation_id))[0]
+    await expect
+      .poll(async () => (await delegation()).runs, { timeout: 30_000 })
+      .toMatchObject([{ task: 'watch', outcome: 'done' }])
+    expect(await delegation()).toMatchObject({ status: 'active', log: [{ kind: 'baseline', detail: { files: 1 } }] })
+
+    await json('delegations', '--end', delegation_id)
+    expect(await delegation()).toMatchObject({ status: 'ended', findings: 1 })
+    const [{ operators }] = await json('operators')
+    expect(operators).toEqual([])
+  })
+})

@@ -9,6 +9,7 @@ import { freePort } from '@svc/testbed/free-port'
 
 export interface Place {
   gateway: string
+  agent: string
   primaryChain: string
   evmChain: string
   dataFolder: string
@@ -18,14 +19,16 @@ export interface Place {
 
 export async function findPlace(): Promise<Place> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'svc-start-'))
-  const [port, primaryPort, evmPort] = [await freePort(), await freePort(), await freePort()]
+  const [port, agentPort, primaryPort, evmPort] = await Promise.all(Array.from({ length: 4 }, freePort))
   return {
     gateway: `http://localhost:${port}`,
+    agent: `http://localhost:${agentPort}`,
     primaryChain: `http://127.0.0.1:${primaryPort}`,
     evmChain: `http://127.0.0.1:${evmPort}`,
     dataFolder,
     variables: {
       PORT: String(port),
+      AGENT_PORT: String(agentPort),
       DEV_PRIMARY_RPC_PORT: String(primaryPort),
       DEV_EVM_RPC_PORT: String(evmPort),
       DATA_DIR: dataFolder,

@@ -17,14 +17,18 @@ afterAll(() => place.leave())
 const getJson = async (path: string) => (await fetch(place.gateway + path)).json()
 
 describe('npm start', () => {
-  it('VER-20, GEN-06 brings everything up, says where it is, and stops on Ctrl-C', async () => {
+  it('VER-20, GEN-06, AGENT-01 brings everything up, says where it is, and stops on Ctrl-C', async () => {
     const { output, interrupt } = await npmStart(place)
-    for (const address of [place.gateway, place.primaryChain, place.evmChain]) expect(output).toContain(address)
+    const { gateway, agent, primaryChain, evmChain } = place
+    for (const address of [gateway, agent, primaryChain, evmChain]) expect(output).toContain(address)
     expect(await getJson('/health')).toMatchObject({ status: 'ok', checks: { primary_chain: 'ok', evm_chain: 'ok' } })
     expect(await getJson('/.well-known/svc.json')).toMatchObject({ keys_url: `${place.gateway}/v1/keys` })
+    const agentHealth = await (await fetch(`${agent}/health`)).json()
+    expect(agentHealth).toMatchObject({ status: 'ok', checks: { gateway: 'ok', primary_chain: 'ok', evm_chain: 'ok' } })
     expect(await readdir(place.dataFolder)).toContain('gateway.db')
+    expect(await readdir(`${place.dataFolder}/agent`)).toContain('agent.db')
     await interrupt()
-    await expect(fetch(`${place.gateway}/health`)).rejects.toThrow()
+    for (const address of [gateway, agent]) await expect(fetch(`${address}/health`)).rejects.toThrow()
   })
 
   it('VER-17 finds its keys again at a second start', async () => {

@@ -8,13 +8,29 @@ const PACKAGES: Record<string, readonly string[]> = {
   verifier: ['protocol'],
   payments: ['protocol'],
   database: [],
+  outgoing: [],
   contracts: [],
+  queue: ['database', 'protocol'],
   'http-service': ['api', 'protocol'],
-  gateway: ['api', 'contracts', 'database', 'http-service', 'payments', 'protocol'],
+  guard: ['database', 'http-service', 'protocol'],
+  sales: ['api', 'http-service', 'payments', 'protocol'],
+  gateway: [
+    'api',
+    'contracts',
+    'database',
+    'guard',
+    'http-service',
+    'outgoing',
+    'payments',
+    'protocol',
+    'queue',
+    'sales',
+  ],
+  agent: ['api', 'database', 'guard', 'http-service', 'outgoing', 'payments', 'protocol', 'queue', 'sales', 'sdk'],
   sdk: ['api', 'protocol'],
   cli: ['api', 'payments', 'protocol', 'sdk', 'verifier'],
   mcp: ['api', 'protocol', 'sdk', 'verifier'],
-  testbed: ['api', 'database', 'gateway', 'http-service', 'protocol'],
+  testbed: ['agent', 'api', 'database', 'gateway', 'http-service', 'protocol'],
   acceptance: ['api', 'protocol', 'sdk', 'testbed', 'verifier'],
   bench: ['api', 'gateway', 'http-service', 'protocol', 'testbed'],
 }
@@ -24,7 +40,6 @@ const ROOMS: Record<string, readonly string[]> = {
   db: [],
   providers: [],
   evm: [],
-  queue: ['db'],
   info: ['db'],
   auth: ['db'],
   lockers: ['auth', 'db'],
@@ -32,10 +47,10 @@ const ROOMS: Record<string, readonly string[]> = {
   x402: ['auth', 'db', 'evm', 'purchases'],
   files: ['auth', 'db', 'lockers', 'providers'],
   transfers: ['auth', 'db', 'files', 'lockers', 'providers'],
-  attestations: ['auth', 'db', 'files', 'lockers', 'providers', 'queue'],
-  anchors: ['attestations', 'auth', 'db', 'evm', 'files', 'queue'],
+  attestations: ['auth', 'db', 'files', 'lockers', 'providers'],
+  anchors: ['attestations', 'auth', 'db', 'evm', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
-  jobs: ['anchors', 'attestations', 'auth', 'files', 'queue', 'transfers', 'x402'],
+  jobs: ['anchors', 'attestations', 'auth', 'files', 'transfers', 'x402'],
 }
 
 const problems = sourceFiles().flatMap((file) => {
@@ -60,7 +75,7 @@ function imports(file: string): string[] {
 }
 
 function objection(file: string, owner: string, target: string): string | null {
-  const isTest = /(?:\.test\.ts|\/test-[^/]+\.ts)$/.test(file)
+  const isTest = /(?:\.test\.ts|\/test-[^/]+\.ts|\/test-programs\/[^/]+\.ts)$/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
     const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', 'verifier', owner] : [])]

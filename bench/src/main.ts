@@ -6,6 +6,9 @@ import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
+import { arweaveRows } from './providers/arweave.ts'
+import { filecoinRows } from './providers/filecoin.ts'
+import { firestoreRows } from './providers/firestore.ts'
 import { gcsRows } from './providers/gcs.ts'
 import { mongodbRows } from './providers/mongodb.ts'
 import { storjRows } from './providers/storj.ts'
@@ -30,6 +33,9 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['gcs', gcsRows],
   ['mongodb', mongodbRows],
   ['storj', storjRows],
+  ['arweave', arweaveRows],
+  ['filecoin', filecoinRows],
+  ['firestore', firestoreRows],
 ]
 
 /** `npm run bench -- HTTP` measures one group only. */

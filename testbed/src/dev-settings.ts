@@ -6,6 +6,9 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 export interface DevSettings {
   primaryRpcPort: number
   evmRpcPort: number
+  agentPort: number
+  /** Of the agent service; empty for the one in its data folder. */
+  agentDatabaseUrl: string
   /** File with the real program of the attestation registry; without it the primary chain carries a stand-in. */
   registryProgram?: string
 }
@@ -17,6 +20,8 @@ export function readDevSettings(variables: Variables): { dev: DevSettings; asked
   const dev = {
     primaryRpcPort: settings.integer('DEV_PRIMARY_RPC_PORT', 8899, port),
     evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', 8545, port),
+    agentPort: settings.integer('AGENT_PORT', 8403, port),
+    agentDatabaseUrl: settings.text('AGENT_DATABASE_URL'),
     ...(registryProgram && { registryProgram }),
   }
   settings.done()

@@ -1,10 +1,10 @@
-// The outside world of a gateway, on loopback: both chains and a server of exchange rates.
+// The outside world of a gateway and an agent service, on loopback: both chains and a server of exchange rates.
 
 import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
-import { DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
+import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start-evm-chain.ts'
-import { FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
+import { AGENT_TREASURY, FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'
 
@@ -14,6 +14,8 @@ export interface LocalChains {
   rates: RateServer
   /** What a gateway is told of them. */
   variables: Variables
+  /** What an agent service is told of them. */
+  agentVariables: Variables
   stop(): Promise<void>
 }
 
@@ -44,23 +46,27 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     startEvmChain({ port: evmPort, ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }), ...clock }),
     startRateServer({ ...clock }),
   ])
+  const sales = {
+    PRIMARY_RPC_URLS: primary.url,
+    BETA_MINT: MINTS.BETA.mint,
+    EVM_RPC_URLS: evm.url,
+    EVM_USDT0_CONTRACT: TOKENS.USDT0.address,
+    EVM_WETH_CONTRACT: TOKENS.WETH.address,
+    ORACLE_URL: rates.url,
+  }
   return {
     primary,
     evm,
     rates,
     variables: {
-      PRIMARY_RPC_URLS: primary.url,
+      ...sales,
       PRIMARY_TREASURY: TREASURY.address,
-      PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
-      BETA_MINT: MINTS.BETA.mint,
-      EVM_RPC_URLS: evm.url,
       EVM_TREASURY: DEV_TREASURY.address,
-      EVM_USDT0_CONTRACT: TOKENS.USDT0.address,
-      EVM_WETH_CONTRACT: TOKENS.WETH.address,
-      ORACLE_URL: rates.url,
+      PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
       X402_SVM_FEE_PAYER_KEY: Buffer.from(FAUCET.privateKeyBytes).toString('hex'),
       X402_EVM_FACILITATOR_KEY: DEV_PAYERS.at(-1)?.privateKey,
     },
+    agentVariables: { ...sales, PRIMARY_TREASURY: AGENT_TREASURY.address, EVM_TREASURY: DEV_AGENT_TREASURY.address },
     async stop() {
       await Promise.all([primary.stop(), evm.stop(), rates.stop()])
     },

@@ -1,10 +1,13 @@
 // `npm start`: the whole service in development mode on this machine, nothing external.
 
 import { existsSync, mkdirSync } from 'node:fs'
-import { readConfig } from '@svc/gateway/config'
+import { startAgent } from '@svc/agent/agent'
+import { readConfig as readAgentConfig } from '@svc/agent/config'
+import { type Config, readConfig } from '@svc/gateway/config'
 import { startGateway } from '@svc/gateway/gateway'
+import type { Variables } from '@svc/http-service/config'
 import { runUntilStopped } from '@svc/http-service/run'
-import { readDevSettings } from './dev-settings.ts'
+import { type DevSettings, readDevSettings } from './dev-settings.ts'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
 import { startLocalChains } from './local-chains.ts'
 import { setUpRegistries } from './local-registries.ts'
@@ -15,6 +18,8 @@ await runUntilStopped(async () => {
   const variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
   const { dev } = readDevSettings(variables)
   const { config: settings } = readConfig(variables)
+  const agentVariables = variablesOfAgent(variables, settings, dev)
+  readAgentConfig(agentVariables)
   const stateFolder = `${settings.dataDir}/chains`
   mkdirSync(stateFolder, { recursive: true })
   console.log('Starting the local chains…')
@@ -26,7 +31,9 @@ await runUntilStopped(async () => {
   })
   const registries = await setUpRegistries(chains, variables)
   const { config, secrets } = readConfig({ ...variables, ...chains.variables, ...registries })
+  const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
   const gateway = await startGateway(config, secrets)
+  const agent = await startAgent(ofAgent.config, ofAgent.secrets)
   const { baseUrl } = config.http
   console.log(`
 svc storage gateway (development mode: local chains, worthless coins)
@@ -34,6 +41,7 @@ svc storage gateway (development mode: local chains, worthless coins)
   gateway        ${baseUrl}
   API page       ${baseUrl}/docs
   index          ${baseUrl}/.well-known/svc.json
+  agent service  ${ofAgent.config.http.baseUrl}
   primary chain  ${chains.primary.url}   a funded payer: ${DEMO_PAYERS[0]?.address}
   EVM chain      ${chains.evm.url}   a funded payer: ${DEV_PAYERS[0]?.address}
   data           ${config.dataDir}
@@ -43,8 +51,21 @@ Stop:  Ctrl-C
 `)
   return {
     async stop() {
+      await agent.stop()
       await gateway.stop()
       await chains.stop()
     },
   }
 })
+
+/** The agent service is another service: of what is set for the gateway, it shares what is not one's own. */
+function variablesOfAgent(variables: Variables, { dataDir, http }: Config, dev: DevSettings): Variables {
+  const { BASE_URL, ...shared } = variables
+  return {
+    ...shared,
+    PORT: String(dev.agentPort),
+    DATA_DIR: `${dataDir}/agent`,
+    DATABASE_URL: dev.agentDatabaseUrl,
+    GATEWAY_URL: http.baseUrl,
+  }
+}

@@ -5,13 +5,18 @@ A locker from beginning to end:
   $ svc config set gateway https://gateway.example
   $ svc keys pin                            trust this gateway's keys from here on
   $ svc quote                               what it costs, in every asset
-  $ svc buy --asset USDC --name photos      asks before it pays; repeat it after any trouble, it pays once
+  $ svc buy --asset USDC --name photos      asks before it pays; repeated, it pays once
   $ svc put ./photos                        a folder: in parallel, goes on where it was cut
-  $ svc attest                              the gateway signs what it holds, and publishes that on chain
+  $ svc attest                              the gateway signs what it holds, and publishes that
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it without asking anybody
 
-Try it without money or a gateway:  svc demo
+Have it watched by the agent service:
+  $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays
+  $ svc delegate photos                     lets it in: it reads everything back, and compares
+  $ svc delegations                         what it has found, in a signed log
+
+Try it without money or a gateway, in a clone of the repository:  svc demo
 
 Exit codes:
   0  done                    3  verification failed

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Settings } from './config/settings.ts'
 import { createProgram } from './program.ts'
-import { jsonLines, openHome, type TestHome, testWorld } from './test-world.ts'
+import { jsonDocument, jsonLines, openHome, type TestHome, testWorld } from './test-world.ts'
 
 let home: TestHome
 beforeAll(async () => {
@@ -12,7 +13,15 @@ describe('the command line', () => {
   it('teaches: svc --help has every command, an example from beginning to end, and the exit codes', async () => {
     const { exitCode, stdout } = await home.svc(['--help'])
     expect(exitCode).toBe(0)
-    for (const text of ['svc keys pin', 'svc buy', 'svc verify bundle.json', 'Exit codes', '130', 'SVC_GATEWAY'])
+    for (const text of [
+      'svc keys pin',
+      'svc buy',
+      'svc verify bundle.json',
+      'svc delegate photos',
+      'Exit codes',
+      '130',
+      'SVC_GATEWAY',
+    ])
       expect(stdout).toContain(text)
     for (const name of [
       'quote',
@@ -39,18 +48,27 @@ describe('the command line', () => {
       'config',
       'whoami',
       'demo',
+      'subscribe',
+      'delegate',
+      'delegations',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
+    expect(widestLine(stdout)).toBeLessThanOrEqual(100)
   })
 
-  it('has a help for each command', async () => {
+  it('has a help for each command and what is below it, which fits', async () => {
     const { commands } = await createProgram([], testWorld({}).world)
-    for (const command of commands) {
-      const { exitCode, stdout } = await home.svc([command.name(), '--help'])
-      expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Usage: svc ${command.name()}`)])
+    const all = commands.flatMap((command) => [
+      [command.name()],
+      ...command.commands.map((below) => [command.name(), below.name()]),
+    ])
+    for (const names of all) {
+      const { exitCode, stdout } = await home.svc([...names, '--help'])
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Usage: svc ${names.join(' ')}`)])
+      expect(widestLine(stdout), names.join(' ')).toBeLessThanOrEqual(100)
     }
-    expect(commands).toHaveLength(22)
+    expect(commands).toHaveLength(25)
+    expect(all.length).toBeGreaterThan(35)
   })
 
   it.each([
@@ -63,6 +81,8 @@ describe('the command line', () => {
     ['no number', ['buy', '--units', '1.5'], 'whole number'],
     ['an unknown provider', ['quote', '--provider', 'floppy'], 'Allowed choices'],
     ['half a day too much', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
+    ['a mirror without a filename', ['delegate', '--mirror', 'https://a.example/b'], 'a filename'],
+    ['more hours than a month has', ['delegate', '--every', '721'], 'from 1 to 720'],
     ['a statement that is no number', ['bundle', '--statement', '-1'], 'whole number'],
   ])('answers %s with exit code 2 and help', async (_, args, text) => {
     const { exitCode, stdout, stderr } = await home.svc(args)
@@ -77,7 +97,9 @@ describe('the command line', () => {
       ['config', '--json', '--gateway', 'http://put'],
       ['--locker', 'verify', 'config', '--json', '--gateway', 'http://put'],
     ])
-      expect(jsonLines((await home.svc(args)).stdout)[0].settings.gateway.value).toBe('http://put')
+      expect(jsonDocument<{ settings: Settings }>((await home.svc(args)).stdout).settings.gateway?.value).toBe(
+        'http://put',
+      )
   })
 
   it('tells programs of errors in JSON, on stderr', async () => {
@@ -96,3 +118,7 @@ describe('the command line', () => {
     expect((await home.svc(args, { env: { SVC_DEBUG: '1' } })).stderr).toContain('    at ')
   })
 })
+
+function widestLine(text: string): number {
+  return Math.max(...text.split('\n').map((line) => line.length))
+}

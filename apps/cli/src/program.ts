@@ -3,7 +3,7 @@
 import { Command } from 'commander'
 import { AFTER_HELP } from './help-text.ts'
 import { openSession, type Session } from './session.ts'
-import type { World } from './world.ts'
+import type { TextStream, World } from './world.ts'
 
 /** What the action of a command begins with. */
 export type Open = (command: Command) => Promise<Session>
@@ -37,6 +37,11 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     bundle: () => import('./commands/bundle.ts'),
     verify: () => import('./commands/verify.ts'),
   },
+  'Have it watched:': {
+    subscribe: () => import('./commands/subscribe.ts'),
+    delegate: () => import('./commands/delegate.ts'),
+    delegations: () => import('./commands/delegations.ts'),
+  },
   'Set up:': {
     keys: () => import('./commands/keys.ts'),
     config: () => import('./commands/config.ts'),
@@ -53,8 +58,9 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .helpCommand(false)
     .option('--gateway <url>', 'address of the gateway (SVC_GATEWAY)')
+    .option('--agent <url>', 'address of the agent service (SVC_AGENT)')
     .option('--wallet <file>', 'key that pays and owns: Solana keypair or EVM key (SVC_WALLET, SVC_EVM_KEY)')
-    .option('-l, --locker <locker>', 'name, receipt or id of a locker; not needed where there is one (SVC_LOCKER)')
+    .option('-l, --locker <locker>', 'name, receipt or id of a locker; not needed where there is only one (SVC_LOCKER)')
     .option('--primary-rpc <url>', 'node of the primary chain, for paying (SVC_PRIMARY_RPC)')
     .option('--evm-rpc <url>', 'node of the EVM chain, for paying (SVC_EVM_RPC)')
     .option('--json', 'results as JSON, a document a line; nothing else on stdout')
@@ -67,6 +73,8 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
+      getOutHelpWidth: () => helpWidth(world.stdout),
+      getErrHelpWidth: () => helpWidth(world.stderr),
     })
   const open: Open = (command) => openSession(world, command.optsWithGlobals())
   for (const [heading, commands] of Object.entries(COMMANDS)) {
@@ -74,6 +82,11 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open)
   }
   return program
+}
+
+/** Long lines are hard to read, however wide the terminal. */
+function helpWidth({ columns = 80 }: TextStream): number {
+  return Math.min(columns, 100)
 }
 
 /** Those that are named, also where the word is something else's; all of them where none is. */

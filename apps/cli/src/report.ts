@@ -1,7 +1,15 @@
 // The end of a command that did not go well: what happened, what to do next, and the exit code.
 
 import { inspect } from 'node:util'
-import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import {
+  BytesDiffer,
+  GatewayError,
+  NoAnswer,
+  NotSubscribed,
+  PaymentError,
+  type ServiceName,
+  UntrueAnswer,
+} from '@svc/sdk/errors'
 import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './failures.ts'
 import { jsonLine, shown } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
@@ -39,14 +47,23 @@ export function tell(error: unknown): Told {
   }
   if (error instanceof GatewayError) return aboutRefusal(error)
   if (error instanceof NoAnswer) {
-    const hint = 'is it running, and is this its address? (--gateway, SVC_GATEWAY, or `svc config set gateway URL`)'
+    const hint = `is it running, and is this its address? (${ADDRESS_OF[error.service]})`
     return { exitCode: EXIT.failed, code: 'no_answer', message: error.message, hint }
+  }
+  if (error instanceof NotSubscribed) {
+    const hint = '`svc subscribe` buys thirty days, for the wallet that owns the locker'
+    return { exitCode: EXIT.failed, code: 'not_subscribed', message: error.message, hint }
   }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer) return aboutUntruth(error)
   if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
   if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
   if (error instanceof Failure) return aboutFailure(error, EXIT.failed, 'failed')
   return aboutSurprise(error)
+}
+
+const ADDRESS_OF: Record<ServiceName, string> = {
+  gateway: '--gateway, SVC_GATEWAY, or `svc config set gateway URL`',
+  'agent service': '--agent, SVC_AGENT, or `svc config set agent URL`',
 }
 
 function isInterruption(error: unknown): boolean {
@@ -84,13 +101,13 @@ function becauseOf(cause: unknown, message: string): string {
 /** Causes that say more than what was made of them. */
 const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
 
-function aboutRefusal({ code, message, hint, inputs, requestId, status }: GatewayError): Told {
+function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): Told {
   const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   const request = requestId === null ? '' : `, request ${requestId}`
   return {
     exitCode: EXIT.failed,
     code,
-    message: `the gateway refuses: ${message}${wrong} (${code}${request})`,
+    message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
     hint: hintAfter(hint, COMMANDS_FOR[code] ?? (status >= 500 ? 'the trouble is on its side: try again later' : null)),
   }
 }
@@ -102,18 +119,21 @@ function hintAfter(theirs: string | null, ours: string | null): string | null {
 
 const COMMANDS_FOR: Record<string, string> = {
   OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
+  OWNER_IDENTITY_MISMATCH: 'only the wallet that paid may do this: give it with --wallet',
   SIGNATURE_INVALID: 'is this the wallet that paid, or an operator of the locker? `svc whoami` shows it',
   receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` shows what is there',
+  delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',
+  DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends one',
 }
 
 function aboutUntruth(error: UntrueAnswer | BytesDiffer): Told {
   const message =
-    error instanceof UntrueAnswer ? `the gateway does not tell the truth: ${error.message}` : error.message
-  const hint = 'do not rely on this answer; keep it, and ask whoever runs the gateway'
+    error instanceof UntrueAnswer ? `the service does not tell the truth: ${error.message}` : error.message
+  const hint = 'do not rely on this answer; keep it, and ask whoever runs the service'
   return { exitCode: EXIT.unverified, code: error.name, message, hint }
 }
 

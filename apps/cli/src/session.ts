@@ -1,9 +1,12 @@
 // What commands work with: settings, output, keys and a client, each made when it is first needed.
 
 import { join } from 'node:path'
+import type { AgentClient } from '@svc/sdk/agent-client'
 import type { Client } from '@svc/sdk/client'
+import type { ClientOptions } from '@svc/sdk/context'
 import type { Journal } from '@svc/sdk/journal'
 import { isPrivateHost } from '@svc/sdk/wallets/private-host'
+import { agentAddress } from './config/agent-address.ts'
 import { findLocker, type NamedLocker } from './config/find-locker.ts'
 import { configFolder, openFolder } from './config/folder.ts'
 import { knownLockers } from './config/known-lockers.ts'
@@ -12,6 +15,7 @@ import { gatewayUrl, readSettings, type Settings } from './config/settings.ts'
 import { UsageError } from './failures.ts'
 import { agrees } from './output/ask.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
+import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
 import { findKeys } from './wallet/find-keys.ts'
 import type { Key } from './wallet/key.ts'
@@ -19,6 +23,7 @@ import type { World } from './world.ts'
 
 export interface GlobalOptions extends OutputOptions {
   gateway?: string
+  agent?: string
   wallet?: string
   locker?: string
   primaryRpc?: string
@@ -38,6 +43,9 @@ export interface Session {
   keyFor(owner: string | null): Promise<Key>
   /** Without a key, for what anybody may do. */
   client(key?: Key): Promise<Client>
+  /** Address of the agent service. */
+  agent(): string
+  agentClient(key?: Key): Promise<AgentClient>
   journal(): Promise<Journal>
   /** The locker that the command is about: the one that is wanted, else that of the settings. */
   locker(wanted?: string): Promise<NamedLocker>
@@ -52,6 +60,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   const folder = configFolder(env)
   const settings = await readSettings(folder, env, settingOptions(options))
   const gateway = gatewayUrl(settings.gateway?.value ?? '')
+  const onRetry = retryNotice(output.note, world.now)
 
   const keys = () => findKeys(env, settings.wallet)
   async function keyFor(owner: string | null): Promise<Key> {
@@ -70,19 +79,32 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     return fileJournal(join(folder, 'journal'))
   }
 
-  async function client(key?: Key): Promise<Client> {
-    if (gateway.startsWith('http:') && !isPrivateHost(gateway))
-      output.warn(`${gateway} is not encrypted: others on the way can read what is sent`)
-    const pins = await readPins(folder, gateway)
-    // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
-    const { createClient } = await import('@svc/sdk/client')
-    return createClient({
-      baseUrl: gateway,
+  async function clientOptions(baseUrl: string, key: Key | undefined): Promise<ClientOptions> {
+    if (baseUrl.startsWith('http:') && !isPrivateHost(baseUrl))
+      output.warn(`${baseUrl} is not encrypted: others on the way can read what is sent`)
+    const pins = await readPins(folder, baseUrl)
+    return {
+      baseUrl,
       ...(key && { signer: key.signer }),
       ...(pins && { pinnedKeys: keyHexes(pins.read) }),
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
-    })
+      onRetry,
+    }
+  }
+
+  async function client(key?: Key): Promise<Client> {
+    const options = await clientOptions(gateway, key)
+    // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
+    const { createClient } = await import('@svc/sdk/client')
+    return createClient(options)
+  }
+
+  const agent = () => agentAddress(settings, gateway)
+  async function agentClient(key?: Key): Promise<AgentClient> {
+    const options = await clientOptions(agent(), key)
+    const { createAgentClient } = await import('@svc/sdk/agent-client')
+    return createAgentClient(options)
   }
 
   return {
@@ -94,6 +116,8 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     keys,
     keyFor,
     client,
+    agent,
+    agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
     lockerClient: async ({ owner }) => client(await keyFor(owner)),
@@ -104,9 +128,10 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   }
 }
 
-function settingOptions({ gateway, wallet, locker, primaryRpc, evmRpc }: GlobalOptions) {
+function settingOptions({ gateway, agent, wallet, locker, primaryRpc, evmRpc }: GlobalOptions) {
   return {
     ...(gateway !== undefined && { gateway }),
+    ...(agent !== undefined && { agent }),
     ...(wallet !== undefined && { wallet }),
     ...(locker !== undefined && { locker }),
     ...(primaryRpc !== undefined && { 'primary-rpc': primaryRpc }),

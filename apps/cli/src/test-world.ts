@@ -22,6 +22,7 @@ export interface RunOptions {
 
 export interface TestHome {
   folder: string
+  env: Record<string, string>
   /** Runs a command line; `env` beside what the home has. */
   svc(args: readonly string[], more?: RunOptions): Promise<Ended>
   leave(): Promise<void>
@@ -29,11 +30,12 @@ export interface TestHome {
 
 export async function openHome(env: Record<string, string> = {}): Promise<TestHome> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-cli-'))
-  const own = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), ...env }
+  const own = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), NO_COLOR: '1', ...env }
   return {
     folder,
+    env: own,
     async svc(args, { env: more = {}, stdin = '', isTerminal = false } = {}) {
-      const { world, stdout, stderr } = testWorld({ ...own, NO_COLOR: '1', ...more }, stdin, isTerminal)
+      const { world, stdout, stderr } = testWorld({ ...own, ...more }, stdin, isTerminal)
       const exitCode = await run(args, world)
       return { exitCode, stdout: stdout(), stderr: stderr() }
     },
@@ -62,11 +64,17 @@ function kept(isTTY: boolean): { stream: TextStream; text: () => string } {
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-/** One document for each line. */
-// biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
-export function jsonLines(text: string): any[] {
+/** One document for each line; what is in them, each test knows. */
+export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
+}
+
+/** Of output that is one document. */
+export function jsonDocument<T>(text: string): T {
+  const [document, ...others] = jsonLines<T>(text)
+  if (document === undefined || others.length > 0) throw new Error(`not one document: ${text}`)
+  return document
 }

@@ -1,17 +1,18 @@
 // Everything an operator can set, read once, all problems told at once. Secrets stay apart: the config may be logged.
 
-import { mkdirSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Provider } from '@svc/api/purchases'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '@svc/http-service/key-seeds'
+import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/http-settings'
+import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/key-settings'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import type { SalesSecrets } from '@svc/sales/settings'
 import { type AnchorConfig, readAnchorConfig } from './anchor-settings.ts'
 import { type AttestConfig, readAttestConfig } from './attest-settings.ts'
 import { type EvmRegistryConfig, type EvmRegistrySecrets, readEvmRegistrySettings } from './evm-registry-settings.ts'
-import { type PaymentConfig, type PaymentSecrets, readPaymentConfig } from './payment-settings.ts'
+import { type PaymentConfig, readPaymentConfig } from './payment-settings.ts'
 import {
   type LimitConfig,
   readLimits,
@@ -21,15 +22,13 @@ import {
 } from './storage-settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402-settings.ts'
 
-export type Mode = 'development' | 'production'
-
 const GIBIBYTE = 1_073_741_824
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 
 export interface Config {
   mode: Mode
   dataDir: string
-  http: { host: string; port: number; baseUrl: string; trustedProxies: string[] }
+  http: HttpSettings
   log: { level: LogLevel }
   evidence: {
     domainTag: string
@@ -63,7 +62,7 @@ interface OidcConfig extends TokenConfig {
   allowedServices: string[]
 }
 
-export interface Secrets extends PaymentSecrets, X402Secrets, EvmRegistrySecrets, StorageSecrets {
+export interface Secrets extends SalesSecrets, X402Secrets, EvmRegistrySecrets, StorageSecrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
   /** Shared with oracles, who may have statements computed. */
@@ -81,7 +80,6 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const settings = new SettingsReader(variables)
   const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
   const dataDir = resolve(settings.text('DATA_DIR', './data'))
-  const port = settings.integer('PORT', 8402, { min: 0, max: 65_535 })
   const [payments, paymentSecrets] = readPaymentConfig(settings, mode === 'production')
   const [x402, x402Secrets] = readX402Settings(settings, payments, mode === 'production')
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, mode === 'production')
@@ -89,13 +87,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const config: Config = {
     mode,
     dataDir,
-    http: {
-      host: settings.text('HOST', '0.0.0.0'),
-      port,
-      baseUrl: baseUrl(settings, mode, port),
-      trustedProxies: trustedProxies(settings),
-    },
-    log: { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') },
+    http: readHttpSettings(settings, mode, 8402),
+    log: readLogSettings(settings),
     evidence: {
       domainTag: domainTag(settings),
       recomputeMaxBytes: settings.integer('RECOMPUTE_MAX_BYTES', 10 * GIBIBYTE, { min: 0, max: MAX_INTEGER }),
@@ -135,13 +128,6 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   return { config, secrets, asked: settings.asked }
 }
 
-function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
-  if (mode === 'production' && settings.text('BASE_URL') === '') {
-    settings.problem('BASE_URL must be the public address of this gateway: it stands in every URL it hands out')
-  }
-  return settings.url('BASE_URL', `http://localhost:${port}`)
-}
-
 /** A name that is kept on our own disk says so wherever its terms are shown (ADD-12). */
 function honestTerms({ terms }: PaymentConfig, { drivers }: StorageConfig): PaymentConfig['terms'] {
   const entries = Object.entries(terms).map(([provider, of]) => {
@@ -149,21 +135,6 @@ function honestTerms({ terms }: PaymentConfig, { drivers }: StorageConfig): Paym
     return [provider, isOurs ? { ...of, storage: 'gateway' } : of]
   })
   return Object.fromEntries(entries)
-}
-
-function trustedProxies(settings: SettingsReader): string[] {
-  const list = settings.text('TRUSTED_PROXIES').split(',').filter(Boolean)
-  const isNetwork = (text: string) => {
-    const [address = '', bits, ...rest] = text.split('/')
-    const family = isIP(address)
-    return (
-      family > 0 &&
-      rest.length === 0 &&
-      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)))
-    )
-  }
-  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks with commas between')
-  return list
 }
 
 function allowPublicProvision(settings: SettingsReader, mode: Mode): boolean {
@@ -218,7 +189,7 @@ function sharedSecret(settings: SettingsReader, mode: Mode, name: string): strin
 type KeySecrets = Pick<Secrets, 'databaseUrl' | 'statementSeed' | 'publicationSeed' | 'shortUrlSeed'>
 
 function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): KeySecrets {
-  const key = (variable: string, name: string) => readKey(settings, mode, dataDir, variable, name)
+  const key = (variable: string, name: string) => readKey(settings, { mode, dataDir, variable, name })
   const secrets = {
     databaseUrl: settings.text('DATABASE_URL', `sqlite:${dataDir}/gateway.db`),
     statementSeed: key('STATEMENT_KEY', 'statement'),
@@ -227,46 +198,4 @@ function readSecrets(settings: SettingsReader, mode: Mode, dataDir: string): Key
   }
   settings.asked.set('DATABASE_URL', 'sqlite:<DATA_DIR>/gateway.db')
   return secrets
-}
-
-const NO_KEY = new Uint8Array()
-
-function readKey(settings: SettingsReader, mode: Mode, dataDir: string, variable: string, name: string): Uint8Array {
-  const text = settings.text(variable)
-  const file = settings.text(`${variable}_FILE`)
-  if (!text && !file) {
-    if (mode === 'development') return developmentSeed(resolve(dataDir, 'keys'), name)
-    settings.problem(`${variable} or ${variable}_FILE is missing: 64 hex characters, or a wallet's keypair file`)
-    return NO_KEY
-  }
-  const seed = parseKeySeed(text || readKeyFile(settings, `${variable}_FILE`, file))
-  if (!seed) {
-    settings.problem(
-      `${text ? variable : `${variable}_FILE`} does not hold a key: 64 hex characters, or a wallet's keypair`,
-    )
-    return NO_KEY
-  }
-  if (mode === 'production' && isDevelopmentSeed(seed)) {
-    settings.problem(`${variable} is a development key: anybody may have it. Make a new one for production`)
-  }
-  return seed
-}
-
-function readKeyFile(settings: SettingsReader, variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return ''
-  }
-}
-
-/** One key for two purposes would let a signature of one kind pass for another. */
-function refuseSharedKeys(settings: SettingsReader, keys: [string, Uint8Array][]): void {
-  for (const [i, [name, seed]] of keys.entries()) {
-    for (const [otherName, other] of keys.slice(i + 1)) {
-      if (seed.length > 0 && Buffer.from(seed).equals(other))
-        settings.problem(`${name} and ${otherName} must be different keys`)
-    }
-  }
 }

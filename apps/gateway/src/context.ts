@@ -3,8 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { batched } from '@svc/database/batch'
 import { type Database, openDatabase } from '@svc/database/open'
+import { createRateLimiter, type RateLimiter } from '@svc/guard/rate-limiter'
 import { createLog, type Log } from '@svc/http-service/log'
+import { type OpenedSource, openSource } from '@svc/outgoing/open-source'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { createQueue } from '@svc/queue/create-queue'
+import type { Queue } from '@svc/queue/queue'
+import { openSales, type Sales } from '@svc/sales/sales'
 import { createEntryQueue, type QueueEntry } from './anchors/bridge/queue-entry.ts'
 import { createEvmRegistry, type EvmRegistry } from './anchors/evm/evm-registry.ts'
 import { openPublisher, type Publisher } from './anchors/publisher.ts'
@@ -15,21 +20,17 @@ import { type Callers, createCallers } from './auth/callers.ts'
 import { createInternalCallerCheck, type InternalCallerCheck } from './auth/internal-caller.ts'
 import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './auth/oidc.ts'
 import { createOracleCheck, type OracleCheck } from './auth/oracle-caller.ts'
-import { createRateLimiter, type RateLimiter } from './auth/rate-limiter.ts'
 import type { Config, Secrets } from './config.ts'
 import { migrations } from './db/migrations.ts'
 import type { ObjectTable, Schema } from './db/schema.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './files/confirm/hash-object.ts'
-import { type OpenedSource, openSource } from './files/fetch/open-source.ts'
+import { findRefs } from './files/settling/store.ts'
 import { insertObjects } from './files/store.ts'
 import { createKeysAt, type KeysAt } from './info/keys-at.ts'
 import { createPublishingCosts, type PublishingCosts } from './info/publishing-costs.ts'
 import type { JobPayloads } from './jobs/jobs.ts'
 import { openProviders, type Providers } from './providers/open-providers.ts'
-import { openSales, type Sales } from './purchases/sales.ts'
 import { insertPayRequests, type PayRequest } from './purchases/store.ts'
-import { createQueue } from './queue/create-queue.ts'
-import type { Queue } from './queue/queue.ts'
 import { openSettlers, type Settlers } from './x402/settlers.ts'
 
 export interface Context {
@@ -86,9 +87,16 @@ export type Overrides = Partial<Pick<Context, 'now' | 'log' | 'randomBytes' | 'p
 export async function createContext(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog(config.log.level)
   const now = overrides.now ?? Date.now
-  const providers = overrides.providers ?? (await openProviders(config.storage, secrets.providers))
   const deadlineMs = config.storage.fetch.timeoutSeconds * 1000
   const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
+  const providers =
+    overrides.providers ??
+    (await openProviders({
+      storage: config.storage,
+      settings: secrets.providers,
+      findRefs: (ids) => findRefs(database.db, ids),
+      now,
+    }))
   const rateLimiter = createRateLimiter({ db: database.db, now })
   const signers = {
     statement: ed25519Signer(secrets.statementSeed),

@@ -1,30 +1,18 @@
 // A key of the EVM chain, from a variable or from the file that another names.
 
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
 import { isDevelopmentSeed } from '@svc/http-service/key-seeds'
+import { developmentKey, readSecret } from '@svc/http-service/key-settings'
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
 
 export function readEvmKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
-  const fileVariable = `${variable}_FILE`
-  const text = settings.text(variable)
-  const file = settings.text(fileVariable)
-  if (!text && !file) return null
-  const key = parseEvmKey(text || readKeyFile(settings, fileVariable, file))
-  if (!key) settings.problem(`${text ? variable : fileVariable} does not hold a key: 64 hex characters`)
-  if (isProduction && key && isKnownToEverybody(key))
-    settings.problem(`${variable} is a development key: anybody may have it. Make a new one for production`)
+  const given = readSecret(settings, variable)
+  if (!given) return null
+  const key = parseEvmKey(given.text)
+  if (!key) settings.problem(`${given.variable} does not hold a key: 64 hex characters`)
+  if (isProduction && key && isKnownToEverybody(key)) settings.problem(developmentKey(variable))
   return key
-}
-
-function readKeyFile(settings: SettingsReader, variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return ''
-  }
 }
 
 function parseEvmKey(text: string): Uint8Array | null {

@@ -1,26 +1,10 @@
-// Settings of the purchases room: chains, treasuries, prices, terms.
+// Settings of the purchases room: what storage costs and what one gets for it.
 
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
-import { parseDecimal } from '@svc/payments/amounts'
-import type { OracleSymbol } from '@svc/payments/assets'
-import { HERMES_FEEDS } from '@svc/payments/hermes'
-import { fromBase58 } from '@svc/protocol/bytes'
+import { isPositive, readSalesConfig, type SalesConfig, type SalesSecrets } from '@svc/sales/settings'
 
-export interface PaymentConfig {
-  quoteTtlSeconds: number
-  lateConfirmSeconds: number
-  timeSkewSeconds: number
-  primary: { treasury: string; commitment: 'confirmed' | 'finalized' } | null
-  evm: { treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } | null
-  /** Mints and contracts that have no default. */
-  assets: { BETA: string | null; USDT0: string | null; EVM_WETH: string | null }
-  oracle: {
-    url: string
-    maxAgeSeconds: number
-    feeds: Record<OracleSymbol, string>
-    fallback: Record<OracleSymbol, string>
-  }
+export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */
   unitPrices: Record<Provider, string>
   /** For one unit. */
@@ -28,31 +12,6 @@ export interface PaymentConfig {
   maxLockersPerOwner: number
 }
 
-export interface PaymentSecrets {
-  /** Node addresses often hold an access key. */
-  primaryRpcUrls: string[]
-  evmRpcUrls: string[]
-  oracleApiKey: string | null
-}
-
-/** Their private keys are public: the treasury of the local primary chain, and the accounts every EVM tool knows. */
-const DEVELOPMENT_WALLETS = new Set(
-  [
-    'C4igSbvw2w3iPbXSatW4s2jb4C5196Eb8kQ1r5jDNnYv',
-    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
-    '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-    '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
-    '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
-    '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
-    '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
-    '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
-    '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
-    '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
-    '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
-  ].map((wallet) => wallet.toLowerCase()),
-)
-
-const DAY = 86_400
 const GIBIBYTE = 1_073_741_824
 const DEFAULT_PRICES = 'gcs=0.25,mongodb=0.125,storj=0.25,arweave=2.5,filecoin=0.25,firestore=0.125'
 const DEFAULT_TERMS: Terms = {
@@ -62,104 +21,15 @@ const DEFAULT_TERMS: Terms = {
   ttl_days: 365,
 }
 
-export function readPaymentConfig(settings: SettingsReader, isProduction: boolean): [PaymentConfig, PaymentSecrets] {
-  const primaryRpcUrls = urls(settings, 'PRIMARY_RPC_URLS')
-  const evmRpcUrls = urls(settings, 'EVM_RPC_URLS')
-  const primaryTreasury = treasury(
-    settings,
-    'PRIMARY_TREASURY',
-    primaryRpcUrls,
-    (text) => fromBase58(text, 32) !== null,
-  )
-  const evmTreasury = treasury(settings, 'EVM_TREASURY', evmRpcUrls, isEvmAddress)
-  if (isProduction) {
-    for (const wallet of [primaryTreasury, evmTreasury]) {
-      if (wallet && DEVELOPMENT_WALLETS.has(wallet.toLowerCase())) {
-        settings.problem(`${wallet} is a development wallet: anybody can take what is paid to it`)
-      }
-    }
-  }
-  if (isProduction && !primaryTreasury && !evmTreasury) {
-    settings.problem(
-      'PRIMARY_RPC_URLS and PRIMARY_TREASURY, or EVM_RPC_URLS and EVM_TREASURY, must be set: nothing can be sold',
-    )
-  }
-  const commitment = settings.oneOf('PRIMARY_COMMITMENT', ['confirmed', 'finalized'], 'confirmed')
-  const confirmations = settings.integer('EVM_CONFIRMATIONS', 1, { min: 1, max: 10_000 })
-  const finality = settings.oneOf('EVM_FINALITY', ['latest-confirmations', 'finalized'], 'latest-confirmations')
-  const config: PaymentConfig = {
-    quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
-    lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
-    timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
-    primary: primaryTreasury ? { treasury: primaryTreasury, commitment } : null,
-    evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality } : null,
-    assets: {
-      BETA: optional(settings, 'BETA_MINT', (text) => fromBase58(text, 32) !== null),
-      USDT0: optional(settings, 'EVM_USDT0_CONTRACT', isEvmAddress),
-      EVM_WETH: optional(settings, 'EVM_WETH_CONTRACT', isEvmAddress),
-    },
-    oracle: {
-      url: settings.url('ORACLE_URL', 'https://hermes.pyth.network'),
-      maxAgeSeconds: settings.integer('ORACLE_MAX_AGE_SECONDS', 120, { min: 1, max: DAY }),
-      feeds: {
-        SOL: settings.text('ORACLE_FEED_SOL', HERMES_FEEDS.SOL),
-        MON: settings.text('ORACLE_FEED_MON', HERMES_FEEDS.MON),
-        ETH: settings.text('ORACLE_FEED_ETH', HERMES_FEEDS.ETH),
-      },
-      fallback: {
-        SOL: usd(settings, 'FALLBACK_USD_SOL', '150'),
-        MON: usd(settings, 'FALLBACK_USD_MON', '0.03'),
-        ETH: usd(settings, 'FALLBACK_USD_ETH', '3000'),
-      },
-    },
+export function readPaymentConfig(settings: SettingsReader, isProduction: boolean): [PaymentConfig, SalesSecrets] {
+  const [sales, secrets] = readSalesConfig(settings, isProduction)
+  const config = {
+    ...sales,
     unitPrices: unitPrices(settings),
     terms: terms(settings),
     maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', 50, { min: 1, max: 1_000_000 }),
   }
-  return [config, { primaryRpcUrls, evmRpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
-}
-
-function urls(settings: SettingsReader, name: string): string[] {
-  const list = settings.text(name).split(',').filter(Boolean)
-  for (const url of list) {
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-      settings.problem(`${name} must be http or https addresses with commas between`)
-  }
-  return list
-}
-
-function treasury(
-  settings: SettingsReader,
-  name: string,
-  rpcUrls: string[],
-  isValid: (text: string) => boolean,
-): string | null {
-  const wallet = optional(settings, name, isValid)
-  if (Boolean(wallet) !== rpcUrls.length > 0) {
-    settings.problem(`${name} and ${name.replace('TREASURY', 'RPC_URLS')} belong together: set both or none`)
-  }
-  return wallet
-}
-
-function optional(settings: SettingsReader, name: string, isValid: (text: string) => boolean): string | null {
-  const text = settings.text(name)
-  if (text && !isValid(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
-  return text || null
-}
-
-function isEvmAddress(text: string): boolean {
-  return /^0x[0-9a-fA-F]{40}$/.test(text)
-}
-
-function usd(settings: SettingsReader, name: string, fallback: string): string {
-  const text = settings.text(name, fallback)
-  if (isPositive(text)) return text
-  settings.problem(`${name} must be a positive decimal number, not "${text}"`)
-  return fallback
-}
-
-function isPositive(text: string): boolean {
-  return (parseDecimal(text)?.digits ?? 0n) > 0n
+  return [config, secrets]
 }
 
 function unitPrices(settings: SettingsReader): Record<Provider, string> {

@@ -10,6 +10,8 @@ export interface StorageConfig {
   /** What is sold, and by which driver its bytes are kept. */
   drivers: Partial<Record<Provider, 'local' | 'own'>>
   localFolder: string
+  /** Where bytes are until a provider that takes its time has them; all gateways of one database share it. */
+  stagingFolder: string
   maxUploadBytes: number
   partMaxBytes: number
   fetch: { timeoutSeconds: number; maxBytes: number }
@@ -38,11 +40,16 @@ export function readStorageConfig(
   dataDir: string,
 ): [StorageConfig, StorageSecrets] {
   const providers = readProviderSettings(settings)
+  if (isProduction && providers.firestore?.emulator)
+    settings.problem('FIRESTORE_EMULATOR is for development: an emulator keeps nothing and lets everybody in')
   const localFolder = resolve(settings.text('STORAGE_DIR', `${dataDir}/files`))
   settings.asked.set('STORAGE_DIR', '<DATA_DIR>/files')
+  const stagingFolder = resolve(settings.text('STAGING_DIR', `${dataDir}/staging`))
+  settings.asked.set('STAGING_DIR', '<DATA_DIR>/staging')
   const config: StorageConfig = {
     drivers: readDrivers(settings, isProduction, providers),
     localFolder,
+    stagingFolder,
     maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', 5 * GIBIBYTE, MAX_BYTES),
     partMaxBytes: settings.integer('SESSION_PART_MAX_BYTES', 8 * MEBIBYTE, { min: 1, max: 64 * MEBIBYTE }),
     fetch: {
@@ -60,7 +67,7 @@ function readDrivers(
   isProduction: boolean,
   configured: ProviderSettings,
 ): StorageConfig['drivers'] {
-  const own = PROVIDERS.filter((provider) => configured[provider as keyof ProviderSettings])
+  const own = PROVIDERS.filter((provider) => configured[provider])
   const names = settings.text('LOCAL_PROVIDERS').split(',').filter(Boolean)
   const unknown = names.filter((name) => !PROVIDERS.some((provider) => provider === name))
   if (unknown.length > 0) {

@@ -14,8 +14,10 @@ export function createCalls(): Calls {
       return task
     },
     async ended(withinMs) {
-      const { promise: timeout, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, withinMs)
+      let timer: NodeJS.Timeout | undefined
+      const timeout = new Promise((resolve) => {
+        timer = setTimeout(resolve, withinMs)
+      })
       await Promise.race([Promise.allSettled(running), timeout])
       clearTimeout(timer)
     },

@@ -2,8 +2,9 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type AgentClient, createAgentClient } from '@svc/sdk/agent-client'
 import { type Client, createClient } from '@svc/sdk/client'
-import type { Overrides } from '@svc/sdk/context'
+import type { Overrides, Retry } from '@svc/sdk/context'
 import { fileJournal } from '@svc/sdk/file-journal'
 import type { Journal } from '@svc/sdk/journal'
 import type { Signer } from '@svc/sdk/signers'
@@ -18,6 +19,8 @@ import { openWallet } from './wallet.ts'
 export interface Context {
   settings: Settings
   client: Client
+  /** Null where no agent service is known. */
+  agent: AgentClient | null
   journal: Journal
   root: Root
   /** Null where no key is configured. */
@@ -45,37 +48,57 @@ export async function createContext(
   settings: Settings,
   { warn, now = Date.now, wait }: Surroundings,
 ): Promise<Context> {
-  const { gateway, stateFolder, walletFile, pinnedKeys, limits } = settings
+  const { gateway, agent, stateFolder, walletFile, pinnedKeys, limits } = settings
   await mkdir(stateFolder, { recursive: true, mode: 0o700 })
   const journal = fileJournal(join(stateFolder, 'journal'))
   const opened = walletFile === null ? null : await openWallet(walletFile, settings)
   const today = () => dayOf(now())
+  const shared = {
+    journal,
+    ...(opened && { signer: opened.signer }),
+    onWarning: warn,
+    onRetry: ({ service, waitMs, error }: Retry) => warn(retryText(service, waitMs, error)),
+  }
+  const overrides = { ...(wait && { wait }) }
   return {
     settings,
     journal,
     root: await openRoot(settings),
     owner: opened && {
       ...opened,
-      spending: createSpending({ journal, gateway, address: opened.signer.address, limits, today }),
+      spending: createSpending({ journal, address: opened.signer.address, limits, today }),
       inTurn: oneAtATime(),
     },
     client: createClient(
       {
+        ...shared,
         baseUrl: gateway,
-        journal,
-        ...(opened && { signer: opened.signer }),
         pinnedKeys: [...new Set(pinnedKeys.map(({ publicKeyHex }) => publicKeyHex))],
-        onWarning: warn,
       },
-      { ...(wait && { wait }) },
+      overrides,
     ),
+    agent: agent === null ? null : createAgentClient({ ...shared, baseUrl: agent }, overrides),
     now,
   }
+}
+
+function retryText(service: string, waitMs: number, error: unknown): string {
+  return `${service}: ${(error as Error).message}; trying again in ${Math.ceil(waitMs / 1000)} s`
 }
 
 /** In UTC: `2026-11-15`. */
 export function dayOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
+}
+
+/** For what the agent service does. */
+export function requireAgent({ agent, settings }: Context): { agent: AgentClient; seller: string } {
+  if (agent && settings.agent !== null) return { agent, seller: settings.agent }
+  throw new Refusal(
+    'no_agent',
+    'this server knows no agent service',
+    'Whoever runs it must set SVC_AGENT to the address of one',
+  )
 }
 
 /** For what only an owner, or an operator, may do. */

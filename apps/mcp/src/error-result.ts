@@ -1,9 +1,10 @@
 // What a model is told when something did not go well: what happened, whether money moved, and what to do next.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import { BytesDiffer, GatewayError, NoAnswer, NotSubscribed, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/printable'
 import { CODE_MEANINGS } from './explain/codes.ts'
+import { CODES_HERE } from './explain/topics.ts'
 import { PaymentRequired, Refusal } from './failures.ts'
 
 interface Told {
@@ -36,9 +37,11 @@ export function tell(error: unknown): Told {
   if (error instanceof Refusal) return { code: error.code, message: error.message, hint: error.hint }
   if (error instanceof PaymentError) return aboutPayment(error)
   if (error instanceof GatewayError) return aboutGateway(error)
-  if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: NO_ANSWER_HINT }
+  if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
+  if (error instanceof NotSubscribed)
+    return { code: 'not_subscribed', message: error.message, hint: CODES_HERE.not_subscribed.next }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
-    return { code: 'untrue_answer', message: error.message, hint: 'do not rely on this gateway; tell the user' }
+    return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
   if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }
   if (error instanceof RangeError) return { code: 'bad_arguments', message: error.message, hint: null }
   return {
@@ -49,7 +52,10 @@ export function tell(error: unknown): Told {
 }
 
 const AGAIN = 'the same call with the same arguments is safe, and pays nothing twice'
-const NO_ANSWER_HINT = `the gateway may be down: try again later, or tell the user; ${AGAIN}`
+
+function noAnswerHint({ service }: NoAnswer): string {
+  return `the ${service} may be down: try again later, or tell the user; ${AGAIN}`
+}
 
 /** Money first: it is what a model must not get wrong. */
 function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
@@ -59,19 +65,19 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
   }
   const code = money === 'moved' ? 'paid_but_unfinished' : 'payment_uncertain'
   const hint =
-    'call `buy` again with the SAME intent and arguments: it goes on and pays nothing twice. Do not use another'
+    'call the same tool again with the SAME intent and arguments: it goes on and pays nothing twice. Do not use another'
   return { code, message: tx === null ? message : `${message} (payment ${tx})`, hint: `${hint} intent`, money, tx }
 }
 
 function aboutGateway(error: GatewayError): Told {
-  const { code, message, inputs } = error
+  const { code, message, inputs, service } = error
   const wrong = inputs.length > 0 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
-  return { code, message: `the gateway refuses: ${message}${wrong}`, hint: hintOf(error) }
+  return { code, message: `the ${service} refuses: ${message}${wrong}`, hint: hintOf(error) }
 }
 
-function hintOf({ code, status, hint, retryAfter }: GatewayError): string | null {
+function hintOf({ code, status, hint, retryAfter, service }: GatewayError): string | null {
   const later = retryAfter === null ? '' : `; come back in ${retryAfter} seconds`
   const known = Object.hasOwn(CODE_MEANINGS, code) ? CODE_MEANINGS[code as keyof typeof CODE_MEANINGS].next : null
-  const next = known ?? hint ?? (status >= 500 ? 'the trouble is on the gateway’s side: try again later' : null)
+  const next = known ?? hint ?? (status >= 500 ? `the trouble is on the side of the ${service}: try again later` : null)
   return next === null ? null : next + later
 }

@@ -1,13 +1,15 @@
 import type { Context } from './context.ts'
+import { TOPICS } from './explain/topics.ts'
 import { dollarText } from './money/micro-dollars.ts'
 
 /** For models: what this server is for, and how not to lose money with it. */
 export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
   'Order: quote (free) → buy (spends money) → put_file → attest → verify.',
-  'One purchase has one intent: after any error call buy again with the same arguments; it never pays twice.',
+  'One purchase has one intent: after any error make the same call with the same arguments; it never pays twice.',
   'Before buying, purchase_status shows what was bought already. Files never travel in calls: give a path or a url.',
   'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
+  'An agent service can look after lockers: agent_status (free) → subscribe (spends money) → delegate.',
 ].join('\n')
 
 export function helpText({ settings, owner, root }: Context): string {
@@ -25,7 +27,7 @@ ${INSTRUCTIONS}
 ## Money
 
 ${wallet}
-Everything but \`buy\` is free. A refusal says whether money has moved.
+Everything but \`buy\` and \`subscribe\` is free. A refusal says whether money has moved.
 
 ## Files
 
@@ -34,6 +36,6 @@ Whoever knows the receipt id and the name of a file can read it.
 
 ## Words
 
-\`explain\` knows: quote, intent, receipt, locker, statement, anchor, bundle, facts, limits, link, and every error code.
+\`explain\` knows: ${Object.keys(TOPICS).join(', ')}, and every error code.
 `
 }

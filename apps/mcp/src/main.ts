@@ -1,29 +1,17 @@
 #!/usr/bin/env node
 // `svc-mcp`: over stdio, or over HTTP with `--http PORT`.
 
-import { createCalls } from './calls.ts'
-import { createContext } from './context.ts'
-import { SetupError } from './failures.ts'
-import { serveHttp } from './http.ts'
-import { createLog } from './log.ts'
-import { readOptions } from './options.ts'
-import { readSettings } from './settings.ts'
-import { serveStdio } from './stdio.ts'
+import * as nodeModule from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 
-const log = createLog(process.stderr)
+// Halves the time to start; Node 20 cannot. In a folder of our own: nobody else may put code there.
+nodeModule.enableCompileCache?.(join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc'))
 
-async function start(gone: () => void) {
-  const http = readOptions(process.argv.slice(2), process.env)
-  const settings = readSettings(process.env, process.cwd())
-  const context = await createContext(settings, { warn: log })
-  const serving = { context, calls: createCalls(), log }
-  if (!http) return serveStdio(serving, gone)
-  const running = await serveHttp(serving, http)
-  log(`listening at ${running.url}`)
-  return running
-}
-
-const { promise: end, resolve: stop } = Promise.withResolvers<void>()
+let stop = () => {}
+const end = new Promise<void>((resolve) => {
+  stop = resolve
+})
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     stop()
@@ -32,12 +20,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-try {
-  const running = await start(stop)
-  await end
-  await running.stop()
-  process.exit(0)
-} catch (error) {
-  process.stderr.write(`${error instanceof SetupError ? error.message : (error as Error).stack}\n`)
-  process.exit(1)
-}
+const { serve } = await import('./serve.ts')
+process.exit(await serve(stop, end))

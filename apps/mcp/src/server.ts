@@ -13,6 +13,7 @@ import {
   type ServerNotification,
   type Tool as ToolListing,
 } from '@modelcontextprotocol/sdk/types.js'
+import { PaymentError } from '@svc/sdk/errors'
 import type { Calls } from './calls.ts'
 import type { Context } from './context.ts'
 import { errorResult, tell } from './error-result.ts'
@@ -67,11 +68,17 @@ async function callTool({ context, log }: Serving, tool: Tool, input: unknown, c
     log(`${tool.name}: done`)
     const structuredContent = data as Record<string, unknown> // every output is an object
     return { content: [{ type: 'text', text }], structuredContent, ...(meta && { _meta: meta }) }
-  } catch (error) {
+  } catch (thrown) {
+    const error = isOnlyCancelled(thrown, call.signal) ? new DOMException('it was cancelled', 'AbortError') : thrown
     const { code } = tell(error)
     log(`${tool.name}: ${code}${code === 'unexpected' ? ` ${(error as Error).stack}` : ''}`)
     return errorResult(error)
   }
+}
+
+/** Whatever a cancellation broke does not matter; what became of money does. */
+function isOnlyCancelled(error: unknown, { aborted }: AbortSignal): boolean {
+  return aborted && !(error instanceof PaymentError)
 }
 
 type Notify = (notification: ServerNotification) => Promise<void>

@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { localAgent } from '@svc/sdk/local-services'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './failures.ts'
 import { microDollars } from './money/micro-dollars.ts'
@@ -10,6 +11,8 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Settings {
   gateway: string
+  /** Address of the agent service; null where none is known. */
+  agent: string | null
   /** Files are read from below this folder, and from nowhere else. */
   root: string
   /** Where payments and uploads are noted; the command line notes its own there too. */
@@ -59,8 +62,10 @@ export function readSettings(env: Variables, folder: string): Settings {
     return read.ok ? read.keys : note(`${name}: ${read.problem}`, [])
   }
 
+  const gateway = address('SVC_GATEWAY', env.SVC_GATEWAY || DEFAULTS.gateway)
   const settings: Settings = {
-    gateway: address('SVC_GATEWAY', env.SVC_GATEWAY || DEFAULTS.gateway),
+    gateway,
+    agent: optional('SVC_AGENT', address) ?? (problems.length === 0 ? localAgent(gateway) : null),
     root: resolve(folder, env.SVC_MCP_ROOT || '.'),
     stateFolder: stateFolder(env),
     walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,

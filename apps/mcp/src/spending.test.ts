@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { amountText } from '@svc/sdk/wallets/objections'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, textOf } from './test-client.ts'
 import { openShop, type Shop } from './test-shop.ts'
@@ -17,6 +20,12 @@ const fresh = (variables: Record<string, string> = {}) => ({
   ...variables,
 })
 const usdc = () => shop.market.treasury('USDC')
+
+/** A hundred times as much, in figures and in words. */
+function dearer({ amount, extra, ...leg }: PaymentLeg): PaymentLeg {
+  const more = `${amount}00`
+  return { ...leg, amount: more, extra: { ...extra, human_amount: amountText(BigInt(more), extra.decimals) } }
+}
 
 describe('limits', () => {
   it('a purchase that costs more than one may is refused, with the reason, and moves nothing', async () => {
@@ -56,29 +65,23 @@ describe('limits', () => {
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
-  it('a gateway that asks for more than it says cannot get past them', async () => {
+  it('a gateway that asks for more than it is worth, or for something else, cannot get past them', async () => {
     const { proxy } = shop.market
     const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
     proxy.always(/storage\/request/, {
-      lie: (quote) => ({
-        ...quote,
-        accepts: quote.accepts.map((leg: { amount: string }) => ({ ...leg, amount: `${leg.amount}00` })),
-      }),
+      lie: ({ accepts, ...quote }: Quote) => ({ ...quote, accepts: accepts.map(dearer) }),
     })
     const before = await usdc()
     expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('over_purchase_limit')
     proxy.behave()
     proxy.always(/storage\/request/, {
       // Another token under a name that is trusted.
-      lie: (quote) => ({
+      lie: ({ accepts, ...quote }: Quote) => ({
         ...quote,
-        accepts: quote.accepts.map((leg: object) => ({
-          ...leg,
-          asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs',
-        })),
+        accepts: accepts.map((leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' })),
       }),
     })
-    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('asset_not_allowed')
+    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('untrue_answer')
     expect(await usdc()).toBe(before)
   })
 })

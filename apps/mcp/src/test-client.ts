@@ -51,7 +51,8 @@ export async function openDesk(): Promise<Desk> {
 /** Not all of our own environment: the test runner sets variables of its own, BASE_URL among them. */
 export function environment(desk: Desk, variables: Variables): Variables {
   const { PATH = '' } = process.env
-  return { PATH, HOME: desk.folder, SVC_MCP_ROOT: desk.root, SVC_MCP_STATE: join(desk.folder, 'state'), ...variables }
+  const { folder, root } = desk
+  return { PATH, HOME: folder, SVC_MCP_ROOT: root, SVC_MCP_STATE: join(folder, 'state'), ...variables }
 }
 
 export interface TestServer {
@@ -76,6 +77,11 @@ export async function startServer(
   return transport === 'stdio' ? overStdio(env) : overHttp(env)
 }
 
+/** A server that can be killed. */
+export function startProcess(desk: Desk, variables: Variables): Promise<TestServer & { pid: number }> {
+  return overStdio(environment(desk, variables))
+}
+
 async function inMemory(env: Variables, folder: string, now?: () => number): Promise<TestServer> {
   let lines = ''
   const log = createLog({
@@ -94,14 +100,15 @@ async function inMemory(env: Variables, folder: string, now?: () => number): Pro
   return { ...speaking(client), log: () => lines, stop: () => client.close() }
 }
 
-async function overStdio(env: Variables): Promise<TestServer> {
+async function overStdio(env: Variables): Promise<TestServer & { pid: number }> {
   const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN], env, stderr: 'pipe' })
   let log = ''
   transport.stderr?.on('data', (chunk: Buffer) => {
     log += chunk
   })
   const client = await connected(transport)
-  return { ...speaking(client), log: () => log, stop: () => client.close() }
+  const pid = transport.pid as number // it is connected
+  return { ...speaking(client), pid, log: () => log, stop: () => client.close() }
 }
 
 async function overHttp(env: Variables): Promise<TestServer> {

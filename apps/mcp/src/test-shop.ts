@@ -17,10 +17,22 @@ export interface Shop {
   close(): Promise<void>
 }
 
-export async function openShop(settings: Variables = {}): Promise<Shop> {
-  const market = await openMarket(settings)
+export async function openShop(): Promise<Shop> {
+  return openShopIn(await openMarket())
+}
+
+export async function openShopIn(market: Market): Promise<Shop> {
   const desk = await openDesk()
   const servers: TestServer[] = []
+  const keyFiles = new Map<string, Promise<string>>()
+
+  /** Written once: somebody may be reading it. */
+  function keyFile(chain: Chain, payer: number): Promise<string> {
+    const name = `${chain}-${payer}.json`
+    const file = keyFiles.get(name) ?? desk.keyFile(name, keyText(chain, payer))
+    keyFiles.set(name, file)
+    return file
+  }
 
   async function variables(chain: Chain | null, payer = 0): Promise<Variables> {
     const { chains, gateway } = market
@@ -29,7 +41,7 @@ export async function openShop(settings: Variables = {}): Promise<Shop> {
       SVC_PRIMARY_RPC: chains.primary.url,
       SVC_EVM_RPC: chains.evm.url,
       SVC_KEYS: market.key,
-      ...(chain && { SVC_WALLET: await desk.keyFile(`${chain}-${payer}.json`, keyText(chain, payer)) }),
+      ...(chain && { SVC_WALLET: await keyFile(chain, payer) }),
     }
   }
 

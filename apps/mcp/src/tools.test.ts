@@ -32,10 +32,18 @@ describe('what is listed', () => {
       'attest',
       'verify',
       'explain',
+      'agent_status',
+      'subscribe',
+      'delegate',
+      'end_delegation',
     ])
     const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
-    expect(readOnly).toEqual(['quote', 'purchase_status', 'list_files', 'get_link', 'verify', 'explain'])
-    expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual(['buy', 'put_file'])
+    expect(readOnly).toEqual([
+      ...['quote', 'purchase_status', 'list_files', 'get_link', 'verify', 'explain', 'agent_status'],
+    ])
+    expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
+      ...['buy', 'put_file', 'subscribe', 'delegate', 'end_delegation'],
+    ])
     for (const { name, inputSchema, outputSchema } of tools) {
       expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
       expect(outputSchema, name).toMatchObject({ type: 'object' })
@@ -44,9 +52,13 @@ describe('what is listed', () => {
 
   it('nothing in the text asks for a new key per request', async () => {
     const { tools } = await server.client.listTools()
-    const buy = tools.find(({ name }) => name === 'buy')
-    expect(JSON.stringify(buy)).not.toMatch(/unique/i)
-    expect(buy?.description).toContain('same purchase = same `intent`')
+    const paying = tools.filter(({ name }) => ['buy', 'subscribe'].includes(name))
+    expect(paying).toHaveLength(2)
+    for (const tool of paying) {
+      expect(JSON.stringify(tool)).not.toMatch(/unique/i)
+      expect(tool.description).toContain('same purchase = same `intent`')
+      expect(tool.description).toContain('Do not invent a new intent to retry')
+    }
   })
 
   it('help can be read, and unknown resources cannot', async () => {

@@ -19,6 +19,8 @@ export interface Endpoint {
   summary: string
   params?: TObject
   query?: TObject
+  /** Those that are looked at beside the ones every request may have; for people, and read by the operation itself. */
+  requestHeaders?: TObject
   body?: TSchema
   /** The body may be, or is, raw bytes. */
   takesBytes?: true
@@ -42,8 +44,23 @@ export function requiredOps({ ops }: EnvelopeAuth): string[] {
   return ops.map((op) => [op].flat().join(' or '))
 }
 
+/** As an index lists it. */
+export function listedEndpoint({ method, path, auth, summary }: Endpoint) {
+  const shown = typeof auth === 'string' ? auth : `envelope: ${requiredOps(auth).join(', ')}`
+  return { method, path: path.replace('{+', '{'), auth: shown, summary }
+}
+
 export function endpoint<const E extends Endpoint>(declaration: E): E {
   return declaration
+}
+
+/** All that modules declare. */
+export function endpointsOf(modules: readonly object[]): readonly Endpoint[] {
+  return modules.flatMap((module) => Object.values(module)).filter(isEndpoint)
+}
+
+function isEndpoint(exported: unknown): exported is Endpoint {
+  return typeof exported === 'object' && exported !== null && 'method' in exported && 'path' in exported
 }
 
 type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise

@@ -56,6 +56,7 @@ export const ERROR_STATUS = {
   statement_not_found: 404,
   OPERATOR_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
+  delegation_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
 
@@ -68,6 +69,7 @@ export const ERROR_STATUS = {
   LOCKER_ID_COLLISION: 409,
   SESSION_CLOSED: 409,
   OPERATOR_LIMIT_EXCEEDED: 409,
+  DELEGATION_LIMIT_EXCEEDED: 409,
   quote_expired: 410,
 
   // form and size
@@ -91,6 +93,7 @@ export const ERROR_STATUS = {
   chain_unavailable: 503,
   STORAGE_UNAVAILABLE: 503,
   identity_provider_unavailable: 503,
+  gateway_unavailable: 503,
   signing_key_unavailable: 503,
   LOCKER_CAPACITY_EXCEEDED: 507,
 } as const

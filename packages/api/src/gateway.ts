@@ -1,7 +1,7 @@
 // All endpoints of the gateway.
 
 import * as attestations from './attestations.ts'
-import type { Endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import * as evidence from './evidence.ts'
 import * as files from './files.ts'
 import * as info from './info.ts'
@@ -14,7 +14,7 @@ import * as transfers from './transfers.ts'
 import * as uploadSessions from './upload-sessions.ts'
 import * as x402 from './x402.ts'
 
-const rooms: readonly object[] = [
+export const gatewayEndpoints = endpointsOf([
   info,
   purchases,
   receipts,
@@ -27,10 +27,4 @@ const rooms: readonly object[] = [
   evidence,
   internal,
   x402,
-]
-
-export const gatewayEndpoints: readonly Endpoint[] = rooms.flatMap((room) => Object.values(room)).filter(isEndpoint)
-
-function isEndpoint(exported: unknown): exported is Endpoint {
-  return typeof exported === 'object' && exported !== null && 'method' in exported && 'path' in exported
-}
+])

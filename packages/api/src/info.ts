@@ -20,6 +20,9 @@ export const Health = Type.Object(
       signing_key: CheckState,
       publication_key: Words(['ok', 'low', 'failing', 'disabled']),
     }),
+    providers: Type.Record(Type.String(), CheckState, {
+      description: 'Each storage provider that is sold, by its name.',
+    }),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs somebody before long; the gateway still serves.' }),
     ),
@@ -76,7 +79,12 @@ export const Discovery = Type.Object(
     payment: Type.Object({
       quote_schema: Type.String(),
       networks: Type.Array(
-        Type.Object({ network: Type.String(), name: Type.String(), assets: Type.Array(Type.String()) }),
+        Type.Object({
+          network: Type.String(),
+          name: Type.String(),
+          assets: Type.Array(Type.String()),
+          treasury: Type.String({ description: 'The address that everything sold on this network is paid to.' }),
+        }),
       ),
     }),
     storage: Type.Object({

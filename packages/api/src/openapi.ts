@@ -7,7 +7,10 @@ import { ERROR_STATUS, ErrorBody, type ErrorCode } from './errors.ts'
 
 type Node = { [key: string]: unknown }
 
-export function openApiDocument(endpoints: readonly Endpoint[], service: { title: string; baseUrl: string }): Node {
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  service: { title: string; description: string; baseUrl: string },
+): Node {
   const components: Node = {}
   const paths: Record<string, Node> = {}
   for (const endpoint of endpoints) {
@@ -19,7 +22,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { title
     info: {
       title: service.title,
       version: INTERFACE_VERSION,
-      description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
+      description: service.description,
       license: { name: 'UNLICENSED' },
     },
     servers: [{ url: service.baseUrl }],
@@ -45,6 +48,7 @@ function operation(endpoint: Endpoint, components: Node): Node {
     parameters: [
       ...parameters('path', endpoint.params, components),
       ...parameters('query', endpoint.query, components),
+      ...parameters('header', endpoint.requestHeaders, components),
     ],
     ...requestBody(endpoint, components),
     responses: { ...successes(endpoint, components), ...failures(endpoint, components) },
@@ -65,7 +69,7 @@ function security(auth: Endpoint['auth']): Node[] {
   return auth === 'public' || auth === 'path-token' ? [] : [{ bearer: [] }]
 }
 
-function parameters(where: 'path' | 'query', schema: TObject | undefined, components: Node): Node[] {
+function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefined, components: Node): Node[] {
   if (!schema) return []
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
@@ -91,7 +95,11 @@ function successes(endpoint: Endpoint, components: Node): Node {
 }
 
 function failures(endpoint: Endpoint, components: Node): Node {
-  const byStatus = Map.groupBy(endpoint.errors ?? [], (code: ErrorCode) => ERROR_STATUS[code])
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of endpoint.errors ?? []) {
+    const status = ERROR_STATUS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
   const error = lift(ErrorBody, components)
   const failure = (description: string, schema: Node) => ({ description, content: { 'application/json': { schema } } })
   const declared = [...byStatus].map(([status, codes]) => {

@@ -3,48 +3,15 @@
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
+import { AtomicAmount, LegChoice, OracleRate, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { OrNull, Timestamp, Words } from './wire.ts'
+import { Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
 export type Provider = (typeof PROVIDERS)[number]
 
 const Units = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many units of storage.' })
-const AtomicAmount = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset.' })
-
-export const OracleRate = Type.Object(
-  { usd: Type.Number(), source: Words(['oracle', 'fallback']), as_of: Timestamp(), fallback: Type.Boolean() },
-  { title: 'OracleRate' },
-)
-export type OracleRate = Static<typeof OracleRate>
-
-const LegExtra = Type.Object({
-  name: Type.String({ description: 'Ticker.' }),
-  decimals: Type.Integer(),
-  human_amount: Type.String({ description: 'The amount in display units.' }),
-  pay_req_id: Type.String(),
-  quote_schema: Type.Literal(QUOTE_SCHEMA),
-  oracle_rate: Type.Optional(OracleRate),
-  version: Type.Optional(Type.String({ description: "The token's EIP-712 domain version." })),
-  paymentFlow: Type.Optional(Type.String()),
-  assetTransferMethod: Type.Optional(Type.String()),
-  memo: Type.Optional(Type.String({ description: 'Put this into the payment, so that it can pay this quote only.' })),
-})
-
-export const PaymentLeg = Type.Object(
-  {
-    scheme: Type.Literal('exact'),
-    network: Type.String({ description: 'CAIP-2 id.' }),
-    amount: AtomicAmount,
-    asset: Type.String({ description: 'Token mint or contract; the all-zero address is the native coin.' }),
-    payTo: Type.String({ description: 'Where to pay; for tokens of the primary chain, the token account.' }),
-    maxTimeoutSeconds: Type.Integer(),
-    extra: LegExtra,
-  },
-  { title: 'PaymentLeg' },
-)
-export type PaymentLeg = Static<typeof PaymentLeg>
 
 export const Terms = Type.Object(
   {
@@ -62,60 +29,12 @@ export const Terms = Type.Object(
 )
 export type Terms = Static<typeof Terms>
 
-const QuoteTerms = Type.Object({
-  ...Terms.properties,
-  quote_expires_at: Timestamp(),
-  environment: Type.Optional(Type.Literal('development')),
+export const Quote = quoteOf('Quote', Terms.properties, {
+  unit_price_usd: Type.Number(),
+  units: Units,
+  total_usd: Type.Number(),
+  provider: Provider,
 })
-
-const LegacyQuote = Type.Object(
-  {
-    pay_req_id: Type.String(),
-    pay_to_address: Type.String(),
-    pay_network: Type.String(),
-    pay_asset: Type.String(),
-    amount_raw: AtomicAmount,
-    amount_sol: OrNull(Type.String()),
-    amount_lamports: OrNull(Type.String()),
-    amount_wei: OrNull(Type.String()),
-  },
-  { description: 'The default leg in the form of older quotes.' },
-)
-
-export const Quote = Type.Object(
-  {
-    x402Version: Type.Literal(2),
-    resource: Type.Object({ url: Type.String(), description: Type.String(), mimeType: Type.String() }),
-    accepts: Type.Array(PaymentLeg),
-    error: Type.String(),
-    extensions: Type.Object({
-      svc: Type.Object({
-        terms: QuoteTerms,
-        instructions: Type.Object({
-          steps: Type.Array(Type.String()),
-          confirm_url: Type.String(),
-          cli_example: Type.String(),
-        }),
-        price_summary: Type.Object({
-          unit_price_usd: Type.Number(),
-          units: Units,
-          total_usd: Type.Number(),
-          provider: Provider,
-        }),
-        legacy: LegacyQuote,
-        info: Type.Object({
-          flow: Type.String(),
-          confirm_url: Type.String(),
-          confirm_header: Type.String(),
-          pay_req_id: Type.String(),
-          expires_at: Timestamp(),
-        }),
-        schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of `info`.' }),
-      }),
-    }),
-  },
-  { title: 'Quote' },
-)
 export type Quote = Static<typeof Quote>
 
 export const Confirmation = Type.Object(
@@ -161,11 +80,6 @@ export const Price = Type.Object(
 )
 export type Price = Static<typeof Price>
 
-const LegChoice = {
-  pay_network: Type.Optional(Type.String({ description: 'Friendly name or CAIP-2 id.' })),
-  pay_asset: Type.Optional(Type.String({ description: 'Ticker.' })),
-}
-
 const NO_STORE = { 'cache-control': 'no-store' }
 
 export const requestStorage = endpoint({
@@ -177,7 +91,14 @@ export const requestStorage = endpoint({
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 402: Quote },
   headers: NO_STORE,
-  errors: ['leg_not_in_quote', 'idempotency_conflict', 'chain_unavailable', 'RATE_LIMITED', 'validation_error'],
+  errors: [
+    'leg_not_in_quote',
+    'idempotency_conflict',
+    'chain_unavailable',
+    'STORAGE_UNAVAILABLE',
+    'RATE_LIMITED',
+    'validation_error',
+  ],
 })
 
 export const confirmStorage = endpoint({
@@ -217,5 +138,5 @@ export const price = endpoint({
   summary: 'What storage costs now, on every chain',
   query: Type.Object({ units: Type.Optional(Units), provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 200: Price },
-  errors: ['leg_not_in_quote', 'chain_unavailable', 'validation_error'],
+  errors: ['leg_not_in_quote', 'chain_unavailable', 'STORAGE_UNAVAILABLE', 'validation_error'],
 })

@@ -2,7 +2,8 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Confirmation, PaymentLeg, Quote, requestStorage } from './purchases.ts'
+import { Confirmation, Quote, requestStorage } from './purchases.ts'
+import { PaymentLeg } from './quote.ts'
 import { Timestamp } from './wire.ts'
 
 const { units, provider } = requestStorage.body.properties

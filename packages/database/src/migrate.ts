@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type ColumnTypes, columnTypesOf } from './column-types.ts'
 import type { DialectName } from './dialect-name.ts'
 
-type Migration = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
+export type Migration = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
 
 /** Applied in the order of their names: `0001-receipts`, `0002-lockers`, … One that has landed is never edited. */
 export type Migrations = Readonly<Record<string, Migration>>

@@ -38,7 +38,7 @@ export function requireEnvelopeHeaders({ method, headers }: WireRequest): void {
 
 export function missingEnvelope(): ServiceError {
   return new ServiceError('MISSING_ENVELOPE', 'this request must be signed', {
-    hint: `send ${HEADER_ENVELOPE} and ${HEADER_SIGNATURE}: see /.well-known/svc.json`,
+    hint: `send ${HEADER_ENVELOPE} and ${HEADER_SIGNATURE}: the index under /.well-known/ says more`,
   })
 }
 
@@ -90,5 +90,5 @@ const HINTS: Record<EnvelopeRejection, string> = {
   METHOD_MISMATCH: 'sign the method you send',
   PATH_MISMATCH: 'sign the path you send, without the query',
   BODY_HASH_MISMATCH: 'hash the exact bytes you send; GET and DELETE have no body and an empty body_sha256',
-  MISSING_OPS: 'see /.well-known/svc.json for the ops of each operation',
+  MISSING_OPS: 'the index under /.well-known/ lists the ops of each operation',
 }

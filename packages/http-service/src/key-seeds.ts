@@ -44,12 +44,26 @@ function developmentMark(random: Uint8Array): Buffer {
 }
 
 const TEST_LABELS = ['statement', 'publication', 'short-url', 'owner', 'operator']
-const TEST_SEEDS = TEST_LABELS.map((label) => createHash('sha256').update(`svc-test-key/${label}`).digest())
+const LOCAL_CHAIN_LABELS = [
+  'faucet',
+  'mint-authority',
+  'treasury',
+  'agent-treasury',
+  'publication',
+  'payer/1',
+  'payer/2',
+  'payer/3',
+  'payer/4',
+]
+const KNOWN_SEEDS = [
+  ...TEST_LABELS.map((label) => `svc-test-key/${label}`),
+  ...LOCAL_CHAIN_LABELS.map((label) => `svc-dev/${label}`),
+].map((label) => createHash('sha256').update(label).digest())
 
-/** Made by `developmentSeed`, or published in the test vectors. */
+/** Made by `developmentSeed`, published in the test vectors, or of the local primary chain. */
 export function isDevelopmentSeed(seed: Uint8Array): boolean {
   const random = seed.subarray(0, RANDOM_BYTES)
-  return developmentMark(random).equals(seed.subarray(RANDOM_BYTES)) || TEST_SEEDS.some((known) => known.equals(seed))
+  return developmentMark(random).equals(seed.subarray(RANDOM_BYTES)) || KNOWN_SEEDS.some((known) => known.equals(seed))
 }
 
 /** The development key of this name under the folder, made at first use. */

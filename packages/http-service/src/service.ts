@@ -156,7 +156,7 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
   const methods = routes.methodsAt(request.url)
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is nothing at this path', {
-      hint: 'see /.well-known/svc.json for what there is',
+      hint: '/openapi.json says what there is',
     })
   }
   const allow = methods.join(', ')

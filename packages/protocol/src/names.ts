@@ -4,6 +4,8 @@ import { asciiBytes } from './bytes.ts'
 
 export const HEADER_ENVELOPE = 'X-Svc-Envelope'
 export const HEADER_SIGNATURE = 'X-Svc-Signature'
+/** Who is speaking to the agent service, where nothing else says it. */
+export const HEADER_IDENTITY = 'X-Svc-Identity'
 
 export const EVIDENCE_SCHEMA = 'svc/evidence/v2'
 export const SNAPSHOT_DOMAIN = 'svc/snapshot/v2'
@@ -16,6 +18,7 @@ export const REGISTRY_SCHEMA_NAME = 'svc.content.v2'
 export const REGISTRY_NONCE_PREFIX = 'svc/sas-nonce/v1|'
 export const RECEIPT_ID_PREFIX = 'svc/receipt-id/v1|'
 export const RECEIPT_TAG = 'SVC_RECEIPT_V1'
+export const FINDING_TAG = 'SVC_AGENT_FINDING_V1'
 
 export const MERKLE_VERSION = '1.0'
 export const EVIDENCE_VERSION = '2.0'

@@ -41,7 +41,7 @@ describe('bundled for a browser', () => {
     },
   )
 
-  it.each(['file-journal.ts', 'node-files.ts'])('%s would, and so is apart', async (entry) => {
+  it.each(['file-journal.ts', 'key-file.ts', 'node-files.ts'])('%s would, and so is apart', async (entry) => {
     expect(nodeModules(await bundled(entry))).not.toEqual([])
   })
 

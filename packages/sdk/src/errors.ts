@@ -1,8 +1,12 @@
 // What a client throws. Each says what a program can do about it; the text is for people.
 
+import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { ErrorBody, ErrorCode } from '@svc/api/errors'
 
-/** The gateway answered, and refused. */
+/** Who did, or did not, answer. */
+export type ServiceName = 'gateway' | 'agent service'
+
+/** The gateway, or the agent service, answered, and refused. */
 export class GatewayError extends Error {
   override name = 'GatewayError'
   readonly status: number
@@ -17,6 +21,7 @@ export class GatewayError extends Error {
   readonly retryAfter: number | null
   /** After how many attempts it was given up. */
   attempts = 1
+  service: ServiceName = 'gateway'
 
   constructor(status: number, body: ErrorBody | null, retryAfter: number | null) {
     super(body?.message ?? `the answer was HTTP ${status}, and not the gateway's`)
@@ -34,9 +39,10 @@ export class GatewayError extends Error {
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
   attempts = 1
+  service: ServiceName = 'gateway'
 }
 
-/** The gateway says what cannot be true: something it signed, derived or was told is otherwise. */
+/** A service says what cannot be true: something it signed, derived or was told is otherwise. */
 export class UntrueAnswer extends Error {
   override name = 'UntrueAnswer'
 }
@@ -69,6 +75,18 @@ export class PaymentError extends Error {
     super(message, { cause })
     this.money = money
     this.tx = tx
+  }
+}
+
+/** The agent service works for subscribers only. */
+export class NotSubscribed extends Error {
+  override name = 'NotSubscribed'
+  /** What thirty days would cost. */
+  readonly quote: SubscriptionQuote
+
+  constructor(quote: SubscriptionQuote) {
+    super('there is no paid subscription to the agent service')
+    this.quote = quote
   }
 }
 

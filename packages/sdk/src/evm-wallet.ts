@@ -1,6 +1,6 @@
 // Pays on an EVM chain: its coin or ERC-20 tokens, with the quote's id behind the calldata.
 
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import {
   type Address,
   concat,
@@ -18,7 +18,8 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { PaymentError } from './errors.ts'
 import { evmFate } from './wallets/evm-fate.ts'
-import { OTHER_CHAIN, shortage } from './wallets/objections.ts'
+import { evmToken } from './wallets/evm-token.ts'
+import { OTHER_CHAIN, shortage, strangeCoin } from './wallets/objections.ts'
 import { isPrivateHost } from './wallets/private-host.ts'
 import type { Wallet } from './wallets/wallet.ts'
 
@@ -69,20 +70,15 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     landsWithin: LANDS_WITHIN_SECONDS,
 
     async objection(leg) {
-      const { network, asset, amount, extra } = leg
+      const { network, asset, amount } = leg
       const [chainId, coins] = await Promise.all([node.getChainId(), node.getBalance({ address: owner.address })])
       if (network !== `eip155:${chainId}`) return OTHER_CHAIN
-      if (asset === zeroAddress) {
-        const missing = shortage(extra.name, NATIVE_DECIMALS, BigInt(amount), coins)
-        return missing ?? shortage(extra.name, NATIVE_DECIMALS, BigInt(amount) + (await feeOf(leg)), coins)
-      }
-      const tokens = await node.readContract({
-        address: asset as Address,
-        abi: erc20Abi,
-        functionName: 'balanceOf',
-        args: [owner.address],
-      })
-      const missing = shortage(extra.name, extra.decimals, BigInt(amount), tokens)
+      if (asset === zeroAddress) return objectionToCoin(leg, coins)
+      const { symbol, decimals, held } = await evmToken(node, asset as Address, owner.address).catch(refused)
+      const { extra } = leg
+      if (symbol !== extra.name || decimals !== extra.decimals)
+        return `is asked for ${extra.name} with ${extra.decimals} decimals, but ${asset} is ${symbol} with ${decimals}`
+      const missing = shortage(symbol, decimals, BigInt(amount), held)
       return missing ?? shortage("of the network's coin", NATIVE_DECIMALS, await feeOf(leg), coins)
     },
 
@@ -100,6 +96,13 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     },
 
     fateOf: (payment) => evmFate(node, owner.address, payment),
+  }
+
+  async function objectionToCoin(leg: PaymentLeg, coins: bigint): Promise<string | null> {
+    const { name } = leg.extra
+    const amount = BigInt(leg.amount)
+    const objection = strangeCoin(leg) ?? shortage(name, NATIVE_DECIMALS, amount, coins)
+    return objection ?? shortage(name, NATIVE_DECIMALS, amount + (await feeOf(leg)), coins)
   }
 
   async function feeOf(leg: PaymentLeg): Promise<bigint> {

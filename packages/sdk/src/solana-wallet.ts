@@ -21,11 +21,11 @@ import {
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { PaymentError } from './errors.ts'
 import type { Signer } from './signers.ts'
-import { OTHER_CHAIN, shortage } from './wallets/objections.ts'
+import { OTHER_CHAIN, shortage, strangeCoin } from './wallets/objections.ts'
 import { isPrivateHost } from './wallets/private-host.ts'
 import { connectSolana, type Lifetime } from './wallets/solana-node.ts'
 import type { SignedPayment, Wallet } from './wallets/wallet.ts'
@@ -78,10 +78,11 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     isLocal: isPrivateHost(rpcUrl),
     landsWithin: LANDS_WITHIN_SECONDS,
 
-    async objection({ network, asset, amount, extra }) {
+    async objection(leg) {
+      const { network, asset, amount, extra } = leg
       if ((await node.network()) !== network) return OTHER_CHAIN
       const lamports = await node.lamports(owner)
-      if (asset === NATIVE_MINT) return shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
+      if (asset === NATIVE_MINT) return strangeCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
       const held = await node.tokens(await tokenAccount(owner, asset))
       return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
     },

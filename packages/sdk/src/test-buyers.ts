@@ -1,9 +1,10 @@
 // For tests: purchases that are cut short, and gone on with.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Overrides } from './context.ts'
+import type { ClientOptions, Overrides } from './context.ts'
 import { memoryJournal } from './journal.ts'
-import type { PaymentRecord } from './purchases/settle.ts'
+import { readPurchase } from './purchases/purchase-record.ts'
+import type { Intention } from './purchases/receipt-once.ts'
 import { type Ending, endingWorld } from './test-effects.ts'
 import type { Buyer, Market } from './test-market.ts'
 import type { SignedPayment } from './wallets/wallet.ts'
@@ -19,30 +20,45 @@ export interface CutPurchase {
   signed(): Promise<SignedPayment[]>
 }
 
+/** Buys something; what is bought, and where, is its own business. */
+type Buy = (options: Partial<ClientOptions>, overrides: Overrides, intention: Intention) => Promise<SignedReceipt>
+
 let count = 0
 
-/** Buys in a world that stands still at one effect, as if the process had ended there. */
-export async function cutPurchase(market: Market, buyer: Buyer, asset: string, ending: Ending): Promise<CutPurchase> {
+/** Buys storage in a world that stands still at one effect, as if the process had ended there. */
+export function cutPurchase(market: Market, buyer: Buyer, asset: string, ending: Ending): Promise<CutPurchase> {
+  const buy: Buy = async (options, overrides, intention) => {
+    const client = market.client({ ...options, pinnedKeys: [market.key] }, overrides)
+    return (await client.buy({ ...intention, units: 1 })).receipt
+  }
+  return cutShort(market.proxy.url, buyer, asset, ending, buy)
+}
+
+export async function cutShort(
+  baseUrl: string,
+  buyer: Buyer,
+  asset: string,
+  ending: Ending,
+  buy: Buy,
+): Promise<CutPurchase> {
   const journal = memoryJournal()
-  const order = { intent: `purchase ${++count}`, asset, units: 1 }
-  const options = { signer: buyer.signer, pinnedKeys: [market.key] }
+  const order = { intent: `purchase ${++count}`, asset }
+  const { signer } = buyer
   const { promise: cut, resolve: end } = Promise.withResolvers<null>()
   const world = endingWorld({ fetch, journal, wallet: buyer.wallet }, ending, () => {
     end(null)
     return new Promise<never>(() => {})
   })
-  const client = market.client({ ...options, fetch: world.fetch, journal: world.journal })
-  const outcome = await Promise.race([cut, client.buy({ ...order, wallet: world.wallet })])
+  const options = { signer, fetch: world.fetch, journal: world.journal }
+  const outcome = await Promise.race([cut, buy(options, {}, { ...order, wallet: world.wallet })])
   return {
     effects: world.effects,
     isCut: outcome === null,
-    async goOn({ wallet } = buyer, { signal, ...overrides } = {}) {
-      const other = market.client({ ...options, journal }, overrides)
-      return (await other.buy({ ...order, wallet, signal })).receipt
-    },
+    goOn: ({ wallet } = buyer, { signal, ...overrides } = {}) =>
+      buy({ signer, journal }, overrides, { ...order, wallet, signal }),
     async signed() {
-      const text = await journal.get(`purchase ${market.proxy.url} ${order.intent}`)
-      return (JSON.parse(text ?? '') as PaymentRecord).attempts.map(({ payment }) => payment)
+      const record = await readPurchase({ journal, baseUrl }, order.intent)
+      return record!.attempts.map(({ payment }) => payment)
     },
   }
 }

@@ -16,6 +16,8 @@ export interface House {
   proxy: TestProxy
   /** Milliseconds that clients wanted to wait, since the last look. */
   waits: number[]
+  /** Notes how long, and does not wait. */
+  wait: NonNullable<Overrides['wait']>
   client(options?: Partial<ClientOptions>, overrides?: Overrides): Client
   /** An open locker of this owner. */
   locker(owner: Signer): Promise<{ locker_id: string; receipt_id: string }>
@@ -34,6 +36,7 @@ export async function openHouse(...settings: Settings): Promise<House> {
     gateway,
     proxy,
     waits,
+    wait,
     client: (options, overrides) =>
       createClient({ baseUrl: proxy.url, onWarning: () => {}, ...options }, { wait, ...overrides }),
     async locker({ address: owner }) {

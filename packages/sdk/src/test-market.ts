@@ -21,25 +21,29 @@ export interface Buyer {
 
 export interface Market extends House {
   chains: LocalChains
-  /** Moves the time of the gateway and the chains; clients have to find out. */
+  /** The time of the gateway and the chains, Unix milliseconds. */
+  now: () => number
+  /** Moves it; clients have to find out. */
   advance(seconds: number): void
   /** What the gateway signs with. */
   key: string
   solana(payer?: number): Buyer
   evm(payer?: number): Buyer
   /** What the treasury holds of an asset, in atomic units. */
-  treasury(asset: 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'): Promise<bigint>
+  treasury(asset: Held): Promise<bigint>
 }
+
+export type Held = 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'
 
 export async function openMarket(variables: Record<string, string> = {}): Promise<Market> {
   let lead = 0
   const now = () => Date.now() + lead
   const chains = await startLocalChains({ finalAtOnce: true, now })
   const house = await openHouse({ ...chains.variables, ...variables }, { now })
-  const evm = connectAs(DEV_TREASURY, chains.evm.url)
   return {
     ...house,
     chains,
+    now,
     advance(seconds) {
       lead += seconds * 1000
     },
@@ -53,21 +57,31 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
       const wallet = evmWallet({ rpcUrl: chains.evm.url, account: privateKey })
       return { signer: signerFromEvmKey(privateKey), wallet }
     },
-    async treasury(asset) {
-      if (asset === 'MON') return evm.getBalance({ address: DEV_TREASURY.address })
-      if (asset === 'USDC on EVM') {
-        const balanceOf = { abi: erc20Abi, functionName: 'balanceOf', args: [DEV_TREASURY.address] } as const
-        return evm.readContract({ address: TOKENS.USDC.address, ...balanceOf })
-      }
-      const account = asset === 'SOL' ? TREASURY.address : await tokenAccountOf(TREASURY.address, asset)
-      const method = asset === 'SOL' ? 'getBalance' : 'getTokenAccountBalance'
-      const { result } = await callPrimary(chains.primary.url, method, [account])
-      const { value } = result as { value: number | { amount: string } }
-      return BigInt(typeof value === 'object' ? value.amount : value)
-    },
+    treasury: (asset) => holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset),
     async close() {
       await house.close()
       await chains.stop()
     },
   }
+}
+
+interface Treasuries {
+  primary: typeof TREASURY
+  evm: typeof DEV_TREASURY
+}
+
+/** What a seller holds of an asset, in atomic units. */
+export async function holdings(chains: LocalChains, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
+  const { address } = evm
+  const evmChain = connectAs(evm, chains.evm.url)
+  if (asset === 'MON') return evmChain.getBalance({ address })
+  if (asset === 'USDC on EVM') {
+    const balanceOf = { abi: erc20Abi, functionName: 'balanceOf', args: [address] } as const
+    return evmChain.readContract({ address: TOKENS.USDC.address, ...balanceOf })
+  }
+  const account = asset === 'SOL' ? primary.address : await tokenAccountOf(primary.address, asset)
+  const method = asset === 'SOL' ? 'getBalance' : 'getTokenAccountBalance'
+  const { result } = await callPrimary(chains.primary.url, method, [account])
+  const { value } = result as { value: number | { amount: string } }
+  return BigInt(typeof value === 'object' ? value.amount : value)
 }

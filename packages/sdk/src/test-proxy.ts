@@ -12,14 +12,16 @@ interface Seen {
   headers: IncomingMessage['headers']
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a lie may be about anything
-type Lie = (body: any) => unknown
-
-/** What happens to a request: the gateway never gets it, or its answer never arrives, or only so many bytes of it do. */
+/**
+ * What happens to a request: the gateway never gets it, or its answer never arrives, or only so many bytes of it do; and
+ * whether whoever made it is told so.
+ */
 export type Fault =
   | { cut: 'request' | 'answer' | number }
+  | { stall: 'request' | 'answer' }
   | { answer: { status: number; headers?: Record<string, string>; body: unknown } }
-  | { lie: Lie }
+  // As a method: whoever lies about a body may say what it is.
+  | { lie(body: object): unknown }
   | { bytes: (bytes: Buffer) => Uint8Array }
 
 export interface TestProxy {
@@ -28,8 +30,8 @@ export interface TestProxy {
   seen: Seen[]
   /** Faults, in order, for requests whose path or body matches; after the last one they pass. */
   plan(pattern: RegExp, ...faults: Fault[]): void
-  /** A fault for every such request. */
-  always(pattern: RegExp, fault: Fault): void
+  /** A fault for every such request, or for those for which the function has one. */
+  always(pattern: RegExp, fault: Fault | (() => Fault | null)): void
   /** From here on everything passes. */
   behave(): void
   stop(): Promise<void>
@@ -37,11 +39,15 @@ export interface TestProxy {
 
 export async function startProxy(target: string): Promise<TestProxy> {
   const seen: Seen[] = []
-  const plans: { pattern: RegExp; faults: Fault[]; isForEver: boolean }[] = []
+  const plans: { pattern: RegExp; next: () => Fault | null | undefined }[] = []
 
+  /** Undefined from a plan that is used up. */
   function faultFor(...texts: string[]): Fault | null {
-    const plan = plans.find(({ pattern, faults }) => texts.some((text) => pattern.test(text)) && faults.length > 0)
-    return (plan?.isForEver ? plan.faults[0] : plan?.faults.shift()) ?? null
+    for (const { pattern, next } of plans) {
+      const fault = texts.some((text) => pattern.test(text)) ? next() : undefined
+      if (fault !== undefined) return fault
+    }
+    return null
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -50,6 +56,7 @@ export async function startProxy(target: string): Promise<TestProxy> {
     const body = await buffer(request)
     const fault = faultFor(path, body.subarray(0, 1000).toString('latin1'))
     if (fault && 'cut' in fault && fault.cut === 'request') return void request.socket.destroy()
+    if (fault && 'stall' in fault && fault.stall === 'request') return
     if (fault && 'answer' in fault) {
       response.writeHead(fault.answer.status, { 'content-type': 'application/json', ...fault.answer.headers })
       return void response.end(
@@ -67,8 +74,8 @@ export async function startProxy(target: string): Promise<TestProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    plan: (pattern, ...faults) => void plans.push({ pattern, faults, isForEver: false }),
-    always: (pattern, fault) => void plans.push({ pattern, faults: [fault], isForEver: true }),
+    plan: (pattern, ...faults) => void plans.push({ pattern, next: () => faults.shift() }),
+    always: (pattern, fault) => void plans.push({ pattern, next: typeof fault === 'function' ? fault : () => fault }),
     behave: () => void plans.splice(0),
     async stop() {
       server.closeAllConnections()
@@ -95,6 +102,7 @@ async function passOn(
   if (fault && 'lie' in fault) bytes = Buffer.from(JSON.stringify(fault.lie(JSON.parse(Buffer.from(bytes).toString()))))
   if (fault && 'bytes' in fault) bytes = fault.bytes(Buffer.from(bytes))
   if (fault && 'cut' in fault && fault.cut === 'answer') return void request.socket.destroy()
+  if (fault && 'stall' in fault) return
   const kept = Object.fromEntries([...answer.headers].filter(([name]) => !HOP.includes(name)))
   response.writeHead(answer.status, { ...kept, 'content-length': bytes.length })
   if (fault && 'cut' in fault) {

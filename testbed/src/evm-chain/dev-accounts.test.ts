@@ -2,10 +2,10 @@ import { getAddress, keccak256, slice, toHex } from 'viem'
 import { mnemonicToAccount, privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { TOKENS } from './contracts.ts'
-import { DEV_MINTER, DEV_MNEMONIC, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
+import { DEV_AGENT_TREASURY, DEV_MINTER, DEV_MNEMONIC, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
 
 test('the accounts are those of the development mnemonic, in order', () => {
-  const accounts = [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY]
+  const accounts = [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY, DEV_AGENT_TREASURY]
   for (const [addressIndex, { address, privateKey }] of accounts.entries()) {
     expect(mnemonicToAccount(DEV_MNEMONIC, { addressIndex }).address).toBe(address)
     expect(privateKeyToAddress(privateKey)).toBe(address)

@@ -55,6 +55,12 @@ export const DEV_TREASURY = account(
   '0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6',
 )
 
+/** Where a development agent service is paid. */
+export const DEV_AGENT_TREASURY = account(
+  '0xBcd4042DE499D14e55001CcbB24a551F3b954096',
+  '0xf214f2b2cd398c806f84e317254e0f0b801d0643303237d97a22a48e01628897',
+)
+
 function account(address: Address, privateKey: Hex): DevAccount {
   return { address, privateKey }
 }

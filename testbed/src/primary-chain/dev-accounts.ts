@@ -5,6 +5,8 @@ import { devKey } from './dev-key.ts'
 export const FAUCET = devKey('svc-dev/faucet')
 export const MINT_AUTHORITY = devKey('svc-dev/mint-authority')
 export const TREASURY = devKey('svc-dev/treasury')
+/** Where the agent service is paid: never where the gateway is, or one payment would buy from both. */
+export const AGENT_TREASURY = devKey('svc-dev/agent-treasury')
 export const PUBLICATION = devKey('svc-dev/publication')
 export const DEMO_PAYERS = [1, 2, 3, 4].map((number) => devKey(`svc-dev/payer/${number}`))
 

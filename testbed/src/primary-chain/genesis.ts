@@ -4,6 +4,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { AccountState, getMintEncoder, getTokenEncoder, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { LiteSVM } from 'litesvm'
 import {
+  AGENT_TREASURY,
   DEMO_PAYERS,
   FAUCET,
   MINT_AUTHORITY,
@@ -18,13 +19,15 @@ import {
 const SOL = 1_000_000_000n
 const PAYER_TOKENS: Record<TokenAsset, bigint> = { USDC: 1_000_000n, USDT: 1_000_000n, WETH: 1_000n, BETA: 1_000_000n }
 
+const TREASURIES = [TREASURY, AGENT_TREASURY]
+
 /** A fresh chain: the same accounts every time. Blockhashes and duplicates are judged by us, so litesvm's checks are off. */
 export async function createGenesis(): Promise<LiteSVM> {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n).withNativeMints()
   loadMemoV4(svm)
   svm.setAccount(wallet(FAUCET.address, 100_000_000n * SOL))
   svm.setAccount(wallet(MINT_AUTHORITY.address, SOL))
-  svm.setAccount(wallet(TREASURY.address, SOL))
+  for (const treasury of TREASURIES) svm.setAccount(wallet(treasury.address, SOL))
   svm.setAccount(wallet(PUBLICATION.address, 100n * SOL))
   for (const payer of DEMO_PAYERS) svm.setAccount(wallet(payer.address, 1_000n * SOL))
   for (const asset of TOKEN_ASSETS) await addAsset(svm, asset)
@@ -48,7 +51,7 @@ async function addAsset(svm: LiteSVM, asset: TokenAsset) {
     freezeAuthority: some(MINT_AUTHORITY.address),
   })
   svm.setAccount(tokenProgramAccount(svm, mint, data))
-  svm.setAccount(await tokenAccount(svm, TREASURY.address, asset, 0n))
+  for (const treasury of TREASURIES) svm.setAccount(await tokenAccount(svm, treasury.address, asset, 0n))
   for (const payer of DEMO_PAYERS) svm.setAccount(await tokenAccount(svm, payer.address, asset, perPayer))
 }
 

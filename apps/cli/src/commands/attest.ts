@@ -14,7 +14,7 @@ interface AttestOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('attest')
-    .description('have the gateway sign what the locker holds, and check what it signed')
+    .description('have the gateway sign what the locker holds, check that, and publish it on chain')
     .option('--queued', 'leave it to the queue and ask now and then: for very full lockers')
     .action(async (options: AttestOptions, command: Command) => attest(await open(command), options))
 }

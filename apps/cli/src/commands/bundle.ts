@@ -6,6 +6,7 @@ import { UsageError } from '../failures.ts'
 import { bytesText } from '../output/quantities.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
+import { lockerArgument } from './locker-argument.ts'
 import { type StatementOptions, sequenceOf, statementOption } from './statement-option.ts'
 
 interface BundleOptions extends StatementOptions {
@@ -16,7 +17,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('bundle')
     .description('all the evidence about the locker, for `svc verify`; needs no wallet')
-    .argument('[locker]', 'as --locker takes it')
+    .addArgument(lockerArgument())
     .option('-o, --out <file>', 'where to write it; the standard output unless given')
     .addOption(statementOption())
     .action(async (locker: string | undefined, options: BundleOptions, command: Command) =>

@@ -2,12 +2,20 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { ed25519Signer } from '@svc/protocol/keys'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Market, openMarket } from '@svc/sdk/test-market'
 import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, openHome, type TestHome } from '../test-world.ts'
+import { jsonDocument, jsonLines, openHome, type TestHome } from '../test-world.ts'
+
+interface Bought {
+  receipt_id: string
+  receipt: SignedReceipt
+}
 
 let market: Market
 let home: TestHome
@@ -46,7 +54,7 @@ describe('svc quote', () => {
     expect(stdout).toContain('do not send real money')
     expect(stdout).toMatch(/^ *0\.75 {2}USDC +solana:/m)
     expect(stdout).toMatch(/^ *0\.75 {2}USDC +eip155:143/m)
-    expect(jsonLines((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout)[0].accepts).toHaveLength(1)
+    expect(jsonDocument<Quote>((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout).accepts).toHaveLength(1)
   })
 })
 
@@ -73,22 +81,26 @@ describe('svc buy', () => {
   it('PAY-52 buys one name once, however often it is asked', async () => {
     const paid = await received('SOL', async () => {
       const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']
-      const [first] = jsonLines((await home.svc([...args, '--json'])).stdout)
+      const first = jsonDocument<Bought>((await home.svc([...args, '--json'])).stdout)
       const again = await home.svc(args)
       expect([again.stdout, again.stderr]).toEqual([
         expect.stringContaining(first.receipt_id),
         expect.stringContaining('nothing was paid now'),
       ])
       const other = await home.svc([...args, '--units', '2'])
-      expect(other).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('another order') })
+      expect(other).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(`"photos" is finished.*${first.receipt_id}.*Nothing was paid`),
+      })
     })
-    const [{ receipt }] = jsonLines((await home.svc(['buy', '--asset', 'SOL', '--name', 'photos', '--json'])).stdout)
+    const again = await home.svc(['buy', '--asset', 'SOL', '--name', 'photos', '--json'])
+    const { receipt } = jsonDocument<Bought>(again.stdout)
     expect(paid).toBe(BigInt(receipt.paid_raw))
   })
 
   it('PAY-51 pays with the key whose chain has the asset, and opens the locker for it', async () => {
     const { stdout } = await home.svc(['buy', '--asset', 'MON', '--yes', '--name', 'on-evm', '--tag', 'a,b', '--json'])
-    const [{ receipt, receipt_id }] = jsonLines(stdout)
+    const { receipt, receipt_id } = jsonDocument<Bought>(stdout)
     expect(receipt).toMatchObject({ payer_pubkey: DEV_PAYERS[0]!.address.toLowerCase(), network: 'evm-mainnet' })
     expect(await home.svc(['ls', '-l', 'on-evm'])).toMatchObject({ exitCode: 0 })
     const wallet = ['--wallet', join(home.folder, 'evm-key')]
@@ -121,12 +133,13 @@ describe('svc buy', () => {
     expect(paid).toBe(250_000n)
   })
 
-  it.each([
-    ['decimals', (leg: { extra: object }) => ({ ...leg, extra: { ...leg.extra, decimals: 9 } }), 'there are 6'],
-    ['the asset', (leg: object) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' }), 'it calls'],
+  it.each<[string, (leg: PaymentLeg) => PaymentLeg, string]>([
+    ['decimals', (leg) => ({ ...leg, extra: { ...leg.extra, decimals: 9 } }), 'with 9 decimals; USDC is'],
+    ['the asset', (leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' }), 'the quote calls'],
+    ['the amount', (leg) => ({ ...leg, amount: `${leg.amount}00` }), 'the quote shows 1.25 USDC where it asks for'],
   ])('PAY-25 a gateway that lies about %s of what it asks for gets nothing', async (_, lie, why) => {
     market.proxy.always(/storage\/request/, {
-      lie: (quote) => ({ ...quote, accepts: quote.accepts.map(lie) }),
+      lie: (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(lie) }),
     })
     const paid = await received('USDC', async () => {
       const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', '--units', '5'])
@@ -144,6 +157,6 @@ describe('svc buy', () => {
     const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })
     expect(evmOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SOL cannot be paid by 0x') })
     const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
-    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('buying needs a wallet') })
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('paying needs a wallet') })
   })
 })

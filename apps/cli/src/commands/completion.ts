@@ -13,7 +13,10 @@ export function add(program: Command, open: Open): void {
     .command('completion')
     .description('a script that completes commands and options in your shell')
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(SCRIPTS)))
-    .addHelpText('after', '\nFor example:  source <(svc completion bash)')
+    .addHelpText(
+      'after',
+      '\nbash, zsh:  source <(svc completion bash)\nfish:       svc completion fish | source\n\nTo keep it, put that line into the file that your shell reads when it starts.',
+    )
     .action(async (shell: Shell, _: object, command: Command) => {
       const { output } = await open(command)
       const script = SCRIPTS[shell](wordsOf(program))

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
 import {
+  agentUrl,
   configFile,
   gatewayUrl,
   keepSetting,
@@ -18,19 +19,19 @@ export function add(program: Command, open: Open): void {
   const name = () => new Argument('<name>', 'which setting').choices(SETTING_NAMES)
   config
     .command('show', { isDefault: true })
-    .description('show them')
+    .description('show all settings, as `svc config` alone does')
     .action(async (_: object, command: Command) => show(await open(command)))
   config
     .command('set')
-    .description('keep a setting')
+    .description('set one, for all commands from here on')
     .addArgument(name())
-    .argument('<value>')
+    .argument('<value>', 'an address, a file or a locker')
     .action(async (setting: SettingName, value: string, _: object, command: Command) =>
       set(await open(command), setting, value),
     )
   config
     .command('unset')
-    .description('take a setting away')
+    .description('forget one')
     .addArgument(name())
     .action(async (setting: SettingName, _: object, command: Command) => unset(await open(command), setting))
 }
@@ -61,6 +62,7 @@ async function unset({ output, folder }: Session, name: SettingName): Promise<vo
 
 function checked(name: SettingName, value: string): string {
   if (name === 'gateway') return gatewayUrl(value)
+  if (name === 'agent') return agentUrl(value)
   if (name === 'wallet') return resolve(value)
   return name === 'primary-rpc' || name === 'evm-rpc' ? webAddress(value, 'a node') : value
 }

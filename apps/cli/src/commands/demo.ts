@@ -22,7 +22,9 @@ export function add(program: Command, open: Open): void {
     .option('--evm', 'pay on the EVM chain')
     .addHelpText(
       'after',
-      '\nWith --gateway it uses a development gateway that runs already (`npm start`), and the faucets of its chains.',
+      `
+Needs a clone of the repository, which has the gateway and the chains. With --gateway it uses a
+development gateway that runs already (\`npm start\`), and the faucets of its chains.`,
     )
     .action(async (options: DemoOptions, command: Command) => demo(await open(command), options))
 }

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../test-locker.ts'
-import { jsonLines } from '../test-world.ts'
+import { jsonDocument } from '../test-world.ts'
 
 let home: LockerHome
 beforeAll(async () => {
@@ -29,7 +29,9 @@ describe('evidence', () => {
     expect((await svc('attest')).stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
     expect((await svc('attest')).stdout).toContain('nothing has changed')
     await svc('put', inHome('a.txt'), '--as', 'later.txt')
-    expect(jsonLines((await svc('attest', '--json')).stdout)[0].attestation).toMatchObject({ evidence_seq: 2 })
+    expect(jsonDocument<{ attestation: object }>((await svc('attest', '--json')).stdout).attestation).toMatchObject({
+      evidence_seq: 2,
+    })
     const bundles = [inHome('1.json'), inHome('2.json')] as const
     await svc('bundle', '--statement', '1', '-o', bundles[0])
     await svc('bundle', '-o', bundles[1])
@@ -45,7 +47,9 @@ describe('evidence', () => {
   })
 
   it('EVID-11 a chain that a gateway has cut is seen', async () => {
-    home.house.proxy.always(/statements/, { lie: (body) => ({ ...body, statements: body.statements.slice(1) }) })
+    home.house.proxy.always(/statements/, {
+      lie: (body: { statements: object[] }) => ({ ...body, statements: body.statements.slice(1) }),
+    })
     expect(await home.svc(['statements'])).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('statement 2'),
@@ -54,7 +58,7 @@ describe('evidence', () => {
 
   it('VER-01 a statement by another key is not taken', async () => {
     home.house.proxy.always(/storage\/attest/, {
-      lie: (body) => {
+      lie: (body: { attestation: { envelope: { issuer_pubkey: string } } }) => {
         body.attestation.envelope.issuer_pubkey = '22'.repeat(32)
         return body
       },

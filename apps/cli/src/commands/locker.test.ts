@@ -3,8 +3,10 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Interrupted } from '../failures.ts'
+import { run } from '../run.ts'
 import { type LockerHome, newWallet, openLockerHome } from '../test-locker.ts'
-import { jsonLines } from '../test-world.ts'
+import { jsonDocument, jsonLines, testWorld } from '../test-world.ts'
 
 let home: LockerHome
 beforeAll(async () => {
@@ -14,9 +16,8 @@ afterAll(() => home.leave())
 afterEach(() => home.house.proxy.behave())
 
 const inHome = (...parts: string[]) => join(home.folder, ...parts)
-const names = (text: string) => jsonLines(text).map(({ filename }: { filename: string }) => filename)
-const statuses = (text: string) =>
-  Object.fromEntries(jsonLines(text).map(({ filename, status }: Record<string, string>) => [filename, status]))
+const names = (text: string) => jsonLines(text).map(({ filename }) => filename)
+const statuses = (text: string) => Object.fromEntries(jsonLines(text).map(({ filename, status }) => [filename, status]))
 
 async function folderOf(name: string, files: Record<string, string | Buffer>): Promise<string> {
   for (const [file, text] of Object.entries(files)) {
@@ -111,12 +112,12 @@ describe('a gateway that lies', () => {
 
   it('FILE-05 about names gets nothing out of the folder', async () => {
     home.house.proxy.always(/manifest/, {
-      lie: (body) => ({ ...body, files: [{ ...body.files[0], filename: '../../evil' }] }),
+      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename: '../../evil' }] }),
     })
     expect(await get()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('"../../evil"') })
     home.house.proxy.behave()
     home.house.proxy.always(/files\/urls/, {
-      lie: (body) => ({ ...body, urls: [{ ...body.urls[0], filename: '../evil' }] }),
+      lie: (body: { urls: object[] }) => ({ ...body, urls: [{ ...body.urls[0], filename: '../evil' }] }),
     })
     const { exitCode, stdout } = await get()
     expect([exitCode, stdout]).toEqual([3, expect.stringContaining('nobody asked for')])
@@ -127,16 +128,16 @@ describe('a gateway that lies', () => {
   it('about hashes is named, and nothing is saved', async () => {
     const hash = `sha256:${'0'.repeat(64)}`
     home.house.proxy.always(/manifest/, {
-      lie: (body) => ({ ...body, files: [{ ...body.files[0], content_hash: hash }] }),
+      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], content_hash: hash }] }),
     })
     const { exitCode, stdout } = await get()
-    expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/✗ a\.txt: the gateway does not tell the truth/)])
+    expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/✗ a\.txt: the service does not tell the truth/)])
     expect(await readdir(inHome('lied-to'))).not.toContain('a.txt')
   })
 
   it('about its keys is found out by those who have pinned them', async () => {
     home.house.proxy.always(/v1\/keys/, {
-      lie: (body) => ({
+      lie: (body: { keys: object[] }) => ({
         ...body,
         keys: [{ ...body.keys[0], public_key_hex: '22'.repeat(32), key_id: `ed25519:${'22'.repeat(8)}` }],
       }),
@@ -147,7 +148,8 @@ describe('a gateway that lies', () => {
 
 describe('addresses, operators, removal', () => {
   it('SHORT-05 an address brings the file to whoever has it', async () => {
-    const [{ url, expires_in_sec }] = jsonLines((await svc('url', 'a.txt', '--ttl', '5', '--json')).stdout)
+    const { stdout } = await svc('url', 'a.txt', '--ttl', '5', '--json')
+    const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
     expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 300])
     const lasting = (await svc('url', 'sub/ü b.md', '--public')).stdout.trim()
     expect(await (await fetch(lasting)).text()).toBe('# b')
@@ -167,6 +169,17 @@ describe('addresses, operators, removal', () => {
     await svc('operators', 'rm', address)
     expect(await operator('ls')).toMatchObject({ exitCode: 1 })
     expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 1 })
+  })
+
+  it('says that it waits for a gateway that wants to be left alone, and ends when told to', async () => {
+    const busy = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
+    home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body: busy } })
+    const controller = new AbortController()
+    const { world, stdout, stderr } = testWorld(home.env)
+    const exitCode = run(['ls'], { ...world, signal: controller.signal })
+    await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
+    controller.abort(new Interrupted('interrupted'))
+    expect([await exitCode, stdout()]).toEqual([130, ''])
   })
 
   it('removes only what was agreed to', async () => {

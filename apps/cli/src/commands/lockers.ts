@@ -12,7 +12,7 @@ export function add(program: Command, open: Open): void {
   const lockers = program.command('lockers').description('the lockers that this machine knows')
   lockers
     .command('ls', { isDefault: true })
-    .description('list them')
+    .description('list them, as `svc lockers` alone does')
     .action(async (_: object, command: Command) => list(await open(command)))
   lockers
     .command('add')

@@ -9,16 +9,16 @@ export function add(program: Command, open: Open): void {
   const operators = program.command('operators').description('who may read, write and list for the owner')
   operators
     .command('ls', { isDefault: true })
-    .description('list them')
+    .description('list them, as `svc operators` alone does')
     .action(async (_: object, command: Command) => list(await open(command)))
   operators
     .command('add')
-    .description('let a key in')
+    .description('let a key read, write and list')
     .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it')
     .action(async (key: string, _: object, command: Command) => letIn(await open(command), key))
   operators
     .command('rm')
-    .description('take that back, at once')
+    .description('shut a key out, at once')
     .argument('<key>', 'Ed25519 public key, base58')
     .action(async (key: string, _: object, command: Command) => shutOut(await open(command), key))
 }

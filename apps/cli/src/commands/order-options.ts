@@ -8,11 +8,19 @@ export interface OrderOptions {
 }
 
 /** What both `quote` and `buy` are told of an order. */
-export function withOrderOptions(command: Command): Command {
+export function withOrderOptions(command: Command, asset: Option): Command {
   return command
-    .option('-u, --units <number>', 'how many units of storage', unitCount, 1)
+    .option('-u, --units <number>', 'how many units of storage; `svc quote` tells what they hold', unitCount, 1)
     .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
-    .option('--asset <ticker>', 'what to pay in: SOL, USDC, MON, …', (text: string) => text.toUpperCase())
+    .addOption(asset)
+}
+
+export function assetToPayIn(): Option {
+  return assetOption('what to pay in: SOL, USDC, MON, …; unless given, the first that the wallet can pay')
+}
+
+export function assetOption(about: string): Option {
+  return new Option('--asset <ticker>', about).argParser((text) => text.toUpperCase())
 }
 
 function unitCount(text: string): number {

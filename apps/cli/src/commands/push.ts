@@ -9,7 +9,7 @@ import type { Session } from '../session.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('push')
-    .description('publish the newest statement on chain; one that is published already costs nothing')
+    .description('publish the newest statement on chain, where `svc attest` did not; else nothing happens')
     .action(async (_: object, command: Command) => push(await open(command)))
 }
 

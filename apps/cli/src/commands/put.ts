@@ -30,7 +30,7 @@ export function add(program: Command, open: Open): void {
     .description('put files and the contents of folders into the locker')
     .argument('<path...>', 'files and folders; - is the standard input')
     .option('--to <folder>', 'folder of the locker to put them in')
-    .option('--as <name>', 'name of the one file')
+    .option('--as <name>', 'name in the locker; for one file')
     .option('--type <type>', 'content type, for example image/png; by the name unless given')
     .option('--follow', 'follow symbolic links')
     .addOption(
@@ -39,9 +39,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and \`svc get -o photos\`
-brings it back. What is there already with the same bytes is not sent again, and a large file that was cut short goes on
-where it was.`,
+Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
+\`svc get -o photos\` brings it back. What is there already with the same bytes is not sent again,
+and a large file that was cut short goes on where it was.`,
     )
     .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
 }

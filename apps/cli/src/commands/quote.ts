@@ -6,10 +6,11 @@ import { table } from '../output/table.ts'
 import { termsText } from '../output/terms.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
-import { type OrderOptions, withOrderOptions } from './order-options.ts'
+import { assetOption, type OrderOptions, withOrderOptions } from './order-options.ts'
 
 export function add(program: Command, open: Open): void {
-  withOrderOptions(program.command('quote').description('what storage costs, in every asset; binds to nothing')).action(
+  const asking = program.command('quote').description('what storage costs, in every asset; binds to nothing')
+  withOrderOptions(asking, assetOption('only in this one: SOL, USDC, MON, …')).action(
     async (options: OrderOptions, command: Command) => quote(await open(command), options),
   )
 }

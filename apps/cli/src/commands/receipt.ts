@@ -6,6 +6,7 @@ import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
+import { lockerArgument } from './locker-argument.ts'
 
 interface ReceiptOptions {
   payment?: boolean
@@ -15,7 +16,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('receipt')
     .description('the receipt of a locker, its signature checked; with --json, to be kept and verified later')
-    .argument('[locker]', 'as --locker takes it')
+    .addArgument(lockerArgument())
     .option('--payment', 'also have the gateway look at the payment on chain')
     .action(async (locker: string | undefined, options: ReceiptOptions, command: Command) =>
       receipt(await open(command), locker, options),

@@ -7,6 +7,7 @@ import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
+import { lockerArgument } from './locker-argument.ts'
 
 type Statement = Statements['statements'][number]
 
@@ -14,7 +15,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('statements')
     .description('the chain of all statements about the locker, oldest first; needs no wallet')
-    .argument('[locker]', 'as --locker takes it')
+    .addArgument(lockerArgument())
     .action(async (locker: string | undefined, _: object, command: Command) => statements(await open(command), locker))
 }
 

@@ -11,7 +11,14 @@ import { signReceipt } from '@svc/protocol/receipt'
 import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test-pack'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { jsonLines, openHome, type RunOptions, type TestHome } from '../test-world.ts'
+import { jsonDocument, openHome, type RunOptions, type TestHome } from '../test-world.ts'
+
+/** What the tests look at of what `--json` shows. */
+interface Verified {
+  ok: boolean
+  bundles: [{ refused: { code: string } | null; facts: Record<string, { value: string }>; files: { counts: object } }]
+  chain: { sequences: number[]; from_start: boolean; problems: { code: string }[] }
+}
 
 const pack = (name: string) => fileURLToPath(new URL(`../../../../vectors/bundles/${name}`, import.meta.url))
 const v2 = vectors.evidence_bundle_v2_example
@@ -73,11 +80,11 @@ describe('the conformance pack, by the command line', () => {
   it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 gives the facts of every case, and exit code 0 only when none failed', async () => {
     for (const { name, file, given, expect: expected } of CASES) {
       const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
-      const [{ ok, bundles }] = jsonLines(stdout)
+      const { ok, bundles } = jsonDocument<Verified>(stdout)
       const { refused, facts } = bundles[0]
       const found = refused
         ? { refused: refused.code }
-        : Object.fromEntries(Object.keys(facts).map((fact) => [fact, facts[fact].value]))
+        : Object.fromEntries(Object.entries(facts).map(([fact, { value }]) => [fact, value]))
       expect(found, name).toEqual(expected)
       const isGood = !refused && !Object.values(expected).includes('failed')
       expect([exitCode, ok], name).toEqual([isGood ? 0 : 3, isGood])
@@ -88,8 +95,8 @@ describe('the conformance pack, by the command line', () => {
   it('EVID-11 CLI-04 gives the problems of every chain', async () => {
     for (const { what, files, given, expect: expected } of CHAINS.filter((chain) => chain.files.length > 1)) {
       const { exitCode, stdout } = await verify([...files.map(pack), '--json', ...(await optionsFor(given))])
-      const [{ chain }] = jsonLines(stdout)
-      const problems = chain.problems.map(({ code }: { code: string }) => code)
+      const { chain } = jsonDocument<Verified>(stdout)
+      const problems = chain.problems.map(({ code }) => code)
       expect({ sequences: chain.sequences, from_start: chain.from_start, problems }, what).toEqual(expected)
       expect(exitCode, what).toBe(problems.length > 0 ? 3 : 0)
     }
@@ -147,8 +154,11 @@ describe('svc verify', () => {
     expect(exitCode).toBe(3)
     for (const { filename } of v2.files) expect(stdout).toMatch(new RegExp(`^missing +${filename}$`, 'm'))
     expect(stdout).toMatch(/^extra +extra\\u\{1b\}\[2J$/m)
-    const counts = jsonLines((await verify([bundle, '--dir', folder, '--allow-extra', '--json'])).stdout)[0].bundles[0]
-    expect(counts.files.counts).toMatchObject({ missing: v2.files.length, extra: 0 })
+    const allowing = await verify([bundle, '--dir', folder, '--allow-extra', '--json'])
+    expect(jsonDocument<Verified>(allowing.stdout).bundles[0].files.counts).toMatchObject({
+      missing: v2.files.length,
+      extra: 0,
+    })
   })
 
   it('reads a bundle from the standard input', async () => {
@@ -172,9 +182,9 @@ describe('svc verify', () => {
       const ours = join(home.folder, 'ours.json')
       await writeFile(ours, JSON.stringify({ ...v2, receipt_id: bundleOf }))
       const { exitCode, stdout } = await verify([ours, '--json', '--receipt', file, '--keys', `${statementKey},${key}`])
-      const { facts } = jsonLines(stdout)[0].bundles[0]
-      const names = Object.keys(facts).filter((name) => name.startsWith('receipt_') && facts[name].value === 'failed')
-      return [exitCode, ...names]
+      const [{ facts }] = jsonDocument<Verified>(stdout).bundles
+      const failed = Object.entries(facts).filter(([name, { value }]) => /^receipt_/.test(name) && value === 'failed')
+      return [exitCode, ...failed.map(([name]) => name)]
     }
     expect(await valuesWith({})).toEqual([0])
     expect(await valuesWith({ paid_amount: '2' })).toEqual([3, 'receipt_signature_valid'])

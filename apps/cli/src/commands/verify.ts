@@ -46,11 +46,13 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned keys (--keys, or
-\`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0 when nothing failed, else 3. Options
-that take several things can be repeated, or take them with commas between.
+✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
+keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
+when nothing failed, else 3. Options that take several things can be repeated, or take them with
+commas between.
 
-Facts: ${FACTS.join(', ')}`,
+Facts:
+${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
     )
     .action(async (bundles: string[], options: VerifyOptions, command: Command) =>
       verify(await open(command), bundles, options),

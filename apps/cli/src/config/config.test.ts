@@ -1,8 +1,9 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, openHome, type TestHome } from '../test-world.ts'
+import { jsonDocument, jsonLines, openHome, type TestHome } from '../test-world.ts'
 import { configFolder, writeJson } from './folder.ts'
+import type { Settings } from './settings.ts'
 
 let home: TestHome
 let folder: string
@@ -15,7 +16,7 @@ afterAll(() => home.leave())
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 const gatewayNow = async (args: string[] = [], env = {}) => {
   const { stdout } = await home.svc(['config', '--json', ...args], { env })
-  return jsonLines(stdout)[0].settings.gateway
+  return jsonDocument<{ settings: Settings }>(stdout).settings.gateway!
 }
 
 describe('the config folder', () => {

@@ -7,6 +7,7 @@ import { readJson, writeJson } from './folder.ts'
 
 export const SETTINGS = {
   gateway: { variable: 'SVC_GATEWAY', about: 'address of the gateway' },
+  agent: { variable: 'SVC_AGENT', about: 'address of the agent service' },
   wallet: { variable: 'SVC_WALLET', about: 'file with the key that pays and owns' },
   locker: { variable: 'SVC_LOCKER', about: 'locker that commands are about, unless told' },
   'primary-rpc': { variable: 'SVC_PRIMARY_RPC', about: 'node of the primary chain that payments are sent to' },
@@ -65,9 +66,13 @@ function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
 }
 
-/** As it is used: without slashes at its end. */
+/** As they are used: without slashes at the end. */
 export function gatewayUrl(text: string): string {
   return webAddress(text, 'the gateway').replace(/\/+$/, '')
+}
+
+export function agentUrl(text: string): string {
+  return webAddress(text, 'the agent service').replace(/\/+$/, '')
 }
 
 export function webAddress(text: string, what: string): string {

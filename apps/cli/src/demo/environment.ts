@@ -51,7 +51,10 @@ function startFile(): string {
   try {
     return fileURLToPath(import.meta.resolve('@svc/testbed/start'))
   } catch {
-    throw new Failure('the development environment is not installed here', 'give a gateway of your own with --gateway')
+    throw new Failure(
+      'the demo starts a gateway and chains, which are in the repository of the project and not in this package',
+      'run `npm run demo` in a clone of it; or start it there with `npm start` and give --gateway http://localhost:8402',
+    )
   }
 }
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../failures.ts'
 import { jsonRpc } from '../verify/json-rpc.ts'
-import { type Key, parseKey } from '../wallet/key.ts'
+import { type Key, keyInText } from '../wallet/key.ts'
 
 /** A wallet nobody has had before, with coins from a local chain's faucet. */
 export async function fundedWallet(
@@ -13,7 +13,7 @@ export async function fundedWallet(
   const file = join(folder, isEvm ? 'evm-key' : 'keypair.json')
   const text = isEvm ? `0x${randomBytes(32).toString('hex')}\n` : `${JSON.stringify(newKeypair())}\n`
   await writeFile(file, text, { mode: 0o600, flag: 'wx' })
-  const key = parseKey(text, file)
+  const key = keyInText(text, file)
   const faucet = jsonRpc(rpcUrl, signal)
   await faucet('dev_faucet', [key.address, asset, '10']).catch((error: Error) => {
     throw new Failure(`${rpcUrl} has no faucet: ${error.message}`, 'the demo plays on local chains only: `npm start`')

@@ -1,19 +1,26 @@
-import type { Price } from '@svc/api/purchases'
 import { UsageError } from '../failures.ts'
+import { shown } from '../output/shown.ts'
 import type { Key } from '../wallet/key.ts'
 
+/** What a seller takes. */
+export interface Offer {
+  ticker: string
+  /** CAIP-2 id. */
+  network: string
+}
+
 /** The first key that can pay in the asset that is wanted. */
-export function payingKey(keys: readonly Key[], { amounts }: Price, asset: string | undefined): Key {
-  const offers = amounts.filter(({ pay_asset }) => asset === undefined || pay_asset === asset)
-  if (offers.length === 0) {
-    const offered = [...new Set(amounts.map(({ pay_asset }) => pay_asset))].join(', ')
-    throw new UsageError(`this gateway does not take ${asset}`, `it takes ${offered}`)
+export function payingKey(keys: readonly Key[], offers: readonly Offer[], asset: string | undefined): Key {
+  const wanted = offers.filter(({ ticker }) => asset === undefined || ticker === asset)
+  if (wanted.length === 0) {
+    const offered = [...new Set(offers.map(({ ticker }) => ticker))].join(', ')
+    throw new UsageError(`this service does not take ${asset}`, `it takes ${shown(offered)}`)
   }
-  const key = keys.find(({ namespace }) => offers.some(({ network }) => network.startsWith(`${namespace}:`)))
+  const key = keys.find(({ namespace }) => wanted.some(({ network }) => network.startsWith(`${namespace}:`)))
   if (key) return key
   const held = keys.map(({ address, from }) => `${address} (${from})`).join(', ')
   throw new UsageError(
-    keys.length === 0 ? 'buying needs a wallet' : `${asset ?? 'what is asked'} cannot be paid by ${held}`,
+    keys.length === 0 ? 'paying needs a wallet' : `${asset ?? 'what is asked'} cannot be paid by ${held}`,
     'give a Solana keypair or an EVM key with --wallet FILE; SVC_WALLET and SVC_EVM_KEY work too',
   )
 }

@@ -1,11 +1,12 @@
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { ASSETS } from '@svc/payments/assets'
 import { memoryJournal } from '@svc/sdk/journal'
+import { KNOWN_ASSETS } from '@svc/sdk/wallets/known-assets'
 import { describe, expect, it } from 'vitest'
 import { askedAmount } from './asked-amount.ts'
 import { beginPurchase, endPurchase } from './unfinished.ts'
 
-const buyer = { gateway: 'https://gateway.example', address: 'me' }
+const buyer = { seller: 'https://gateway.example', address: 'me' }
 
 describe('purchases whose end was not seen', () => {
   it('are gone on with by whoever orders the same again, until they have ended', async () => {
@@ -18,14 +19,14 @@ describe('purchases whose end was not seen', () => {
     expect((await beginPurchase(journal, buyer, '--units 1', 9000)).intent).not.toBe(first.intent)
   })
 
-  it('are told apart by order, buyer and gateway, and each is told of to the buyer of others', async () => {
+  it('are told apart by order, buyer and seller, and each is told of to the buyer of others', async () => {
     const journal = memoryJournal()
     const one = await beginPurchase(journal, buyer, '--units 1', 0)
     const two = await beginPurchase(journal, buyer, '--units 2', 0)
     expect(two).toMatchObject({ since: null, others: [{ intent: one.intent, order: '--units 1' }] })
     for (const stranger of [
       { ...buyer, address: 'you' },
-      { ...buyer, gateway: 'https://b.example' },
+      { ...buyer, seller: 'https://b.example' },
     ])
       expect(await beginPurchase(journal, stranger, '--units 1', 0)).toMatchObject({ since: null, others: [] })
     await endPurchase(journal, buyer, one.intent)
@@ -45,25 +46,22 @@ function leg(network: string, asset: string, amount: string, name: string, decim
 }
 
 describe('what is asked for', () => {
-  it('is shown by what the asset is, not by what the gateway says of the amount', () => {
+  it('is shown with its ticker, and with its address where that is not known to everybody', () => {
     for (const { network, ticker, decimals, defaultAddress } of ASSETS) {
-      const { caip2 } = network
       const amount = `25${'0'.repeat(decimals)}`
-      expect(askedAmount(leg(caip2, defaultAddress ?? 'Token', amount, ticker, decimals))).toContain(`25 ${ticker}`)
+      const text = askedAmount(leg(network.caip2, defaultAddress ?? 'Token', amount, ticker, decimals))
+      expect(text).toBe(defaultAddress === null ? `25 ${ticker} (the token Token)` : `25 ${ticker}`)
     }
   })
 
-  it('is refused where decimals or asset are not those of the name', () => {
-    const evm = 'eip155:143'
-    const usdc = ASSETS.find(({ network, ticker }) => network.caip2 === evm && ticker === 'USDC')?.defaultAddress ?? ''
-    expect(() => askedAmount(leg(evm, usdc, '250000000000', 'USDC', 18))).toThrow('18 decimals; there are 6')
-    const wbtc = '0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599'
-    expect(() => askedAmount(leg(evm, wbtc, '250000', 'USDC', 6))).toThrow(`calls ${wbtc} USDC`)
-  })
-
-  it('is shown in atomic units where the asset is not known', () => {
-    expect(askedAmount(leg('eip155:1', '0xabc', '7', 'GOLD', 3))).toBe(
-      '7 atomic units of 0xabc, which the gateway calls GOLD',
+  it('PAY-25 is known to the client as gateways sell it', () => {
+    const sold = ASSETS.flatMap(({ network, ticker, decimals, defaultAddress }) =>
+      defaultAddress === null ? [] : [{ network: network.caip2, ticker, decimals, address: addressOf(defaultAddress) }],
     )
+    expect(KNOWN_ASSETS).toEqual(sold)
   })
 })
+
+function addressOf(text: string): string {
+  return text.startsWith('0x') ? text.toLowerCase() : text
+}

@@ -13,7 +13,8 @@ interface Unfinished {
 }
 
 export interface Buyer {
-  gateway: string
+  /** Address of the service that sells. */
+  seller: string
   address: string
 }
 
@@ -47,6 +48,6 @@ export async function endPurchase(journal: Journal, buyer: Buyer, intent: string
   }
 }
 
-function unfinishedOf(journal: Journal, { gateway, address }: Buyer): JournalEntry<Unfinished[]> {
-  return journalEntry(journal, `unfinished purchases ${gateway} ${address}`)
+function unfinishedOf(journal: Journal, { seller, address }: Buyer): JournalEntry<Unfinished[]> {
+  return journalEntry(journal, `unfinished purchases ${seller} ${address}`)
 }

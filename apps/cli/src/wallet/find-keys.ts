@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import type { Setting } from '../config/settings.ts'
 import { UsageError } from '../failures.ts'
 import type { Environment } from '../world.ts'
-import { type Key, parseKey } from './key.ts'
-import { readKeyFile } from './key-file.ts'
+import { type Key, keyInFile, keyInText } from './key.ts'
 
 /** The keys at hand. One that is named by option is the only one. */
 export async function findKeys(env: Environment, wallet: Setting | null): Promise<Key[]> {
@@ -16,12 +15,8 @@ export async function findKeys(env: Environment, wallet: Setting | null): Promis
   return (await exists(usual)) ? [await keyInFile(usual)] : []
 }
 
-async function keyInFile(path: string): Promise<Key> {
-  return parseKey(await readKeyFile(path), path)
-}
-
 function keyInVariable(text: string): Key {
-  const key = parseKey(text, 'SVC_EVM_KEY')
+  const key = keyInText(text, 'SVC_EVM_KEY')
   if (key.namespace !== 'eip155') throw new UsageError('SVC_EVM_KEY holds no EVM key')
   return key
 }

@@ -5,8 +5,7 @@ import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, openHome, type TestHome } from '../test-world.ts'
-import { parseKey } from './key.ts'
+import { jsonDocument, openHome, type TestHome } from '../test-world.ts'
 
 const seed = randomBytes(32)
 const publicKey = ed25519Signer(seed).publicKey
@@ -29,39 +28,8 @@ async function keyFile(name: string, text: string, mode = 0o600): Promise<string
 
 async function walletsOf(args: string[], env: Record<string, string> = {}): Promise<string[]> {
   const { stdout } = await home.svc(['whoami', '--json', ...args], { env })
-  return jsonLines(stdout)[0].wallets.map((wallet: { address: string }) => wallet.address)
+  return jsonDocument<{ wallets: { address: string }[] }>(stdout).wallets.map((wallet) => wallet.address)
 }
-
-describe('keys as people have them', () => {
-  it.each([
-    ['a keypair of the Solana tools', JSON.stringify(keypair), address],
-    ['the same with line breaks', `${JSON.stringify(keypair, null, 1)}\n`, address],
-    ['what browser wallets export', `${toBase58(Uint8Array.from(keypair))}\n`, address],
-    ['an EVM key', evm.privateKey, evm.address.toLowerCase()],
-    ['an EVM key without 0x, in capitals', evm.privateKey.slice(2).toUpperCase(), evm.address.toLowerCase()],
-  ])('reads %s', (_, text, expected) => {
-    expect(parseKey(text, 'file').address).toBe(expected)
-  })
-
-  it.each([
-    ['an encrypted keystore', '{"crypto":{"ciphertext":"c0ffee"}}', 'encrypted'],
-    ['a keypair that is cut', JSON.stringify(keypair.slice(1)), 'no key'],
-    ['numbers that are no bytes', JSON.stringify([...keypair.slice(1), 256]), 'no key'],
-    ['broken JSON', JSON.stringify(keypair).slice(0, -1), 'no key'],
-    ['halves of two keypairs', JSON.stringify([...seed, ...randomBytes(32)]), 'do not belong together'],
-    ['a seed alone', toBase58(seed), 'no key'],
-    ['nothing', '', 'no key'],
-  ])('refuses %s, and shows nothing of it', (_, text, why) => {
-    let message = ''
-    try {
-      parseKey(text, 'file')
-    } catch (error) {
-      message = `${(error as Error).message} ${JSON.stringify(error)}`
-    }
-    expect(message).toContain(why)
-    expect(message).not.toMatch(new RegExp(`c0ffee|${seed[0]},${seed[1]}|${toBase58(seed).slice(0, 8)}`))
-  })
-})
 
 describe('the wallet that is used', () => {
   it('is refused where others can read it, with the command that mends it', async () => {

@@ -38,7 +38,7 @@ describe('who may publish', () => {
     expect(await push(house, own)).toMatchObject({ status: 'pushed' })
   })
 
-  it('ATT-22 AMB-89 T-28 no operator, whatever ops he writes, no stranger, nobody without a signature', async () => {
+  it('ATT-22 ENV-21 AMB-89 T-28 no operator, whatever ops he writes, no stranger, nobody without a signature', async () => {
     expectRefusal(await ask({}, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await ask({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await ask({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')

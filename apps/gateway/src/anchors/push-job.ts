@@ -1,5 +1,5 @@
+import { PermanentError } from '@svc/queue/permanent-error'
 import type { Context } from '../context.ts'
-import { PermanentError } from '../queue/permanent-error.ts'
 
 export const PUSH_ATTEMPTS = 12
 

@@ -40,7 +40,7 @@ describe('who may attest', () => {
     expect((await attest(house, own)).attestation.file_count).toBe(1)
   })
 
-  it('ATT-22 AMB-89 T-28 no operator, whatever ops he writes, and no stranger', async () => {
+  it('ATT-22 ENV-21 AMB-89 T-28 no operator, whatever ops he writes, and no stranger', async () => {
     expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')

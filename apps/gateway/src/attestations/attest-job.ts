@@ -1,6 +1,6 @@
 import { ServiceError } from '@svc/http-service/service-error'
+import { PermanentError } from '@svc/queue/permanent-error'
 import type { Context } from '../context.ts'
-import { PermanentError } from '../queue/permanent-error.ts'
 import { attestReceipt } from './attest-receipt.ts'
 import { deletePending } from './store.ts'
 

@@ -1,6 +1,10 @@
 // From a signed request to who is calling: the order of the checks is the order on this page.
 
 import { batched } from '@svc/database/batch'
+import { addressKey } from '@svc/guard/address-key'
+import { createNonces } from '@svc/guard/nonces'
+import type { RateLimiter } from '@svc/guard/rate-limiter'
+import { type Candidates, createSignerFinder, notSigned, type Signer } from '@svc/guard/signers'
 import { readEnvelope, requireFittingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -9,10 +13,6 @@ import type { Op } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Db, Locker } from '../db/schema.ts'
-import { addressKey } from './address-key.ts'
-import { createNonces } from './nonces.ts'
-import type { RateLimiter } from './rate-limiter.ts'
-import { type Candidates, createSignerFinder, notSigned, type Signer } from './signers.ts'
 import { findLockers, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]

@@ -1,9 +1,9 @@
 // Who may ask how often. Work that costs something is counted before it is done.
 
+import { addressKey } from '@svc/guard/address-key'
+import type { Signer } from '@svc/guard/signers'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Context } from '../context.ts'
-import { addressKey } from './address-key.ts'
-import type { Signer } from './signers.ts'
 
 /**
  * Work that anybody may ask for: by where it comes from, and by the receipt it is about. It may count for more than one,

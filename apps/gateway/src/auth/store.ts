@@ -1,5 +1,5 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Db, Locker, NonceTable } from '../db/schema.ts'
+import type { Db, Locker } from '../db/schema.ts'
 
 /** In no order. */
 export function findLockers(db: Db, lockerIds: readonly string[]): Promise<Locker[]> {
@@ -15,18 +15,4 @@ export async function findReceiptAndLocker(
   if (!row) return null
   const locker = await db.selectFrom('lockers').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()
   return { receipt: JSON.parse(row.receipt), locker: locker ?? null }
-}
-
-/** Those of them that were not there before. */
-export function insertNonces(db: Db, nonces: readonly NonceTable[]): Promise<Pick<NonceTable, 'signer' | 'nonce'>[]> {
-  return db
-    .insertInto('nonces')
-    .values(nonces)
-    .onConflict((conflict) => conflict.columns(['signer', 'nonce']).doNothing())
-    .returning(['signer', 'nonce'])
-    .execute()
-}
-
-export async function forgetNonces(db: Db, now: number): Promise<void> {
-  await db.deleteFrom('nonces').where('forget_at', '<', now).execute()
 }

@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Migrations } from '@svc/database/migrate'
+import { createGuardTables } from '@svc/guard/tables'
+import { createQueueTables } from '@svc/queue/tables'
 import { sql } from 'kysely'
 
 type PaymentAssetTables = {
@@ -112,21 +114,7 @@ export const migrations: Migrations = {
       .execute()
   },
 
-  '0006-nonces-and-limits': async (db, column) => {
-    await db.schema
-      .createTable('nonces')
-      .addColumn('signer', column.text, (c) => c.notNull())
-      .addColumn('nonce', column.text, (c) => c.notNull())
-      .addColumn('forget_at', column.integer, (c) => c.notNull())
-      .addPrimaryKeyConstraint('nonces_pk', ['signer', 'nonce'])
-      .execute()
-    await db.schema.createIndex('nonces_forget_at').on('nonces').column('forget_at').execute()
-    await db.schema
-      .createTable('rate_limits')
-      .addColumn('key', column.text, (c) => c.primaryKey())
-      .addColumn('tat', column.integer, (c) => c.notNull())
-      .execute()
-  },
+  '0006-nonces-and-limits': createGuardTables,
 
   '0007-files': async (db, column) => {
     const lockers = db.schema.alterTable('lockers')
@@ -211,38 +199,7 @@ export const migrations: Migrations = {
     await db.schema.createIndex('upload_parts_object_id').on('upload_parts').column('object_id').execute()
   },
 
-  '0009-queue': async (db, column) => {
-    await db.schema
-      .createTable('jobs')
-      .addColumn('id', column.text, (c) => c.primaryKey())
-      .addColumn('kind', column.text, (c) => c.notNull())
-      .addColumn('key', column.text)
-      .addColumn('payload', column.text, (c) => c.notNull())
-      .addColumn('max_attempts', column.integer)
-      .addColumn('attempts', column.integer, (c) => c.notNull())
-      .addColumn('lease', column.text)
-      .addColumn('due_at', column.integer, (c) => c.notNull())
-      .execute()
-    await db.schema.createIndex('jobs_due_at').on('jobs').columns(['kind', 'due_at']).execute()
-    await db.schema.createIndex('jobs_key').on('jobs').columns(['kind', 'key']).where('key', 'is not', null).execute()
-    await db.schema
-      .createTable('dead_jobs')
-      .addColumn('id', column.text, (c) => c.primaryKey())
-      .addColumn('kind', column.text, (c) => c.notNull())
-      .addColumn('key', column.text)
-      .addColumn('payload', column.text, (c) => c.notNull())
-      .addColumn('max_attempts', column.integer)
-      .addColumn('attempts', column.integer, (c) => c.notNull())
-      .addColumn('error', column.text, (c) => c.notNull())
-      .addColumn('failed_at', column.text, (c) => c.notNull())
-      .execute()
-    await db.schema.createIndex('dead_jobs_failed_at').on('dead_jobs').column('failed_at').execute()
-    await db.schema
-      .createTable('schedules')
-      .addColumn('name', column.text, (c) => c.primaryKey())
-      .addColumn('next_at', column.integer, (c) => c.notNull())
-      .execute()
-  },
+  '0009-queue': createQueueTables,
 
   '0010-snapshots': async (db, column) => {
     await db.schema

@@ -1,12 +1,14 @@
 // The tables of the gateway. Times are ISO text; amounts are decimal text.
 
+import type { GuardTables } from '@svc/guard/tables'
+import type { QueueTables } from '@svc/queue/tables'
 import type { Kysely, Selectable } from 'kysely'
 
 export type Db = Kysely<Schema>
 export type Locker = Selectable<LockerTable>
 export type FileRow = Selectable<FileTable>
 
-export interface Schema {
+export interface Schema extends QueueTables, GuardTables {
   signing_keys: SigningKeyTable
   pay_requests: PayRequestTable
   idempotency_keys: IdempotencyKeyTable
@@ -15,8 +17,6 @@ export interface Schema {
   owners: OwnerTable
   lockers: LockerTable
   x402_settlements: X402SettlementTable
-  nonces: NonceTable
-  rate_limits: RateLimitTable
   files: FileTable
   objects: ObjectTable
   settling_objects: SettlingObjectTable
@@ -32,9 +32,6 @@ export interface Schema {
   payment_codes: PaymentCodeTable
   publications: PublicationTable
   registry_entries: RegistryEntryTable
-  jobs: JobTable
-  dead_jobs: DeadJobTable
-  schedules: ScheduleTable
 }
 
 /** Every key that has signed receipts and statements; retired ones stay, so that what they signed stays checkable. */
@@ -113,22 +110,6 @@ interface LockerTable {
   /** Entries of the manifest, and the bytes of the confirmed ones. */
   file_count: number
   total_bytes: number
-}
-
-/** Nonces of envelopes, each good once; kept until a while after the envelope's end. */
-export interface NonceTable {
-  signer: string
-  nonce: string
-  /** Unix seconds after which the row may go. */
-  forget_at: number
-}
-
-/** What each limited key has used up, as the one time at which all of it will have come back. */
-interface RateLimitTable {
-  /** Part of a hash: the key itself may hold a receipt id, which opens files. */
-  key: string
-  /** Unix milliseconds. */
-  tat: number
 }
 
 /**
@@ -371,39 +352,4 @@ export interface PaymentCodeTable {
   last_valid_height: number | null
   /** Once it has landed. */
   slot: number | null
-}
-
-/** Jobs of the embedded database. On PostgreSQL they are pg-boss's, in a schema of its own, and this stays empty. */
-interface JobTable {
-  id: string
-  kind: string
-  key: string | null
-  /** JSON. */
-  payload: string
-  max_attempts: number | null
-  /** Runs begun. */
-  attempts: number
-  /** Of who runs it; null while it waits. */
-  lease: string | null
-  /** When it may be taken: while it waits, when it is due; while it runs, when its lease ends. Unix milliseconds. */
-  due_at: number
-}
-
-/** Jobs that failed for good. */
-export interface DeadJobTable {
-  id: string
-  kind: string
-  key: string | null
-  /** JSON. */
-  payload: string
-  max_attempts: number | null
-  attempts: number
-  error: string
-  failed_at: string
-}
-
-export interface ScheduleTable {
-  name: string
-  /** Unix milliseconds. */
-  next_at: number
 }

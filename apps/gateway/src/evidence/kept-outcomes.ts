@@ -1,4 +1,4 @@
-import { createRecent } from '../auth/recent.ts'
+import { createRecent } from '@svc/guard/recent'
 import { singleFlight } from '../files/confirm/single-flight.ts'
 
 /** Does work that costs much once for all who ask for it within a minute; tells whether it was done before. */

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { openLocalProvider } from '../providers/local.ts'
 import type { Providers } from '../providers/open-providers.ts'
 import { ProviderError } from '../providers/provider.ts'
@@ -45,7 +46,7 @@ export async function openWatchedStorage(): Promise<WatchedStorage> {
     },
   }
   return {
-    providers: { named: () => provider, slow: () => null, isHealthy: () => local.check() },
+    providers: onlyProvider(provider),
     get reads() {
       return reads
     },

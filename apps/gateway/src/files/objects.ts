@@ -35,7 +35,8 @@ export async function writeObject(
     bytes.destroy()
     // A provider that is gone may have the object all the same: its row stays, for the sweep.
     const mayBeThere = error instanceof ProviderError && error.reason === 'unavailable'
-    if (!mayBeThere) await deleteObjectRow(context.database.db, id)
+    // Any other should have nothing of it; should it have failed to clear up, this does, or the sweep.
+    if (!mayBeThere) await removeObject(context, provider, id, null)
     throw storageTrouble(error)
   }
 }

@@ -11,6 +11,8 @@ const DEFAULT_TTL_MINUTES = 30
 export interface UrlMinter {
   /** Seconds. */
   expiresIn: number
+  /** What the provider wants of uploads. */
+  uploadHeaders: Readonly<Record<string, string>>
   url(method: TokenMethod, filename: string): string
 }
 
@@ -22,8 +24,10 @@ export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT
     lockerId: locker.locker_id,
     provider: providerCode(locker.provider),
   }
+  const { uploadHeaders = {} } = context.providers.named(locker.provider)
   return {
     expiresIn,
+    uploadHeaders,
     url(method, filename) {
       const nonce = toHex(context.randomBytes(8))
       const token = mintToken({ ...fields, method, filename, nonce }, context.signers.shortUrl)
@@ -38,7 +42,7 @@ export function urlPair(minter: UrlMinter, filename: string, contentType: string
     filename,
     content_type: contentType,
     upload_url: minter.url('PUT', filename),
-    upload_headers: { 'Content-Type': contentType },
+    upload_headers: { 'Content-Type': contentType, ...minter.uploadHeaders },
     download_url: minter.url('GET', filename),
     delete_url: minter.url('DELETE', filename),
   }

@@ -1,4 +1,4 @@
-import { type Endpoint, requiredOps } from '@svc/api/endpoint'
+import { type Endpoint, listedEndpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
 import type { Provider } from '@svc/api/purchases'
@@ -39,6 +39,7 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
         network: network.caip2,
         name: network.name,
         assets: legs.filter(({ of }) => of.network === network).map(({ of }) => of.ticker),
+        treasury: sales.treasuries.find((treasury) => treasury.network === network)?.address ?? '',
       })).filter(({ assets }) => assets.length > 0),
     },
     storage: {
@@ -56,11 +57,6 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
       domain_tag: config.evidence.domainTag,
       anchor_signer: toBase58(signers.publication.publicKey),
     },
-    endpoints: gatewayEndpoints.filter((endpoint) => endpoint !== discovery).map(listed),
+    endpoints: gatewayEndpoints.filter((endpoint) => endpoint !== discovery).map(listedEndpoint),
   }
-}
-
-function listed({ method, path, auth, summary }: Endpoint) {
-  const shown = typeof auth === 'string' ? auth : `envelope: ${requiredOps(auth).join(', ')}`
-  return { method, path: path.replace('{+', '{'), auth: shown, summary }
 }

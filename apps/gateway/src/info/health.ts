@@ -7,22 +7,25 @@ import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { KnownBalance } from './publication-balance.ts'
 
-/** 503 only when the gateway cannot serve. A chain that does not answer shows, but files are still served. */
+/** 503 only when the gateway cannot serve. One chain or provider that does not answer shows; the others are served. */
 export async function checkHealth(context: Context): Promise<Answer<Health>> {
-  const [database, storage, primary_chain, evm_chain, balance] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, balance] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
-    works(async () => assertHealthy(await context.providers.isHealthy())),
+    context.providers.health(),
     context.sales.health(PRIMARY),
     context.sales.health(EVM),
     context.publishingCosts.balance(),
   ])
+  const storage = state([...health.values()].some(Boolean))
+  const warnings = [...silentProviders(health), ...(balance.state === 'low' ? [lowBalance(balance)] : [])]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
     status: isServing ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
     checks: { database, storage, primary_chain, evm_chain, signing_key: 'ok', publication_key: balance.state },
-    ...(balance.state === 'low' && { warnings: [lowBalance(balance)] }),
+    providers: Object.fromEntries([...health].map(([name, isHealthy]) => [name, state(isHealthy)])),
+    ...(warnings.length > 0 && { warnings }),
   })
 }
 
@@ -30,15 +33,19 @@ function lowBalance({ address, lamports, anchorsLeft }: KnownBalance): string {
   return `publication key ${address} holds ${lamports} lamports: about ${anchorsLeft} more anchors`
 }
 
-function assertHealthy(isHealthy: boolean): void {
-  if (!isHealthy) throw new Error('storage does not answer')
+function silentProviders(health: ReadonlyMap<string, boolean>): string[] {
+  return [...health]
+    .filter(([, isHealthy]) => !isHealthy)
+    .map(([name]) => `storage provider ${name} does not answer: it is left out of quotes`)
+}
+
+function state(isUp: boolean): 'ok' | 'failing' {
+  return isUp ? 'ok' : 'failing'
 }
 
 async function works(probe: () => Promise<unknown>): Promise<'ok' | 'failing'> {
-  try {
-    await probe()
-    return 'ok'
-  } catch {
-    return 'failing'
-  }
+  return probe().then(
+    () => 'ok',
+    () => 'failing',
+  )
 }

@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { createFreshDatabase, forEachDatabase } from '@svc/testbed/databases'
+import { DEV_TREASURY } from '@svc/testbed/evm-chain/dev-accounts'
 import { startLocalChains } from '@svc/testbed/local-chains'
+import { TREASURY } from '@svc/testbed/primary-chain/dev-accounts'
 import { startTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../db/migrations.ts'
@@ -39,16 +41,19 @@ describe('health', () => {
         signing_key: 'ok',
         publication_key: 'disabled',
       },
+      providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
     })
   })
 
   it('VER-20 is 503 while the gateway cannot serve', async () => {
-    const other = await startTestGateway()
+    let now = Date.UTC(2026, 5, 12)
+    const other = await startTestGateway({}, { now: () => now })
     await other.context.database.close()
     const response = await fetch(`${other.url}/health`)
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', storage: 'ok' } })
     await rm(other.context.config.dataDir, { recursive: true })
+    now += 10_000
     expect(await (await fetch(`${other.url}/health`)).json()).toMatchObject({ checks: { storage: 'failing' } })
     await other.stop()
   })
@@ -167,8 +172,14 @@ describe('discovery', () => {
           network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
           name: 'primary-mainnet',
           assets: ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'],
+          treasury: TREASURY.address,
         },
-        { network: 'eip155:143', name: 'evm-mainnet', assets: ['MON', 'USDC', 'USDT0', 'WETH'] },
+        {
+          network: 'eip155:143',
+          name: 'evm-mainnet',
+          assets: ['MON', 'USDC', 'USDT0', 'WETH'],
+          treasury: DEV_TREASURY.address,
+        },
       ],
     })
     const { checks } = (await (await fetch(`${other.url}/health`)).json()) as { checks: object }

@@ -3,7 +3,7 @@
 import type { AttestHealth } from '@svc/api/attestations'
 import { type Context, unixNow } from '../context.ts'
 import type { Family, Sample } from './metrics-text.ts'
-import { countObjects, countRows, streamPayments } from './store.ts'
+import { countObjects, countRows, countSettling, streamPayments } from './store.ts'
 
 export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
 
@@ -15,6 +15,7 @@ interface Numbers {
   receipts: number
   lockers: number
   objects: { writing: number; held: number; released: number }
+  settling: Awaited<ReturnType<typeof countSettling>>
   payments: readonly { network: string; asset: string; received: bigint }[]
 }
 
@@ -30,6 +31,7 @@ export async function readNumbers(
     receipts: await countRows(db, 'receipts'),
     lockers: await countRows(db, 'lockers'),
     objects: await objectsByState(db),
+    settling: await countSettling(db),
     payments: await addUpPayments(db),
   }
 }
@@ -54,7 +56,7 @@ async function addUpPayments(db: Db): Promise<Numbers['payments']> {
 }
 
 export function numberFamilies(numbers: Numbers): Family[] {
-  const { attestations, jobs, receipts, lockers, objects, payments } = numbers
+  const { attestations, jobs, receipts, lockers, objects, settling, payments } = numbers
   return [
     {
       name: 'svc_database_read_timestamp_seconds',
@@ -89,6 +91,18 @@ export function numberFamilies(numbers: Numbers): Family[] {
     { name: 'svc_receipts_total', type: 'counter', help: 'Receipts issued.', samples: [{ value: receipts }] },
     { name: 'svc_lockers_total', type: 'counter', help: 'Lockers opened.', samples: [{ value: lockers }] },
     { name: 'svc_objects', type: 'gauge', help: 'Stored objects by state.', samples: byLabel('state', objects) },
+    {
+      name: 'svc_settling_objects',
+      type: 'gauge',
+      help: 'Objects that are on their way to a provider that takes its time.',
+      samples: settling.map(({ provider, count }) => ({ labels: { provider }, value: count })),
+    },
+    {
+      name: 'svc_settling_oldest_age_seconds',
+      type: 'gauge',
+      help: 'How long the oldest of them is on its way.',
+      samples: settling.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
+    },
     {
       name: 'svc_payments_received_total',
       type: 'counter',

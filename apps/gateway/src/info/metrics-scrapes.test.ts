@@ -108,13 +108,13 @@ forEachDatabase('many scrapes', (database) => {
     const metrics = createMetrics(counted, () => attestationCounts(counted))
     const texts = await Promise.all(Array.from({ length: 100 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')
-    // Attestations, receipts, lockers, objects, payments; and once those of the queue.
-    expect([queries, counts]).toEqual([5, 1])
+    // Attestations, receipts, lockers, objects, settling, payments; and once those of the queue.
+    expect([queries, counts]).toEqual([6, 1])
     await metrics.text()
-    expect([queries, counts]).toEqual([5, 1])
+    expect([queries, counts]).toEqual([6, 1])
     house.clock.advance(LATER)
     await metrics.text()
-    expect([queries, counts]).toEqual([10, 2])
+    expect([queries, counts]).toEqual([12, 2])
 
     const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/metrics`)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

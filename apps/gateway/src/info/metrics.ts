@@ -3,11 +3,11 @@
 import type { Answered } from '@svc/http-service/service'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Context } from '../context.ts'
+import { remembered, sparingly } from '../remembered.ts'
 import { createHttpMetrics } from './metrics-http.ts'
 import { type AttestationCounts, numberFamilies, readNumbers } from './metrics-numbers.ts'
 import { balanceFamilies, totalFamilies } from './metrics-publishing.ts'
-import { metricsText } from './metrics-text.ts'
-import { remembered, sparingly } from './remembered.ts'
+import { type Family, metricsText } from './metrics-text.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void
@@ -18,7 +18,7 @@ export interface Metrics {
 const WAIT_MS = 8_000
 
 export function createMetrics(context: Context, countAttestations: () => Promise<AttestationCounts>): Metrics {
-  const { publishingCosts, now, log } = context
+  const { publishingCosts, providers, now, log } = context
   const http = createHttpMetrics()
   // Observes the event loop and the collector of garbage, which costs something: not before somebody wants to know.
   let process: Registry | null = null
@@ -33,8 +33,9 @@ export function createMetrics(context: Context, countAttestations: () => Promise
   return {
     noteAnswer: http.note,
     async text() {
-      const [known, totals, balance] = await Promise.all([
+      const [known, health, totals, balance] = await Promise.all([
         numbers(),
+        providers.health(),
         publishingCosts.totals(),
         publishingCosts.balance(),
       ])
@@ -42,11 +43,21 @@ export function createMetrics(context: Context, countAttestations: () => Promise
       const families = [
         http.family(),
         ...(known ? numberFamilies(known) : []),
+        healthFamily(health),
         ...(totals ? totalFamilies(totals) : []),
         ...balanceFamilies(balance),
       ]
       return `${metricsText(families)}\n${await process.metrics()}`
     },
+  }
+}
+
+function healthFamily(health: ReadonlyMap<string, boolean>): Family {
+  return {
+    name: 'svc_provider_up',
+    type: 'gauge',
+    help: 'Whether a storage provider answers; one that does not is left out of quotes.',
+    samples: [...health].map(([provider, isHealthy]) => ({ labels: { provider }, value: Number(isHealthy) })),
   }
 }
 

@@ -1,7 +1,7 @@
 // What the publication key has left to pay for anchors with.
 
 import type { Context } from '../context.ts'
-import { remembered } from './remembered.ts'
+import { remembered } from '../remembered.ts'
 import { recentAnchorCosts } from './store.ts'
 
 export interface KnownBalance {

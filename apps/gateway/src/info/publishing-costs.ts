@@ -2,8 +2,8 @@
 
 import type { Context } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
+import { remembered, sparingly } from '../remembered.ts'
 import { createPublicationBalance, type ReadPublicationBalance } from './publication-balance.ts'
-import { remembered, sparingly } from './remembered.ts'
 import { streamPublicationCosts } from './store.ts'
 
 export interface PublicationTotals {

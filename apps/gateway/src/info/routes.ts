@@ -13,7 +13,11 @@ import { listSigningKeys } from './signing-keys.ts'
 
 export function infoRoutes(service: Service, context: Context, metrics: Metrics): void {
   const { baseUrl } = context.config.http
-  const openApi = openApiDocument(gatewayEndpoints, { title: 'svc storage gateway', baseUrl })
+  const openApi = openApiDocument(gatewayEndpoints, {
+    title: 'svc storage gateway',
+    description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
+    baseUrl,
+  })
   serve(service, info.health, () => checkHealth(context))
   serveKnown(service, info.metrics, context.isInternalCaller, metrics.text)
   serve(service, info.keys, () => listSigningKeys(context))

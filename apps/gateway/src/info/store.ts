@@ -72,3 +72,12 @@ export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; cou
     .groupBy('state')
     .execute()
 }
+
+/** What is on its way to providers that take their time. */
+export function countSettling(db: Db): Promise<{ provider: string; count: number; oldest: number }[]> {
+  return db
+    .selectFrom('settling_objects')
+    .select(({ fn }) => ['provider', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
+    .groupBy('provider')
+    .execute()
+}

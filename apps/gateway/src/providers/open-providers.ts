@@ -1,38 +1,46 @@
 import type { Provider } from '@svc/api/purchases'
 import type { StorageConfig } from '../storage-settings.ts'
-import { openDrivers, type ProviderSettings } from './drivers.ts'
+import { openDrivers, openSlowStores, type ProviderSettings } from './drivers.ts'
 import { openLocalProvider } from './local.ts'
 import type { StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
+import { type FindRefs, openStagedProvider } from './staged.ts'
+import { type ProviderHealth, watchHealth } from './watch-health.ts'
 
 export interface Providers {
   /** Every provider that is sold. */
   named(name: string): StorageProvider
   /** Where the bytes of a provider that takes its time move on to; null for all others. */
   slow(name: string): SlowStore | null
-  isHealthy(): Promise<boolean>
+  health: ProviderHealth
   /** Lets go of connections, where there are some. */
   close?(): Promise<void>
 }
 
-export async function openProviders(
-  { drivers, localFolder }: StorageConfig,
-  settings: ProviderSettings,
-): Promise<Providers> {
-  const local = await openLocalProvider({ folder: localFolder })
+export interface ProvidersOptions {
+  storage: StorageConfig
+  settings: ProviderSettings
+  findRefs: FindRefs
+  now: () => number
+}
+
+export async function openProviders({ storage, settings, findRefs, now }: ProvidersOptions): Promise<Providers> {
+  const local = await openLocalProvider({ folder: storage.localFolder })
+  const slow = await openSlowStores(settings)
   const own = await openDrivers(settings)
-  const opened = new Map(Object.keys(drivers).map((name) => [name, own.get(name) ?? local]))
+  if (slow.size > 0) {
+    const staging = await openLocalProvider({ folder: storage.stagingFolder })
+    for (const [name, store] of slow) own.set(name, openStagedProvider({ staging, slow: store, findRefs }))
+  }
+  const opened = new Map(Object.keys(storage.drivers).map((name) => [name, own.get(name) ?? local]))
   return {
     named(name) {
       const provider = opened.get(name)
       if (!provider) throw new Error(`a locker is kept at ${name}, which is not configured any more`)
       return provider
     },
-    slow: () => null,
-    async isHealthy() {
-      const answers = await Promise.all([...new Set(opened.values())].map((provider) => provider.check()))
-      return answers.every(Boolean)
-    },
+    slow: (name) => slow.get(name) ?? null,
+    health: watchHealth(opened, now),
     async close() {
       await Promise.all([...opened.values()].map((provider) => provider.close?.()))
     },

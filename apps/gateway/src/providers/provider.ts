@@ -24,6 +24,11 @@ export interface Redirect {
 export interface StorageProvider {
   /** The largest object it takes; `Infinity` where it does not say. */
   readonly maxBytes: number
+  /**
+   * What a client must send with an upload, beside the type, to be taken by the provider itself: a redirect cannot tell
+   * it. None where the bytes come through the gateway.
+   */
+  readonly uploadHeaders?: Readonly<Record<string, string>>
   /** Null: the bytes come through the gateway. */
   uploadTarget(id: string, upload: { contentType: string; expiresInSeconds: number }): Promise<Redirect | null>
   /** Null: the bytes go through the gateway. */

@@ -4,7 +4,7 @@ import type { ObjectKey, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 
 /** Of these ids, those whose refs are known. */
-type FindRefs = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
+export type FindRefs = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Stages {
   /** Where objects are until they have settled. All gateways must have the same. */

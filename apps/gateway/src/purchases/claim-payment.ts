@@ -1,13 +1,11 @@
-import { displayAmount } from '@svc/payments/amounts'
 import type { ChainPayment } from '@svc/payments/payment'
-import { isoSeconds } from '@svc/protocol/evidence'
-import { receiptId } from '@svc/protocol/ids'
-import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import * as sales from '@svc/sales/new-receipt'
+import type { QuotedLeg } from '@svc/sales/paid-leg'
+import { paymentRefused } from '@svc/sales/payment-errors'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
-import type { QuotedLeg } from './paid-leg.ts'
-import { paymentRefused } from './payment-errors.ts'
 import {
   deletePaymentTransaction,
   findReceiptOfRequest,
@@ -91,28 +89,9 @@ async function openEntry(
 
 export function newReceipt(
   context: Context,
-  request: PayRequest,
+  { pay_req_id: payReqId, units }: PayRequest,
   leg: QuotedLeg,
   payment: ChainPayment,
 ): SignedReceipt {
-  const { network } = leg
-  return signReceipt(
-    {
-      receipt_id: receiptId(request.pay_req_id, payment.tx),
-      pay_req_id: request.pay_req_id,
-      paid_amount: displayAmount(leg.amount, leg.decimals),
-      paid_raw: String(leg.amount),
-      received_raw: String(payment.received),
-      pay_asset: leg.ticker,
-      network: network.name,
-      ...(network.family === 'evm' ? { block_number: payment.height } : { slot: payment.height }),
-      sig_alg: network.sigAlg,
-      tx_hash: payment.tx,
-      payer_pubkey: network.family === 'evm' ? payment.payer.toLowerCase() : payment.payer,
-      units: request.units,
-      confirmed_at: isoSeconds(unixNow(context)),
-      result_hash: '',
-    },
-    context.signers.statement,
-  )
+  return sales.newReceipt({ payReqId, units, leg, payment, confirmedAt: unixNow(context) }, context.signers.statement)
 }

@@ -2,14 +2,14 @@ import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { paidLeg } from '@svc/sales/paid-leg'
+import { paymentRefused, payReqNotFound } from '@svc/sales/payment-errors'
+import { inQuoteTime, readPayment } from '@svc/sales/read-payment'
+import { transactionId } from '@svc/sales/transaction-id'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { claimPayment } from './claim-payment.ts'
-import { paidLeg } from './paid-leg.ts'
-import { paymentRefused, payReqNotFound } from './payment-errors.ts'
-import { inQuoteTime, readPayment } from './read-payment.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
-import { transactionId } from './transaction-id.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 

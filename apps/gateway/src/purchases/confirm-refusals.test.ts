@@ -1,5 +1,6 @@
 import { createSolanaRpc } from '@solana/kit'
-import type { PaymentLeg, Quote } from '@svc/api/purchases'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { paySol } from '@svc/payments/solana/test-payments'
 import { toBase58 } from '@svc/protocol/bytes'
 import { TOKENS } from '@svc/testbed/evm-chain/contracts'

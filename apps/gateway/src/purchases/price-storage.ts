@@ -1,8 +1,7 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { multiplyUsd } from '@svc/payments/amounts'
-import { chooseLegs, type Leg, notInQuote } from '@svc/payments/legs'
-import { type PricedLeg, priceLegs } from '@svc/payments/x402'
+import { type PricedLegs, priceOnLegs } from '@svc/sales/price-legs'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 
@@ -18,50 +17,40 @@ export interface PricedOrder {
   units: number
   unitPriceUsd: string
   totalUsd: string
-  legs: [PricedLeg, ...PricedLeg[]]
+  legs: PricedLegs
 }
 
 /** What an order costs on each leg it may be paid by. */
-export async function priceStorage(
-  { config, sales }: Context,
-  order: Order,
-  from: 'body' | 'query',
-): Promise<PricedOrder> {
-  const provider = chosenProvider(offeredProviders(config), order, from)
+export async function priceStorage(context: Context, order: Order, from: 'body' | 'query'): Promise<PricedOrder> {
+  const { config, sales } = context
+  const provider = chosenProvider(config, await offeredProviders(context), order, from)
   const unitPriceUsd = config.payments.unitPrices[provider]
   const totalUsd = multiplyUsd(unitPriceUsd, order.units)
-  const chosen = chosenLegs(await sales.offeredLegs(), order, from)
-  const [first, ...others] = priceLegs(chosen, await sales.oracle.rates(), totalUsd, order.units)
-  if (!first)
-    throw new ServiceError('chain_unavailable', 'no way to pay is available right now', {
-      hint: 'try again in a minute',
-    })
-  return { provider, units: order.units, unitPriceUsd, totalUsd, legs: [first, ...others] }
+  const { units } = order
+  const legs = await priceOnLegs(sales, { totalUsd, units, choice: order, from })
+  return { provider, units, unitPriceUsd, totalUsd, legs }
 }
 
-/** What files can be kept by; the first is the default. */
-export function offeredProviders({ storage }: Pick<Config, 'storage'>): Provider[] {
+/** What files can be kept by right now; the first is the default. */
+export async function offeredProviders({ config, providers }: Context): Promise<Provider[]> {
+  const health = await providers.health()
+  return configuredProviders(config).filter((provider) => health.get(provider))
+}
+
+function configuredProviders({ storage }: Config): Provider[] {
   return PROVIDERS.filter((provider) => storage.drivers[provider])
 }
 
-function chosenProvider(offered: readonly Provider[], order: Order, from: 'body' | 'query'): Provider {
+/** Nobody pays for a place that cannot take his files now. */
+function chosenProvider(config: Config, offered: readonly Provider[], order: Order, from: 'body' | 'query'): Provider {
   const provider = order.provider ?? offered[0]
   if (provider && offered.includes(provider)) return provider
-  throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${offered.join(', ')}` })
-}
-
-function chosenLegs(offered: readonly Leg[], order: Order, from: 'body' | 'query'): Leg[] {
-  const choice = chooseLegs(offered, order)
-  switch (choice.outcome) {
-    case 'chosen':
-      return choice.legs
-    case 'unknown_network':
-      throw new ValidationError({ loc: [from, 'pay_network'], msg: 'is not a network of this gateway' })
-    case 'not_offered':
-      // Without a wish there is nothing that could be refused.
-      if (order.pay_asset === undefined && order.pay_network === undefined) return []
-      throw new ServiceError('leg_not_in_quote', notInQuote(order, 'any network'), {
-        hint: 'GET /v1/price lists what can be paid',
-      })
+  const configured = configuredProviders(config)
+  if (provider && !configured.includes(provider)) {
+    throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${configured.join(', ')}` })
   }
+  throw new ServiceError('STORAGE_UNAVAILABLE', `${provider ?? 'every provider'} does not answer right now`, {
+    hint: offered.length > 0 ? `choose ${offered.join(', ')}, or try again in a minute` : 'try again in a minute',
+    headers: { 'retry-after': '60' },
+  })
 }

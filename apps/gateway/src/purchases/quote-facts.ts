@@ -1,8 +1,8 @@
 // What a quote fixes, before it is put into words.
 
 import type { Provider, Terms } from '@svc/api/purchases'
-import type { PricedLeg } from '@svc/payments/x402'
 import { toHex } from '@svc/protocol/bytes'
+import type { PricedLegs } from '@svc/sales/price-legs'
 import { type Context, unixNow } from '../context.ts'
 import type { PricedOrder } from './price-storage.ts'
 import type { PayRequest } from './store.ts'
@@ -20,8 +20,7 @@ export interface QuoteFacts {
   totalUsd: string
   /** For one unit. */
   terms: Terms
-  /** Not empty; the first is the default. */
-  legs: [PricedLeg, ...PricedLeg[]]
+  legs: PricedLegs
 }
 
 export function newQuoteFacts(context: Context, priced: PricedOrder): QuoteFacts {

@@ -1,4 +1,5 @@
-import type { PaymentLeg, Quote } from '@svc/api/purchases'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from './test-market.ts'

@@ -1,7 +1,8 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Quote, requestStorage } from '@svc/api/purchases'
-import { Answer, JsonText } from '@svc/http-service/answer'
+import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { quoteAnswer } from '@svc/sales/quote'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { priceStorage } from './price-storage.ts'
@@ -21,7 +22,7 @@ export async function requestQuote(context: Context, order: Order, wire: WireReq
   if (key !== null) return requestOnce(context, order, key)
   const { request, quote } = await newPayRequest(context, order)
   await context.storePayRequest(request)
-  return answered(request.quote, quote)
+  return quoteAnswer(request.quote, quote)
 }
 
 async function requestOnce(context: Context, order: Order, key: string): Promise<QuoteAnswer> {
@@ -31,7 +32,7 @@ async function requestOnce(context: Context, order: Order, key: string): Promise
     isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
     make: async () => (await newPayRequest(context, order)).request,
   })
-  return answered(quote, JSON.parse(quote))
+  return quoteAnswer(quote, JSON.parse(quote))
 }
 
 /** One text for one order, whatever the order of its keys. */
@@ -43,11 +44,4 @@ async function newPayRequest(context: Context, order: Order): Promise<{ request:
   const facts = newQuoteFacts(context, await priceStorage(context, order, 'body'))
   const quote = quoteBody(facts)
   return { quote, request: payRequestOf(facts, quote) }
-}
-
-/** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */
-function answered(text: string, { x402Version, resource, accepts, extensions }: Quote): QuoteAnswer {
-  const header = { x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
-  const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
-  return new Answer(402, new JsonText<Quote>(text), { 'payment-required': encoded })
 }

@@ -16,7 +16,7 @@ export async function showPrice(context: Context, query: Partial<Order>): Promis
     total_usd: Number(priced.totalUsd),
     amounts: priced.legs.map(amount),
     providers: Object.fromEntries(
-      offeredProviders(context.config).map((provider) => [
+      (await offeredProviders(context)).map((provider) => [
         provider,
         { unit_price_usd: Number(unitPrices[provider]), terms: terms[provider] },
       ]),

@@ -1,8 +1,8 @@
 import type { Body } from '@svc/api/endpoint'
 import type { SponsoredBatch, sponsoredConfirmBatch } from '@svc/api/sponsored'
+import { transactionId } from '@svc/sales/transaction-id'
 import type { Context } from '../context.ts'
 import { type SponsoredPurchase, settleSponsored } from './sponsored-purchase.ts'
-import { transactionId } from './transaction-id.ts'
 
 export async function confirmSponsoredBatch(
   context: Context,

@@ -1,10 +1,10 @@
 import type { Body } from '@svc/api/endpoint'
 import type { SponsoredConfirmation, sponsoredConfirm } from '@svc/api/sponsored'
+import { transactionId } from '@svc/sales/transaction-id'
 import type { Context } from '../context.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { confirmation } from './confirm-payment.ts'
 import { type SponsoredPurchase, settleSponsored } from './sponsored-purchase.ts'
-import { transactionId } from './transaction-id.ts'
 
 export async function confirmSponsored(
   context: Context,

@@ -2,13 +2,18 @@ import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
 import type { ChainPayment, RejectionReason } from '@svc/payments/payment'
+import { type QuotedLeg, quotedLeg } from '@svc/sales/paid-leg'
+import { paymentRefused } from '@svc/sales/payment-errors'
+import { readPayment } from '@svc/sales/read-payment'
 import type { Context } from '../context.ts'
-import { type QuotedLeg, quotedLeg } from './paid-leg.ts'
-import { paymentRefused } from './payment-errors.ts'
-import { type Purchase, readPayment } from './read-payment.ts'
 import type { PayRequest } from './store.ts'
 
 /** All of the same asset and destination. */
+interface Purchase {
+  request: PayRequest
+  leg: QuotedLeg
+}
+
 type Purchases = readonly [Purchase, ...Purchase[]]
 
 export interface SponsoredTransaction {

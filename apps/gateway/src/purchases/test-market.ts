@@ -1,6 +1,7 @@
 // For tests: both chains, a clock that stands until it is moved, and gateways that sell there, spoken to over HTTP.
 
-import type { Confirmation, PaymentLeg, Quote } from '@svc/api/purchases'
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import type { Variables } from '@svc/http-service/config'
 import { networkNamed } from '@svc/payments/networks'
 import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'

@@ -1,6 +1,7 @@
 // For tests: a gateway with a sponsor, whose identity provider is on loopback.
 
-import type { PaymentLeg, Quote } from '@svc/api/purchases'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import type { SponsoredBatch, SponsoredConfirmation } from '@svc/api/sponsored'
 import type { Variables } from '@svc/http-service/config'
 import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'

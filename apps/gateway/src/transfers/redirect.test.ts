@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/testbed/redirecting-store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/test-lockers.ts'
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const local = await openLocalProvider({ folder })
   store = await startRedirectingStore({ provider: local, now: () => time() })
   const provider = failing(redirecting(local, store))
-  const providers = { named: () => provider, slow: () => null, isHealthy: async () => true }
+  const providers = onlyProvider(provider)
   house = await openLockerHouse({ STORAGE_DIR: folder }, { providers })
   time = house.clock.now
   locker = await house.locker(ed25519Identity())

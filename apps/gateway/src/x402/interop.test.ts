@@ -1,4 +1,5 @@
-import type { Confirmation, PaymentLeg, Quote } from '@svc/api/purchases'
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { payLeg } from '@svc/testbed/pay-leg'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { parsePaymentRequired } from '@x402/core/schemas'

@@ -1,5 +1,5 @@
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
-import type { PaymentSecrets } from '../payment-settings.ts'
+import type { SalesSecrets } from '@svc/sales/settings'
 import type { X402Secrets } from '../x402-settings.ts'
 import type { Settler } from './settler.ts'
 
@@ -7,7 +7,7 @@ import type { Settler } from './settler.ts'
 export type Settlers = ReadonlyMap<Network, Settler>
 
 /** The libraries are loaded only where they are used: they would lengthen every start of a gateway. */
-export async function openSettlers(secrets: X402Secrets & PaymentSecrets): Promise<Settlers> {
+export async function openSettlers(secrets: X402Secrets & SalesSecrets): Promise<Settlers> {
   const settlers = new Map<Network, Settler>()
   if (secrets.svmFeePayerSeed) {
     const { createSvmSettler } = await import('./svm.ts')

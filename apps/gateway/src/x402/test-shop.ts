@@ -1,6 +1,7 @@
 // For tests: a gateway that takes signed payments on both local chains, stock x402 clients with a wallet, and balances.
 
-import type { Confirmation, PaymentLeg } from '@svc/api/purchases'
+import type { Confirmation } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from '@svc/testbed/evm-chain/contracts'

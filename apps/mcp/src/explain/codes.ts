@@ -1,4 +1,4 @@
-// Every code of the gateway: what it means to those who use tools, and what to do next.
+// Every code of the gateway and the agent service: what it means to those who use tools, and what to do next.
 
 import type { ErrorCode } from '@svc/api/errors'
 
@@ -80,6 +80,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   statement_not_found: of('There is no statement of this number.', 'leave `sequence` out for the newest'),
   OPERATOR_NOT_FOUND: of('This key is no operator of the locker.'),
   SESSION_NOT_FOUND: of('The upload is over, or never was.', '`put_file` again'),
+  delegation_not_found: of(
+    'The agent service has no such delegation of this key.',
+    'check delegation_id; only the key that delegated sees it',
+  ),
   method_not_allowed: of('This address does not do that.'),
   request_timeout: of('The request took too long to arrive.', later),
   idempotency_conflict: of(
@@ -93,6 +97,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   LOCKER_ID_COLLISION: of('Two receipts lead to one locker id.', operator),
   SESSION_CLOSED: of('The upload is over.', '`put_file` again'),
   OPERATOR_LIMIT_EXCEEDED: of('The locker has as many operators as it may.'),
+  DELEGATION_LIMIT_EXCEEDED: of(
+    'The agent service works on as many lockers for this key as it may.',
+    'end a delegation that is no longer needed',
+  ),
   quote_expired: of('The quote has run out.', '`buy` with the same intent asks for a new one, and pays nothing twice'),
   body_too_large: of('The request is too long.'),
   UPLOAD_TOO_LARGE: of('The file is larger than the gateway takes.', 'split the file'),
@@ -110,6 +118,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   chain_unavailable: of('The gateway cannot reach the chain.', later),
   STORAGE_UNAVAILABLE: of('The gateway cannot reach its storage.', later),
   identity_provider_unavailable: of('The identity provider does not answer.', later),
+  gateway_unavailable: of('The agent service cannot reach the gateway.', later),
   signing_key_unavailable: of('The gateway cannot sign now.', later),
   LOCKER_CAPACITY_EXCEEDED: of(
     'The locker is full.',

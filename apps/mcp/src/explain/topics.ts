@@ -26,28 +26,44 @@ export const TOPICS: Record<string, string> = {
   limits:
     'What the wallet of this server may spend, for each purchase and each day (UTC). Only whoever runs the server ' +
     'can change it. A refusal for a limit has moved no money.',
+  subscription:
+    'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more.',
+  delegation:
+    'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
+    'and writes what it finds into a signed log. It has a key of its own for each, which may read, write and list.',
   link: 'A short URL works for minutes and shows nothing of locker or file. The public address of a file does not end.',
 }
 
-export const CODES_HERE: Record<string, { means: string; next: string }> = {
-  not_paid: { means: 'The purchase failed before any money moved.', next: 'read why; then `buy` with the same intent' },
+export const CODES_HERE = {
+  not_paid: {
+    means: 'The purchase failed before any money moved.',
+    next: 'read why; then the same call with the same intent',
+  },
   payment_uncertain: {
     means: 'A payment was signed; whether it landed is not certain yet.',
-    next: '`buy` with the same intent and arguments; never with another',
+    next: 'the same call with the same intent and arguments; never with another',
   },
   paid_but_unfinished: {
-    means: 'The money has moved, but receipt or locker is missing.',
-    next: '`buy` with the same intent and arguments: it goes on without paying',
+    means: 'The money has moved, but the receipt, or what it buys, is missing.',
+    next: 'the same call with the same intent and arguments: it goes on without paying',
   },
   over_purchase_limit: { means: 'The purchase costs more than this server may pay at once.', next: 'tell the user' },
   over_day_limit: { means: 'The purchase would cost more than this server may pay in a day.', next: 'tell the user' },
   asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
-  no_answer: { means: 'The gateway does not answer.', next: 'the same call again later; nothing is paid twice' },
-  untrue_answer: { means: 'The gateway said what cannot be true.', next: 'do not rely on it; tell the user' },
+  no_agent: { means: 'The server knows no agent service.', next: 'the user sets SVC_AGENT to the address of one' },
+  not_subscribed: {
+    means: 'The wallet of this server has no subscription to the agent service.',
+    next: 'ask the user whether to spend money on `subscribe`; `agent_status` tells what it costs',
+  },
+  no_answer: {
+    means: 'The gateway, or the agent service, does not answer.',
+    next: 'the same call again later; nothing is paid twice',
+  },
+  untrue_answer: { means: 'A service said what cannot be true.', next: 'do not rely on it; tell the user' },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
   path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
   bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
   bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
-}
+} as const satisfies Record<string, { means: string; next: string }>

@@ -1,4 +1,4 @@
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { describe, expect, it } from 'vitest'
 import { dollarsOf } from './dollars-of.ts'
 import { dollarText, microDollars } from './micro-dollars.ts'

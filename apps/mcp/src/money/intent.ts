@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { Provider } from '@svc/api/purchases'
 import { type Context, dayOf } from '../context.ts'
 import { readPurchase } from './purchase-record.ts'
 
 export interface Wanted {
-  units: number
-  provider?: Provider
-  intent?: string
+  /** Address of the service that sells. */
+  seller: string
+  /** In words. */
+  goods: string
+  intent: string | undefined
 }
 
 const DAY_MS = 86_400_000
@@ -20,17 +21,17 @@ export async function intentOf(context: Context, wanted: Wanted, payer: string):
   if (wanted.intent !== undefined) return wanted.intent.trim()
   const now = context.now()
   const yesterdays = intentOn(dayOf(now - DAY_MS), wanted, payer)
-  return (await isUnderWay(context, yesterdays)) ? yesterdays : intentOn(dayOf(now), wanted, payer)
+  return (await isUnderWay(context, wanted.seller, yesterdays)) ? yesterdays : intentOn(dayOf(now), wanted, payer)
 }
 
-function intentOn(day: string, { units, provider }: Wanted, payer: string): string {
+function intentOn(day: string, { goods }: Wanted, payer: string): string {
   const who = createHash('sha256').update(payer).digest('hex').slice(0, 8)
-  return `${day} ${units} unit${units === 1 ? '' : 's'} ${provider ?? 'any provider'} by ${who}`
+  return `${day} ${goods} by ${who}`
 }
 
 /** Midnight must not make a new purchase of one that is asked for again. */
-async function isUnderWay(context: Context, intent: string): Promise<boolean> {
-  const record = await readPurchase(context, intent)
+async function isUnderWay(context: Context, seller: string, intent: string): Promise<boolean> {
+  const record = await readPurchase(context, seller, intent)
   if (!record) return false
   return record.receipt === null || Date.parse(record.receipt.confirmed_at) > context.now() - AGAIN_WITHIN_MS
 }

@@ -1,6 +1,6 @@
 // What the wallet may spend. A payment is counted before it is signed, and noted where also other processes look.
 
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import type { Journal } from '@svc/sdk/journal'
 import { journalEntry } from '@svc/sdk/journal-entry'
 import { Refusal } from '../failures.ts'
@@ -8,42 +8,47 @@ import type { Limits } from '../settings.ts'
 import { dollarsOf } from './dollars-of.ts'
 import { dollarText } from './micro-dollars.ts'
 
-interface Spent {
+/** What is paid for: an intent is a name that a buyer uses with one seller. */
+export interface Purchase {
+  /** Address of the service that sells. */
+  seller: string
   intent: string
-  gateway: string
+}
+
+interface Spent extends Purchase {
   /** Millionths of a dollar, in decimal. */
   micro_usd: string
 }
 
 export interface Spending {
   /** Throws why a payment must not be made, and counts nothing. */
-  consider(intent: string, leg: PaymentLeg): Promise<void>
-  /** Counts a payment, or throws why it must not be made. An intent counts once a day. */
-  count(intent: string, leg: PaymentLeg): Promise<void>
+  consider(purchase: Purchase, leg: PaymentLeg): Promise<void>
+  /** Counts a payment, or throws why it must not be made. A purchase counts once a day. */
+  count(purchase: Purchase, leg: PaymentLeg): Promise<void>
   /** For a payment that was counted but certainly not made. */
-  takeBack(intent: string): Promise<void>
+  takeBack(purchase: Purchase): Promise<void>
   /** Of one day, `2026-11-15`. */
   on(day: string): Promise<Spent[]>
 }
 
 interface SpendingOptions {
   journal: Journal
-  gateway: string
   address: string
   limits: Limits
   today: () => string
 }
 
-export function createSpending({ journal, gateway, address, limits, today }: SpendingOptions): Spending {
+export function createSpending({ journal, address, limits, today }: SpendingOptions): Spending {
   const entryOf = (day: string) => journalEntry<Spent[]>(journal, `mcp spending ${address} ${day}`)
 
-  const isOther = (intent: string) => (one: Spent) => one.intent !== intent || one.gateway !== gateway
+  const isOther = (purchase: Purchase) => (one: Spent) =>
+    one.intent !== purchase.intent || one.seller !== purchase.seller
 
-  async function change(intent: string, next: (others: Spent[]) => Spent[]): Promise<void> {
+  async function change(purchase: Purchase, next: (others: Spent[]) => Spent[]): Promise<void> {
     const entry = entryOf(today())
     for (;;) {
       const spent = (await entry.read()) ?? []
-      if (await entry.write(next(spent.filter(isOther(intent))))) return
+      if (await entry.write(next(spent.filter(isOther(purchase))))) return
     }
   }
 
@@ -58,12 +63,15 @@ export function createSpending({ journal, gateway, address, limits, today }: Spe
 
   return {
     on,
-    async consider(intent, leg) {
-      costBeside((await on(today())).filter(isOther(intent)), leg)
+    async consider(purchase, leg) {
+      costBeside((await on(today())).filter(isOther(purchase)), leg)
     },
-    count: (intent, leg) =>
-      change(intent, (others) => [...others, { intent, gateway, micro_usd: costBeside(others, leg).toString() }]),
-    takeBack: (intent) => change(intent, (others) => others),
+    count: ({ seller, intent }, leg) =>
+      change({ seller, intent }, (others) => [
+        ...others,
+        { seller, intent, micro_usd: costBeside(others, leg).toString() },
+      ]),
+    takeBack: (purchase) => change(purchase, (others) => others),
   }
 }
 

@@ -1,12 +1,30 @@
 import type { Tool } from '../tool.ts'
+import { agentStatus } from './agent-status.ts'
 import { attest } from './attest.ts'
 import { buy } from './buy.ts'
+import { delegate } from './delegate.ts'
+import { endDelegation } from './end-delegation.ts'
 import { explain } from './explain.ts'
 import { getLink } from './get-link.ts'
 import { listFiles } from './list-files.ts'
 import { purchaseStatus } from './purchase-status.ts'
 import { putFile } from './put-file.ts'
 import { quote } from './quote.ts'
+import { subscribe } from './subscribe.ts'
 import { verify } from './verify.ts'
 
-export const TOOLS: readonly Tool[] = [quote, buy, purchaseStatus, putFile, listFiles, getLink, attest, verify, explain]
+export const TOOLS: readonly Tool[] = [
+  quote,
+  buy,
+  purchaseStatus,
+  putFile,
+  listFiles,
+  getLink,
+  attest,
+  verify,
+  explain,
+  agentStatus,
+  subscribe,
+  delegate,
+  endDelegation,
+]

@@ -6,6 +6,7 @@ import { isGatewayError } from '@svc/sdk/errors'
 import Type from 'typebox'
 import type { Context } from '../context.ts'
 import { PaymentRequired, Refusal } from '../failures.ts'
+import { paidData, paidText } from '../money/paid.ts'
 import type { Call, Outcome } from '../tool.ts'
 
 export const Offer = Type.Object(
@@ -48,18 +49,9 @@ function settlement(headers: Headers): unknown {
 }
 
 function boughtBy({ receipt, receipt_id, idempotent }: Confirmation): Outcome<object> {
-  const { paid_amount: amount, pay_asset: asset, network, tx_hash: tx, payer_pubkey: payer } = receipt
-  const what = idempotent ? 'Already paid: no new payment was made.' : `Paid ${amount} ${asset} (${tx}).`
+  const { payer_pubkey: payer } = receipt
   return {
-    text: `${what} Receipt ${receipt_id}; the locker belongs to ${payer}, who opens it with a signed request.`,
-    data: {
-      intent: null,
-      new_payment: !idempotent,
-      receipt_id,
-      locker_id: null,
-      paid: { amount, asset, network },
-      tx,
-      payer,
-    },
+    text: `${paidText(receipt, !idempotent)} Receipt ${receipt_id}; the locker belongs to ${payer}, who opens it with a signed request.`,
+    data: { intent: null, locker_id: null, ...paidData(receipt, !idempotent) },
   }
 }

@@ -1,25 +1,20 @@
-import { type PaymentLeg, requestStorage } from '@svc/api/purchases'
-import { PaymentError } from '@svc/sdk/errors'
+import { type Provider, requestStorage } from '@svc/api/purchases'
 import { payableLeg } from '@svc/sdk/purchases/quote'
+import type { Approve } from '@svc/sdk/purchases/settle'
 import Type from 'typebox'
-import type { Context, Owner } from '../context.ts'
-import { Refusal } from '../failures.ts'
 import { intentOf } from '../money/intent.ts'
-import { readPurchase } from '../money/purchase-record.ts'
-import { type Call, tool } from '../tool.ts'
-import { STRICT } from './arguments.ts'
+import { PAID, paidData, paidText } from '../money/paid.ts'
+import { payWithin, requireWallet } from '../money/pay-within.ts'
+import { tool } from '../tool.ts'
+import { Asset, Intent, STRICT } from './arguments.ts'
 import { buyForClient, Offer, PAYMENT } from './buy-for-client.ts'
 
 const { units, provider } = requestStorage.body.properties
 
 const Bought = Type.Object({
   intent: Type.Union([Type.String(), Type.Null()], { description: 'Give it again to mean this purchase again.' }),
-  new_payment: Type.Boolean({ description: 'Whether this call moved money. False: it was paid before.' }),
-  receipt_id: Type.String({ description: 'What other tools take.' }),
   locker_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: the payer has yet to open it.' }),
-  paid: Type.Object({ amount: Type.String(), asset: Type.String(), network: Type.String() }),
-  tx: Type.String(),
-  payer: Type.String(),
+  ...PAID,
 })
 
 export const buy = tool({
@@ -38,15 +33,8 @@ export const buy = tool({
     {
       units,
       provider,
-      asset: Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC unless told.' })),
-      intent: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          pattern: '\\S',
-          description: 'Name of the purchase, for example "backup of project x, May". The same text never pays twice.',
-        }),
-      ),
+      asset: Asset,
+      intent: Intent('backup of project x, May'),
     },
     STRICT,
   ),
@@ -58,60 +46,23 @@ export const buy = tool({
     if (!owner || PAYMENT in call.meta) return buyForClient(context, input, call)
     const wallet = requireWallet(owner)
     const { units, provider, asset = 'USDC' } = input
-    const intent = await intentOf(context, input, wallet.address)
-    const order = { intent, units, ...(provider && { provider }), asset, wallet }
-    return owner.inTurn(intent, async () => {
-      if (!(await readPurchase(context, intent))) await consider(context, owner, order, call)
-      return pay(context, owner, order, call)
-    })
+    const { client, settings } = context
+    const seller = settings.gateway
+    const intent = await intentOf(context, { seller, goods: goodsText(input), intent: input.intent }, wallet.address)
+    const order = { units, ...(provider && { provider }) }
+    const { signal } = call
+    const price = async () => payableLeg(await client.quote(order, { signal }), wallet, asset).leg
+    const pay = (approve: Approve) => client.buy({ ...order, asset, intent, wallet, approve, signal })
+    const { bought, isNew } = await payWithin(context, owner, { seller, intent, price, pay }, call)
+    const { receipt, receipt_id, locker_id } = bought
+    const where = `Receipt ${receipt_id}, locker ${locker_id}. Intent: ${JSON.stringify(intent)}.`
+    return {
+      text: `${paidText(receipt, isNew)} ${where}`,
+      data: { intent, locker_id, ...paidData(receipt, isNew) },
+    }
   },
 })
 
-type Order = Omit<Parameters<Context['client']['buy']>[0], 'approve'>
-
-/** What is refused before it begins leaves its intent free for another order. */
-async function consider({ client }: Context, { spending }: Owner, order: Order, { progress, signal }: Call) {
-  const { intent, units, provider, asset, wallet } = order
-  progress(0, 2, 'asking for a quote')
-  const quote = await client.quote({ units, ...(provider && { provider }) }, { signal })
-  await spending.consider(intent, payableLeg(quote, wallet, asset).leg)
-}
-
-async function pay({ client }: Context, { spending }: Owner, order: Order, { progress, signal }: Call) {
-  const { intent } = order
-  let isNew = false
-  const approve = async (leg: PaymentLeg) => {
-    await spending.count(intent, leg)
-    isNew = true
-    progress(1, 2, 'paying')
-    return true
-  }
-  try {
-    const bought = await client.buy({ ...order, approve, signal })
-    return { text: boughtText(intent, isNew, bought), data: dataOf(intent, isNew, bought) }
-  } catch (error) {
-    if (isNew && error instanceof PaymentError && error.money === 'not_moved') await spending.takeBack(intent)
-    throw error
-  }
-}
-
-type Purchased = Awaited<ReturnType<Context['client']['buy']>>
-
-function requireWallet({ wallet, signer }: Owner) {
-  if (wallet) return wallet
-  const chain = signer.address.startsWith('0x') ? 'SVC_EVM_RPC' : 'SVC_PRIMARY_RPC'
-  throw new Refusal('no_node', 'this server knows no node of the chain its key pays on', `It needs ${chain}`)
-}
-
-function dataOf(intent: string, isNew: boolean, { receipt, receipt_id, locker_id }: Purchased) {
-  const { paid_amount: amount, pay_asset: asset, network, tx_hash: tx, payer_pubkey: payer } = receipt
-  return { intent, new_payment: isNew, receipt_id, locker_id, paid: { amount, asset, network }, tx, payer }
-}
-
-function boughtText(intent: string, isNew: boolean, { receipt, receipt_id, locker_id }: Purchased): string {
-  const { paid_amount, pay_asset, tx_hash } = receipt
-  const what = isNew
-    ? `Paid ${paid_amount} ${pay_asset} (${tx_hash}).`
-    : `Already paid: no new payment was made. The payment was ${paid_amount} ${pay_asset} (${tx_hash}).`
-  return `${what} Receipt ${receipt_id}, locker ${locker_id}. Intent: ${JSON.stringify(intent)}.`
+function goodsText({ units, provider }: { units: number; provider?: Provider }): string {
+  return `${units} unit${units === 1 ? '' : 's'} ${provider ?? 'any provider'}`
 }

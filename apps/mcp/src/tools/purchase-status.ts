@@ -1,10 +1,11 @@
 import { isGatewayError } from '@svc/sdk/errors'
 import { lockerOf } from '@svc/sdk/lockers/locker'
+import type { PurchaseRecord } from '@svc/sdk/purchases/purchase-record'
 import type { Fate } from '@svc/sdk/wallets/wallet'
 import Type, { type Static } from 'typebox'
 import { type Context, dayOf, requireOwner } from '../context.ts'
 import { dollarText } from '../money/micro-dollars.ts'
-import { type PurchaseRecord, readPurchase } from '../money/purchase-record.ts'
+import { readPurchase } from '../money/purchase-record.ts'
 import { type Outcome, tool } from '../tool.ts'
 import { READS, STRICT } from './arguments.ts'
 
@@ -21,13 +22,17 @@ const Payment = Type.Object({
   }),
 })
 
+/** What was bought. */
+const Goods = Type.Enum(['locker', 'subscription'])
+
 const Status = Type.Object({
   intent: Type.Union([Type.String(), Type.Null()]),
+  of: Type.Union([Goods, Type.Null()]),
   state: Type.Enum([...STATES, 'list']),
   payments: Type.Array(Payment),
   receipt_id: Type.Union([Type.String(), Type.Null()]),
   locker_id: Type.Union([Type.String(), Type.Null()]),
-  purchases: Type.Array(Type.Object({ intent: Type.String(), day: Type.String(), usd: Type.String() }), {
+  purchases: Type.Array(Type.Object({ intent: Type.String(), of: Goods, day: Type.String(), usd: Type.String() }), {
     description: 'Without `intent`: what was paid for in the last 30 days.',
   }),
 })
@@ -36,15 +41,16 @@ export const purchaseStatus = tool({
   name: 'purchase_status',
   title: 'What was paid, what is missing',
   description:
-    'Tells of a purchase, by the intent that `buy` showed, what was paid and what is still missing. Pays and changes ' +
-    'nothing. Without `intent` it lists the intents of the last 30 days: look here before buying anew.',
+    'Tells of a purchase, by the intent that `buy` or `subscribe` showed, what was paid and what is still missing. ' +
+    'Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: look here before buying anew.',
   annotations: READS,
   input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
   output: Status,
-  run: async (context, { intent }) => (intent === undefined ? list(context) : about(context, intent.trim())),
+  run: async (context, { intent }, { signal }) =>
+    intent === undefined ? list(context) : about(context, intent.trim(), signal),
 })
 
-const NOTHING = { payments: [], receipt_id: null, locker_id: null, purchases: [] }
+const NOTHING = { of: null, payments: [], receipt_id: null, locker_id: null, purchases: [] }
 const DAYS = 30
 
 async function list(context: Context): Promise<Outcome<Static<typeof Status>>> {
@@ -52,28 +58,47 @@ async function list(context: Context): Promise<Outcome<Static<typeof Status>>> {
   const days = Array.from({ length: DAYS }, (_, ago) => dayOf(context.now() - ago * 86_400_000))
   const perDay = await Promise.all(days.map(async (day) => ({ day, spent: await spending.on(day) })))
   const purchases = perDay.flatMap(({ day, spent }) =>
-    spent
-      .filter(({ gateway }) => gateway === context.settings.gateway)
-      .map(({ intent, micro_usd }) => ({ intent, day, usd: dollarText(BigInt(micro_usd)) })),
+    spent.flatMap(({ seller, intent, micro_usd }) => {
+      const of = goodsOf(context, seller)
+      return of ? [{ intent, of, day, usd: dollarText(BigInt(micro_usd)) }] : []
+    }),
   )
   const text = `${purchases.length} purchase(s) in the last ${DAYS} days. Give \`intent\` for one of them.`
   return { text, data: { ...NOTHING, intent: null, state: 'list', purchases } }
 }
 
-async function about(context: Context, intent: string): Promise<Outcome<Static<typeof Status>>> {
-  const record = await readPurchase(context, intent)
-  if (!record) {
-    const text = 'This server has begun no purchase of that intent: nothing was paid under it.'
-    return { text, data: { ...NOTHING, intent, state: 'unknown' } }
-  }
-  const { receipt } = record
+/** Null for one that this server does not speak to any more. */
+function goodsOf({ settings }: Context, seller: string): Static<typeof Goods> | null {
+  if (seller === settings.gateway) return 'locker'
+  return seller === settings.agent ? 'subscription' : null
+}
+
+async function about(context: Context, intent: string, signal: AbortSignal): Promise<Outcome<Static<typeof Status>>> {
+  const { gateway, agent } = context.settings
+  const locker = await readPurchase(context, gateway, intent)
+  if (locker) return ofLocker(context, intent, locker, signal)
+  const subscription = agent === null ? null : await readPurchase(context, agent, intent)
+  if (subscription) return ofSubscription(context, intent, subscription)
+  const text = 'This server has begun no purchase of that intent: nothing was paid under it.'
+  return { text, data: { ...NOTHING, intent, state: 'unknown' } }
+}
+
+async function ofLocker(context: Context, intent: string, record: PurchaseRecord, signal: AbortSignal) {
   const payments = await paymentsOf(context, record)
-  const state = receipt ? await lockerState(context, receipt.receipt_id) : stateOf(payments.map(({ fate }) => fate))
-  const locker_id = receipt && state === 'complete' ? lockerOf(receipt.receipt_id).locker_id : null
-  return {
-    text: NEXT[state],
-    data: { ...NOTHING, intent, state, payments, receipt_id: receipt?.receipt_id ?? null, locker_id },
-  }
+  const receipt_id = record.receipt?.receipt_id ?? null
+  const state = receipt_id === null ? stateOf(payments) : await lockerState(context, receipt_id, signal)
+  const locker_id = receipt_id !== null && state === 'complete' ? lockerOf(receipt_id).locker_id : null
+  const of = 'locker' as const
+  return { text: NEXT[state], data: { ...NOTHING, intent, of, state, payments, receipt_id, locker_id } }
+}
+
+async function ofSubscription(context: Context, intent: string, record: PurchaseRecord) {
+  const payments = await paymentsOf(context, record)
+  const receipt_id = record.receipt?.receipt_id ?? null
+  const state = receipt_id === null ? stateOf(payments) : 'complete'
+  const text = state === 'complete' ? 'Paid. `agent_status` tells until when.' : NEXT[state]
+  const of = 'subscription' as const
+  return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
 
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
@@ -90,14 +115,15 @@ async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRec
   )
 }
 
-function stateOf(fates: readonly Fate[]): State {
+function stateOf(payments: readonly { fate: Fate }[]): State {
+  const fates = payments.map(({ fate }) => fate)
   if (fates.includes('landed')) return 'receipt_missing'
   return fates.includes('unknown') ? 'payment_uncertain' : 'not_paid'
 }
 
-async function lockerState({ client }: Context, receiptId: string): Promise<State> {
+async function lockerState({ client }: Context, receiptId: string, signal: AbortSignal): Promise<State> {
   try {
-    await client.metadata(lockerOf(receiptId))
+    await client.metadata(lockerOf(receiptId), signal)
     return 'complete'
   } catch (error) {
     if (isGatewayError(error, 'locker_not_found')) return 'locker_missing'
@@ -105,7 +131,7 @@ async function lockerState({ client }: Context, receiptId: string): Promise<Stat
   }
 }
 
-const GO_ON = 'Call `buy` with the same intent and arguments: it goes on, and pays nothing twice.'
+const GO_ON = 'Make the same call with the same intent and arguments: it goes on, and pays nothing twice.'
 const NEXT: Record<State, string> = {
   unknown: 'Nothing is known of it.',
   not_paid: 'Begun, but nothing was paid: no payment was made that could still land.',

@@ -15,9 +15,9 @@ const SIGNED = 'The gateway has signed this receipt, and its id follows from quo
 const PAID = 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.'
 
 /** What can be said of a receipt by itself. */
-export async function receiptFacts(context: Context, receiptId: string): Promise<ReceiptFacts> {
-  const signed = await signedFact(context, receiptId)
-  const paid = await paidFact(context, receiptId)
+export async function receiptFacts(context: Context, receiptId: string, signal: AbortSignal): Promise<ReceiptFacts> {
+  const signed = await signedFact(context, receiptId, signal)
+  const paid = await paidFact(context, receiptId, signal)
   return {
     facts: [
       { fact: 'receipt_signed', ...signed, means: SIGNED },
@@ -26,9 +26,9 @@ export async function receiptFacts(context: Context, receiptId: string): Promise
   }
 }
 
-async function signedFact({ client }: Context, receiptId: string) {
+async function signedFact({ client }: Context, receiptId: string, signal: AbortSignal) {
   try {
-    await client.receipt(receiptId)
+    await client.receipt(receiptId, { signal })
     return { value: 'passed', why: null } as const
   } catch (error) {
     if (error instanceof UntrueAnswer) return { value: 'failed', why: error.message } as const
@@ -36,9 +36,9 @@ async function signedFact({ client }: Context, receiptId: string) {
   }
 }
 
-async function paidFact({ client }: Context, receipt_id: string) {
+async function paidFact({ client }: Context, receipt_id: string, signal: AbortSignal) {
   try {
-    const { body } = await client.call(verifyPayment, { params: { receipt_id } })
+    const { body } = await client.call(verifyPayment, { params: { receipt_id }, signal })
     if (body.verified) return { value: 'passed', why: null } as const
     const wrong = Object.entries(body.matches).filter(([, holds]) => holds === false)
     return { value: 'failed', why: `not so: ${wrong.map(([name]) => name).join(', ')}` } as const

@@ -1,11 +1,12 @@
 import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import type { Chunks } from '@svc/verifier/text-pieces'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import type { Context } from '../context.ts'
 import { FACT_MEANINGS, FACT_VALUES } from '../explain/facts.ts'
 import { Refusal } from '../failures.ts'
+import { primaryNode } from '../nodes.ts'
 import { folderSource } from '../paths/folder-source.ts'
-import { primaryNode } from '../primary-node.ts'
 import { type Call, type Outcome, tool } from '../tool.ts'
 import { READS, ReceiptId, STRICT } from './arguments.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
@@ -66,7 +67,7 @@ export const verify = tool({
     if ([receipt_id, path, url].filter((origin) => origin !== undefined).length !== 1)
       throw new Refusal('bad_arguments', 'give one of `receipt_id`, `path` and `url`')
     if (receipt_id === undefined) return verified(context, input, call, null)
-    return verified(context, input, call, await receiptFacts(context, receipt_id))
+    return verified(context, input, call, await receiptFacts(context, receipt_id, call.signal))
   },
 })
 
@@ -86,7 +87,7 @@ async function verified(
   if (bundle === null)
     return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: `attest` first.')
   try {
-    const result = await verifyBundle(bundle.chunks, {
+    const result = await verifyBundle(unlessAborted(bundle.chunks, call.signal), {
       pinnedKeys: settings.pinnedKeys,
       pinnedSigners: settings.anchorSigners,
       ...(folder !== null && { files: folderSource(root, folder) }),
@@ -98,6 +99,13 @@ async function verified(
     return outcome({ ...base, ...described(result, base) }, '')
   } finally {
     await bundle.close()
+  }
+}
+
+async function* unlessAborted(chunks: Chunks, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted()
+    yield chunk
   }
 }
 

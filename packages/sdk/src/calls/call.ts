@@ -1,7 +1,7 @@
 // One call of any endpoint, typed by its declaration, with the recovery rules of the interface.
 
 import type { Endpoint } from '@svc/api/endpoint'
-import type { Context } from '../context.ts'
+import { type Context, waitToRetry } from '../context.ts'
 import { GatewayError, NoAnswer } from '../errors.ts'
 import { attempt } from './attempt.ts'
 import type { Answer, AnyInput, CallArguments } from './input.ts'
@@ -41,9 +41,10 @@ async function recovering<T>(
     } catch (error) {
       if (!(error instanceof GatewayError || error instanceof NoAnswer)) throw error
       error.attempts = attempts
-      const pause = await recover(error, attempts)
-      if (pause === null) throw error
-      await context.wait(pause, input.signal)
+      error.service = context.service.name
+      const waitMs = await recover(error, attempts)
+      if (waitMs === null) throw error
+      await waitToRetry(context, { failures: attempts, waitMs, error }, input.signal)
     }
   }
 }

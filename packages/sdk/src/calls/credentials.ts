@@ -61,7 +61,11 @@ async function signed(
     body_sha256: bodyBinding(method, body),
     sig_alg: sigAlgOf(signer.address),
   })
-  return { [HEADER_ENVELOPE]: toBase64Url(bytes), [HEADER_SIGNATURE]: await signer.sign(bytes) }
+  return {
+    ...context.service.signerHeaders(signer.address),
+    [HEADER_ENVELOPE]: toBase64Url(bytes),
+    [HEADER_SIGNATURE]: await signer.sign(bytes),
+  }
 }
 
 /** The locker and receipt that the request is about, wherever it names them. */

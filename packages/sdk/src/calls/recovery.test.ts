@@ -4,6 +4,7 @@ import { lockerMetadata, lockerRecord, refresh, removeOperator } from '@svc/api/
 import { confirmStorage, requestStorage } from '@svc/api/purchases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../client.ts'
+import type { Retry } from '../context.ts'
 import { NoAnswer } from '../errors.ts'
 import type { Signer } from '../signers.ts'
 import { errorOf, type House, newEd25519, openHouse } from '../test-lockers.ts'
@@ -45,6 +46,18 @@ describe('a line that breaks', () => {
       expect(ms).toBeGreaterThanOrEqual(400 * 2 ** i)
       expect(ms).toBeLessThanOrEqual(600 * 2 ** i)
     }
+  })
+
+  it('is told of before each wait, and only then', async () => {
+    const retries: Retry[] = []
+    const client = house.client({ signer, onRetry: (retry) => void retries.push(retry) })
+    house.proxy.plan(/record/, CUT, refusal(429, 'RATE_LIMITED', { 'retry-after': '7' }))
+    await client.call(lockerRecord, { params })
+    expect(retries).toMatchObject([
+      { service: 'gateway', failures: 1, error: { name: 'NoAnswer' } },
+      { service: 'gateway', failures: 2, waitMs: 7000, error: { code: 'RATE_LIMITED' } },
+    ])
+    expect(retries.map(({ waitMs }) => Math.round(waitMs))).toEqual(house.waits)
   })
 
   it('is given up after five attempts', async () => {

@@ -1,5 +1,7 @@
 // Which calls may be made again when nobody knows whether the first one arrived.
 
+import * as delegations from '@svc/api/agent/delegations'
+import * as subscriptions from '@svc/api/agent/subscriptions'
 import * as attestations from '@svc/api/attestations'
 import type { Endpoint } from '@svc/api/endpoint'
 import * as evidence from '@svc/api/evidence'
@@ -30,6 +32,8 @@ const POSTS = new Set<string>(
     attestations.push,
     evidence.verifyByPost,
     evidence.simulateAttest,
+    subscriptions.confirmSubscription,
+    delegations.delegate,
   ].map(({ name }) => name),
 )
 

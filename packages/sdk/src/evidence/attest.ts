@@ -32,12 +32,12 @@ export async function attest(context: Context, locker: Locker, options: AttestOp
 const MAX_POLLS = 300
 
 async function untilAttested(context: Context, locker: Locker, signal: AbortSignal | undefined): Promise<void> {
-  const before = (await metadata(context, locker)).attestation?.evidence_seq ?? 0
+  const before = (await metadata(context, locker, signal)).attestation?.evidence_seq ?? 0
   const { body } = await call(context, endpoint, { query: { receipt_id: locker.receipt_id }, signal })
   const { poll_after_sec } = body as AttestQueued // what comes without `sync`
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     await context.wait(poll_after_sec * 1000, signal)
-    const { attestation, last_manifest_change_at } = await metadata(context, locker)
+    const { attestation, last_manifest_change_at } = await metadata(context, locker, signal)
     const isNew = (attestation?.evidence_seq ?? 0) > before
     const isCurrent = (attestation?.attested_at ?? '') >= (last_manifest_change_at ?? '')
     if (attestation?.status !== 'pending' && (isNew || isCurrent)) return

@@ -11,8 +11,12 @@ import { checkReceipt } from './check-receipt.ts'
 import type { StatementOptions } from './proof.ts'
 
 /** A receipt, its signature and id checked. */
-export async function receipt(context: Context, receipt_id: string): Promise<SignedReceipt> {
-  const { body } = await call(context, readReceipt, { params: { receipt_id } })
+export async function receipt(
+  context: Context,
+  receipt_id: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<SignedReceipt> {
+  const { body } = await call(context, readReceipt, { params: { receipt_id }, signal })
   if (body.receipt_id !== receipt_id) throw new UntrueAnswer('the receipt is another one')
   await checkReceipt(context, body)
   return body

@@ -1,20 +1,17 @@
-// Whose signatures count. Keys that came from the gateway itself prove only that it keeps to them.
+// Whose signatures count. Keys that came from the service itself prove only that it keeps to them.
 
-import { keys as keysEndpoint } from '@svc/api/info'
-import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
 import { journalEntry } from '../journal-entry.ts'
 
-/** Those that were pinned; else those that this gateway showed when it was first asked, and never others. */
+/** Those that were pinned; else those that this service showed when it was first asked, and never others. */
 async function trustedKeys(context: Context): Promise<readonly string[]> {
   const { pinnedKeys, journal, baseUrl, warn } = context
   if (pinnedKeys.length > 0) return pinnedKeys
   const entry = journalEntry<string[]>(journal, `keys ${baseUrl}`)
   const known = await entry.read()
   if (known) return known
-  const { body } = await call(context, keysEndpoint)
-  const seen = [...new Set(body.keys.map(({ public_key_hex }) => public_key_hex))]
+  const seen = [...new Set(await context.service.readKeys(context))]
   if (!(await entry.write(seen))) return trustedKeys(context)
   warn(`Trusting the keys that ${baseUrl} shows of itself: ${seen.join(', ')}. Pin them to be sure.`)
   return seen

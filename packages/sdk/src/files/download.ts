@@ -1,10 +1,10 @@
 // Reading a file from end to end over lines that break. Whoever gets to the end has the bytes that were recorded.
 
 import { bare, withPrefix } from '@svc/protocol/bytes'
+import { sha256Stream } from '@svc/protocol/sha256'
 import { growingPause } from '../calls/recovery.ts'
-import type { Context } from '../context.ts'
+import { type Context, waitToRetry } from '../context.ts'
 import { BytesDiffer, GatewayError, isGatewayError, NoAnswer } from '../errors.ts'
-import { sha256Stream } from '../sha256.ts'
 import { chunksOf } from './source.ts'
 
 export interface ReadOptions {
@@ -126,7 +126,7 @@ async function* resumed(
     if (isFinal || failures > MAX_FAILURES) throw error
     chunks = null
     if (hasRunOut) source = await source.again()
-    await context.wait(growingPause(failures), signal)
+    await waitToRetry(context, { failures, waitMs: growingPause(failures), error }, signal)
   }
 
   try {

@@ -68,9 +68,9 @@ describe('many files', () => {
 
   it('a confirmation that lies about one of them is refused for that one', async () => {
     house.proxy.plan(/confirm-batch/, {
-      lie: ({ results, ...rest }) => ({
+      lie: ({ results, ...rest }: { results: object[] }) => ({
         ...rest,
-        results: results.map((one: object, i: number) => (i === 1 ? { ...one, size_bytes: 1 } : one)),
+        results: results.map((one, i) => (i === 1 ? { ...one, size_bytes: 1 } : one)),
       }),
     })
     const outcomes = await house.client({ signer }).putMany(locker, texts(3))

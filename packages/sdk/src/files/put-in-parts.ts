@@ -2,10 +2,11 @@
 
 import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
 import { withPrefix } from '@svc/protocol/bytes'
+import { sha256Stream } from '@svc/protocol/sha256'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, UntrueAnswer } from '../errors.ts'
-import { sha256Hex, sha256Stream } from '../sha256.ts'
+import { sha256Hex } from '../sha256.ts'
 import { inParallel } from './in-parallel.ts'
 import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'

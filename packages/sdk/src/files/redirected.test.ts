@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/testbed/redirecting-store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Locker } from '../lockers/locker.ts'
@@ -15,7 +16,7 @@ beforeAll(async () => {
   const local = disk.gateway.context.providers.named('gcs')
   store = await startRedirectingStore({ provider: local })
   const provider = redirecting(local, store)
-  const providers = { named: () => provider, slow: () => null, isHealthy: async () => true }
+  const providers = onlyProvider(provider)
   house = await openHouse({}, { providers })
   signer = newEd25519()
   locker = await house.locker(signer)

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts'
 import { isGatewayError } from '../errors.ts'
 import type { Locker } from './locker.ts'
 
-export async function metadata(context: Context, { locker_id }: Locker): Promise<LockerMetadata> {
-  return (await call(context, lockerMetadata, { params: { locker_id } })).body
+export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
+  return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
 }
 
 /** Lets an Ed25519 key (base58) read, write and list; all operators there are then. */

@@ -1,10 +1,9 @@
-import type { Quote } from '@svc/api/purchases'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import { journalEntry } from '../journal-entry.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import type { Payment } from './confirm.ts'
-import { hasTime, payableLeg } from './quote.ts'
+import type { Payment } from './confirm-with.ts'
+import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 import { type PaymentRecord, settle } from './settle.ts'
 
 export interface PayOptions {
@@ -16,10 +15,11 @@ export interface PayOptions {
 /** Pays a quote on chain; when called again, also after a crash, the payment is the same. */
 export async function pay(
   context: Context,
-  quote: Quote,
+  quote: AnyQuote,
   wallet: Wallet,
   { asset, signal }: PayOptions = {},
 ): Promise<Payment> {
+  requireSound(quote)
   const next = payableLeg(quote, wallet, asset)
   const { leg, payment } = await settle<PaymentRecord>(context, {
     entry: journalEntry(context.journal, `quote ${next.leg.extra.pay_req_id}`),

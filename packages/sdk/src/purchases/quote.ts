@@ -1,10 +1,13 @@
+import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Body } from '@svc/api/endpoint'
-import { type PaymentLeg, type Quote, requestStorage } from '@svc/api/purchases'
+import { type Quote, requestStorage } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { toHex } from '@svc/protocol/bytes'
 import { call } from '../calls/call.ts'
 import { type Context, gatewayNow, randomBytes } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import { requireTrueLeg } from './true-leg.ts'
 
 export type Order = Body<typeof requestStorage>
 
@@ -20,17 +23,27 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
+  requireSound(body)
   requireFitting(order, body)
   return body
 }
 
-function requireFitting({ units, provider }: Order, { accepts, extensions }: Quote): void {
-  const { price_summary, info } = extensions.svc
+function requireFitting({ units, provider }: Order, { extensions }: Quote): void {
+  const { price_summary } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
     throw new UntrueAnswer('the quote is for something else than was asked for')
+}
+
+/** Of whatever service. */
+export type AnyQuote = Quote | SubscriptionQuote
+
+/** That it is one quote, and asks for what it shows. */
+export function requireSound({ accepts, extensions }: AnyQuote): void {
+  const { info } = extensions.svc
   const isOneQuote = accepts.length > 0 && accepts.every(({ extra }) => extra.pay_req_id === info.pay_req_id)
   if (!isOneQuote || !/^pr_[0-9a-f]{32}$/.test(info.pay_req_id))
     throw new UntrueAnswer('the legs of the quote do not name one pay_req_id')
+  for (const leg of accepts) requireTrueLeg(leg)
 }
 
 /** A leg to pay, and until when (Unix seconds). */
@@ -40,10 +53,10 @@ export interface Payable {
 }
 
 /** The leg that a wallet can pay: in the asset it is told, or the first that the quote offers on its chain. */
-export function payableLeg({ accepts, extensions }: Quote, { namespace, isLocal }: Wallet, asset?: string): Payable {
+export function payableLeg({ accepts, extensions }: AnyQuote, { namespace, isLocal }: Wallet, asset?: string): Payable {
   const { info, terms } = extensions.svc
   if (terms.environment === 'development' && !isLocal)
-    throw new PaymentError('not_moved', 'this gateway is for development: what a real chain pays to it is lost')
+    throw new PaymentError('not_moved', 'this service is for development: what a real chain pays to it is lost')
   const leg = accepts.find(
     ({ network, extra }) => network.startsWith(`${namespace}:`) && (asset === undefined || extra.name === asset),
   )

@@ -1,4 +1,7 @@
-import type { PaymentLeg, Quote } from '@svc/api/purchases'
+import type { ErrorBody } from '@svc/api/errors'
+import type { SigningKeys } from '@svc/api/info'
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -55,6 +58,18 @@ describe('nothing is paid', () => {
     await expect(buy(market.solana(), { approve })).rejects.toMatchObject(NOT_MOVED)
   })
 
+  it('where the wallet cannot: then nobody is asked', async () => {
+    const signer = signerFromSeed(seed)
+    const wallet = solanaWallet({ rpcUrl: market.chains.primary.url, signer })
+    const approve = () => {
+      throw new Error('asked')
+    }
+    await expect(buy({ signer, wallet }, { approve })).rejects.toMatchObject({
+      ...NOT_MOVED,
+      message: expect.stringContaining('holds 0'),
+    })
+  })
+
   it('for a locker that the client could not open', async () => {
     const { wallet } = market.solana(1)
     await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)
@@ -64,14 +79,25 @@ describe('nothing is paid', () => {
     const [mine, other] = [market.solana(0), market.solana(1)]
     const journal = memoryJournal()
     const clientOf = ({ signer }: Buyer) => market.client({ signer, journal, pinnedKeys: [market.key] })
-    await clientOf(mine).buy({ intent: 'same name', units: 1, wallet: mine.wallet })
+    const buyAs = (who: Buyer, units: number) => clientOf(who).buy({ intent: 'same name', units, wallet: who.wallet })
+    market.proxy.always(/confirm/, { answer: { status: 402, body: { error: 'tx_not_found', message: 'not yet' } } })
+    await expect(buyAs(mine, 1)).rejects.toMatchObject({ money: 'moved' })
+    market.proxy.behave()
     const before = await market.treasury('SOL')
-    for (const [who, units] of [
+    const others = [
       [mine, 2],
       [other, 1],
-    ] as const)
-      await expect(clientOf(who).buy({ intent: 'same name', units, wallet: who.wallet })).rejects.toMatchObject({
-        cause: { message: expect.stringContaining('another order') },
+    ] as const
+    for (const [who, units] of others)
+      await expect(buyAs(who, units)).rejects.toMatchObject({
+        money: 'may_have_moved',
+        cause: { message: expect.stringContaining('begun by') },
+      })
+    const { receipt_id } = await buyAs(mine, 1)
+    for (const [who, units] of others)
+      await expect(buyAs(who, units)).rejects.toMatchObject({
+        ...NOT_MOVED,
+        message: expect.stringMatching(`is finished: .* bought {"units":1} for .* SOL, receipt ${receipt_id}`),
       })
     expect(await market.treasury('SOL')).toBe(before)
   })
@@ -102,6 +128,7 @@ describe('nothing is paid', () => {
     ['more units', (quote: Quote) => ({ ...quote, extensions: withUnits(quote, 3) })],
     ['no way to pay', (quote: Quote) => ({ ...quote, accepts: [] })],
     ['legs of different quotes', otherPayReqId(`pr_${'0'.repeat(32)}`)],
+    ['a coin that it calls dollars', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
   ])('for a quote with %s', async (_, lie) => {
     market.proxy.always(/request/, { lie })
     const before = await market.treasury('SOL')
@@ -140,8 +167,10 @@ describe('a receipt is refused, and the payment remembered,', () => {
     const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
     const purchase = { intent: `order ${++count}`, units: 1, wallet: buyer.wallet }
     market.proxy.always(/confirm/, {
-      lie: (body) =>
-        body.receipt ? { ...body, receipt_id: change(body.receipt).receipt_id, receipt: change(body.receipt) } : body,
+      lie: (body: Confirmation | ErrorBody) =>
+        'receipt' in body
+          ? { ...body, receipt_id: change(body.receipt).receipt_id, receipt: change(body.receipt) }
+          : body,
     })
     const before = await market.treasury('SOL')
     await expect(client.buy(purchase)).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
@@ -168,8 +197,8 @@ describe('a receipt is refused, and the payment remembered,', () => {
     await market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet })
     expect(warnings).toEqual([expect.stringContaining(market.key)])
     market.proxy.always(/keys|confirm/, {
-      lie: (body) =>
-        body.receipt
+      lie: (body: Confirmation | ErrorBody | SigningKeys) =>
+        'receipt' in body
           ? { ...body, receipt: forged(body.receipt) }
           : { ...body, keys: [{ public_key_hex: Buffer.from(forger.publicKey).toString('hex') }] },
     })
@@ -217,6 +246,10 @@ describe('confirming', () => {
     })
   })
 })
+
+function calledUsdc(leg: PaymentLeg): PaymentLeg {
+  return { ...leg, extra: { ...leg.extra, name: 'USDC' } }
+}
 
 function withUnits({ extensions }: Quote, units: number): Quote['extensions'] {
   const { svc } = extensions

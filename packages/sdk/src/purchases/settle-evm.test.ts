@@ -58,6 +58,10 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed and perhaps not 
   })
 })
 
+interface Block {
+  result: { number?: string } | null
+}
+
 it('a payment whose nonce is taken is not replaced on the word of a node that does not remember its time', async () => {
   const forgetful = await startProxy(market.chains.evm.url)
   const { signer } = market.evm()
@@ -65,14 +69,14 @@ it('a payment whose nonce is taken is not replaced on the word of a node that do
   const { signed, goOn } = await cutPurchase(market, buyer, 'MON', BEFORE_SENDING)
   const before = await signed()
   await takeNonce()
-  forgetful.always(/eth_getBlockByNumber/, { lie: (answers) => answers.map(forget) })
+  forgetful.always(/eth_getBlockByNumber/, { lie: (answers: Block[]) => answers.map(forget) })
   await expect(goOn(buyer, patience(3))).rejects.toMatchObject({ money: 'may_have_moved', tx: before[0]?.tx })
   expect(await signed()).toEqual(before)
   forgetful.behave()
   expect((await goOn()).tx_hash).not.toBe(before[0]?.tx)
   await forgetful.stop()
 
-  function forget(answer: { result: { number?: string } | null }) {
+  function forget(answer: Block) {
     const isSigningBlock = Number(answer.result?.number ?? Number.NaN) === Number(before[0]?.life.block)
     return isSigningBlock ? { ...answer, result: null } : answer
   }

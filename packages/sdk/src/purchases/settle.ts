@@ -1,10 +1,12 @@
 // From a quote to a payment on chain, such that one purchase is paid once: what is signed is noted before it is sent,
 // and nothing new is signed while something noted could still land beside it.
 
+import type { PaymentLeg } from '@svc/api/quote'
 import { learnClock } from '../calls/learn-clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal-entry.ts'
+import { impatient } from '../wallets/impatient.ts'
 import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
 import { hasTime, type Payable } from './quote.ts'
 
@@ -20,6 +22,9 @@ export interface PaymentRecord {
   attempts: PaymentAttempt[]
 }
 
+/** Asked before anything is signed that the wallet could pay; false ends the purchase. */
+export type Approve = (leg: PaymentLeg) => boolean | Promise<boolean>
+
 export interface Settlement<R extends PaymentRecord> {
   entry: JournalEntry<R>
   wallet: Wallet
@@ -27,6 +32,7 @@ export interface Settlement<R extends PaymentRecord> {
   begin: R
   /** What to pay next. */
   payable: () => Promise<Payable>
+  approve?: Approve | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -42,13 +48,14 @@ export async function settle<R extends PaymentRecord>(
   context: Context,
   settlement: Settlement<R>,
 ): Promise<PaymentAttempt> {
-  const { entry, wallet, begin, signal } = settlement
-  const fateOf = tolerant(wallet)
+  const { entry, begin, signal } = settlement
+  const wallet = impatient(settlement.wallet, signal)
+  const fateOf = tolerant(wallet, signal)
   let record = (await entry.read()) ?? begin
   let open: readonly PaymentAttempt[] = record.attempts
   let trouble: unknown
   try {
-    await learnClock(context)
+    await learnClock(context, signal)
     for (let round = 0, signed = 0; round < MAX_ROUNDS; round++) {
       signal?.throwIfAborted()
       requirePayer(record, wallet)
@@ -63,7 +70,7 @@ export async function settle<R extends PaymentRecord>(
         trouble = await sendAgain(wallet, newest)
         if ((await fateOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
-      } else if (signed < MAX_SIGNED && (await signNext(context, settlement, record))) {
+      } else if (signed < MAX_SIGNED && (await signNext(context, { ...settlement, wallet }, record))) {
         signed++
       } else if (!newest && signed >= MAX_SIGNED) {
         throw new PaymentError('not_moved', `the chain took none of ${MAX_SIGNED} payments while they were valid`)
@@ -84,7 +91,7 @@ function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
 }
 
 /** A node that does not answer knows nothing, up to a point. */
-function tolerant(wallet: Wallet): Wallet['fateOf'] {
+function tolerant(wallet: Wallet, signal: AbortSignal | undefined): Wallet['fateOf'] {
   let failures = 0
   return async (payment) => {
     try {
@@ -92,7 +99,7 @@ function tolerant(wallet: Wallet): Wallet['fateOf'] {
       failures = 0
       return fate
     } catch (error) {
-      if (++failures >= MAX_FAILURES) throw error
+      if (++failures >= MAX_FAILURES || signal?.aborted) throw error
       return 'unknown'
     }
   }
@@ -109,7 +116,7 @@ async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<u
 /** Signs and notes the next payment; false where none may be made yet, or somebody else was faster. */
 async function signNext<R extends PaymentRecord>(
   context: Context,
-  { entry, wallet, payable }: Settlement<R>,
+  { entry, wallet, payable, approve }: Settlement<R>,
   record: R,
 ): Promise<boolean> {
   const open = record.attempts.at(-1)
@@ -117,6 +124,7 @@ async function signNext<R extends PaymentRecord>(
   const next = await payable()
   const objection = await wallet.objection(next.leg)
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
+  if (approve && !(await approve(next.leg))) throw new PaymentError('not_moved', 'the payment was not approved')
   const payment = open ? await wallet.signInstead?.(open.payment, next.leg) : await wallet.sign(next.leg)
   // People take their time to sign.
   if (!payment || !hasTime(context, next, wallet.landsWithin)) return false

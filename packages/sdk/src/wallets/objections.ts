@@ -1,5 +1,8 @@
 // Why a wallet cannot pay, in words to be read after its address.
 
+import type { PaymentLeg } from '@svc/api/quote'
+import { knownAsset } from './known-assets.ts'
+
 /** Atomic units as people write them: 1663894 with 9 decimals is 0.001663894. */
 export function amountText(atomic: bigint, decimals: number): string {
   const digits = atomic.toString().padStart(decimals + 1, '0')
@@ -14,4 +17,10 @@ export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
   if (held >= needed) return null
   return `needs ${amountText(needed, decimals)} ${ticker}, holds ${amountText(held, decimals)}`
+}
+
+/** No chain says what its coin is called. */
+export function strangeCoin(leg: PaymentLeg): string | null {
+  const { network, extra } = leg
+  return knownAsset(leg)?.ticker === extra.name ? null : `does not know the coin of ${network} as ${extra.name}`
 }

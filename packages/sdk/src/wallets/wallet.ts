@@ -1,6 +1,6 @@
 // Who pays: what a purchase asks of a wallet, on whatever chain.
 
-import type { PaymentLeg } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 
 export interface Wallet {
   /** The part of a CAIP-2 id before its colon: which legs of a quote this wallet can pay. */

@@ -6,18 +6,20 @@ import {
   getTransactionEncoder,
   type SignatureBytes,
 } from '@solana/kit'
+import type { PaymentLeg } from '@svc/api/quote'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
 import { connectAs } from '@svc/testbed/evm-chain/dev-client'
 import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
 import fc from 'fast-check'
-import { formatUnits } from 'viem'
+import { encodeAbiParameters, formatUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evmTransfer, evmWallet } from '../evm-wallet.ts'
 import { memoryJournal } from '../journal.ts'
 import { type SignTransactionFeature, solanaWalletFromStandard } from '../solana-wallet.ts'
 import { type Market, openMarket } from '../test-market.ts'
+import { startProxy } from '../test-proxy.ts'
 import { amountText } from './objections.ts'
 import { isPrivateHost } from './private-host.ts'
 
@@ -85,6 +87,49 @@ describe('on the EVM chain', () => {
     const tx = await connectAs(DEV_PAYERS[4]!, market.chains.evm.url).sendTransaction(evmTransfer(leg))
     const { payer_pubkey } = await client.confirm({ leg, tx })
     expect(payer_pubkey).toBe(DEV_PAYERS[4]!.address.toLowerCase())
+  })
+})
+
+describe('a leg that calls a token what its contract does not', () => {
+  async function evmLeg(pay_asset: string): Promise<PaymentLeg> {
+    const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset })
+    return accepts[0]!
+  }
+  const as = (leg: PaymentLeg, extra: Partial<PaymentLeg['extra']>) => ({ ...leg, extra: { ...leg.extra, ...extra } })
+
+  it('PAY-25 is objected to: another ticker, other decimals, the coin by another name, no token at all', async () => {
+    const { wallet } = market.evm(3)
+    const [usdt, weth, coin] = [await evmLeg('USDT0'), await evmLeg('WETH'), await evmLeg('MON')]
+    expect(await wallet.objection(usdt)).toBeNull()
+    expect(await wallet.objection({ ...usdt, asset: weth.asset })).toBe(
+      `is asked for USDT0 with 6 decimals, but ${weth.asset} is WETH with 18`,
+    )
+    expect(await wallet.objection(as(usdt, { decimals: 18 }))).toMatch(/18 decimals, but .* USDT0 with 6$/)
+    expect(await wallet.objection(as(coin, { name: 'USDT0' }))).toBe('does not know the coin of eip155:143 as USDT0')
+    await expect(wallet.objection({ ...usdt, asset: DEV_PAYERS[0]!.address })).rejects.toMatchObject({
+      money: 'not_moved',
+    })
+  })
+
+  it('is believed where Tether writes itself with its own sign', async () => {
+    const node = await startProxy(market.chains.evm.url)
+    const leg = await evmLeg('USDT0')
+    const sign = encodeAbiParameters([{ type: 'string' }], ['USD₮0'])
+    const symbol = encodeAbiParameters([{ type: 'string' }], ['USDT0'])
+    node.always(/eth_call/, { lie: (answers) => JSON.parse(JSON.stringify(answers).replace(symbol, sign)) })
+    const wallet = evmWallet({ rpcUrl: node.url, account: DEV_PAYERS[3]!.privateKey })
+    expect(await wallet.objection(leg)).toBeNull()
+    await node.stop()
+  })
+
+  it('is objected to on a chain whose coin nobody knows', async () => {
+    const node = await startProxy(market.chains.evm.url)
+    const other = JSON.stringify('0x1')
+    node.always(/eth_chainId/, { lie: (answers) => JSON.parse(JSON.stringify(answers).replaceAll('"0x8f"', other)) })
+    const wallet = evmWallet({ rpcUrl: node.url, account: DEV_PAYERS[3]!.privateKey })
+    const leg = { ...(await evmLeg('MON')), network: 'eip155:1' }
+    expect(await wallet.objection(leg)).toBe('does not know the coin of eip155:1 as MON')
+    await node.stop()
   })
 })
 

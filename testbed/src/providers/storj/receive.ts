@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { StoreError } from './store-error.ts'
 
 export interface Received {

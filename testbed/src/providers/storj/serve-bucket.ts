@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Objects } from './objects.ts'
 import { StoreError } from './store-error.ts'
 import type { Uploads } from './uploads.ts'

@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Objects, StoredObject } from './objects.ts'
 import { receive } from './receive.ts'
 import { StoreError } from './store-error.ts'

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Objects } from './objects.ts'
 import { receive } from './receive.ts'
 import { keptHeaders } from './serve-object.ts'

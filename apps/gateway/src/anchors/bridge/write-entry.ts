@@ -1,10 +1,10 @@
 // Writes a statement to the registry on the EVM chain: noted before it is sent, looked for after any doubt.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { PermanentError } from '@svc/queue/permanent-error'
 import type { Hex } from 'viem'
 import type { Context } from '../../context.ts'
 import type { RegistryEntryTable } from '../../db/schema.ts'
-import { PermanentError } from '../../queue/permanent-error.ts'
 import type { EntryFate, EvmRegistry } from '../evm/evm-registry.ts'
 import { RegistryRefusal } from '../evm/registry-refusal.ts'
 import { changeEntry, findEntry } from './store.ts'

@@ -2,6 +2,7 @@
 // says so, and there it stays.
 
 import { writeSync } from 'node:fs'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { readConfig } from '../../config.ts'
 import { startGateway } from '../../gateway.ts'
 import { openLocalProvider } from '../../providers/local.ts'
@@ -19,5 +20,5 @@ const provider = {
 const now = Number(process.argv[2])
 await startGateway(config, secrets, {
   now: () => now,
-  providers: { named: () => provider, slow: () => null, isHealthy: async () => true },
+  providers: onlyProvider(provider),
 })

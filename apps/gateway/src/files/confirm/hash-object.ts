@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { createRecent } from '@svc/guard/recent'
 import { withPrefix } from '@svc/protocol/bytes'
-import { createRecent } from '../../auth/recent.ts'
 import type { Providers } from '../../providers/open-providers.ts'
 import type { ObjectKey, StorageProvider } from '../../providers/provider.ts'
 import { createHashThread, type HashThread, type ThreadHash } from './hash-thread.ts'

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream'
 import type { ConfirmedFile, ConfirmedFiles, FileList, Manifest } from '@svc/api/files'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { expect } from 'vitest'
 import type { LockerHouse, Reply, TestLocker } from '../../auth/test-lockers.ts'
 import { openLocalProvider } from '../../providers/local.ts'
@@ -116,7 +117,7 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
 
   return {
     folder,
-    providers: { named: () => ({ ...local, read }), slow: () => null, isHealthy: () => local.check() },
+    providers: onlyProvider({ ...local, read }),
     reads,
     mostAtOnce: () => mostAtOnce,
     holdRead() {

@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FetchedFile } from '@svc/api/files'
+import { openSource } from '@svc/outgoing/open-source'
+import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test-tls-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockerCaller } from '../../auth/callers.ts'
 import {
@@ -16,8 +18,6 @@ import type { Context } from '../../context.ts'
 import { type ErrorReply, entryOf, manifestOf, sha256, upload } from '../confirm/test-confirm.ts'
 import { lockerRow } from '../test-files.ts'
 import { fetchAndStore as storeFetched } from './fetch-and-store.ts'
-import { openSource } from './open-source.ts'
-import { SOURCE, startTestTlsServer, type TestTlsServer } from './test-tls-server.ts'
 
 const MAX_BYTES = 1_000_000
 const operator = ed25519Identity()

@@ -1,6 +1,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
 import type { ServiceError } from '@svc/http-service/service-error'
+import { SourceError } from '@svc/outgoing/source-error'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
@@ -14,7 +15,6 @@ import { nameFiles } from '../name-files.ts'
 import { maxObjectBytes, writeObject } from '../objects.ts'
 import { putFile } from '../put-file.ts'
 import { urlMinter } from '../urls.ts'
-import { SourceError } from './source-error.ts'
 
 type Order = Body<typeof files.fetchAndStore>
 

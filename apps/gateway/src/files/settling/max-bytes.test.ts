@@ -1,10 +1,10 @@
+import { openSource } from '@svc/outgoing/open-source'
+import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test-tls-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type TestLocker } from '../../auth/test-lockers.ts'
 import { openTestSession } from '../../transfers/sessions/test-sessions.ts'
 import { createFile, put } from '../../transfers/test-transfers.ts'
 import type { ErrorReply } from '../confirm/test-confirm.ts'
-import { openSource } from '../fetch/open-source.ts'
-import { SOURCE, startTestTlsServer, type TestTlsServer } from '../fetch/test-tls-server.ts'
 import { openSettlingHouse, openStages, type SettlingHouse, type Stages } from './test-settling.ts'
 
 const MAX = 1000

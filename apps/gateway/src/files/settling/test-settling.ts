@@ -5,11 +5,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LockerRecord } from '@svc/api/lockers'
+import type { Drained } from '@svc/queue/queue'
 import { type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/test-lockers.ts'
 import type { Overrides } from '../../context.ts'
 import type { ObjectTable, SettlingObjectTable } from '../../db/schema.ts'
 import { type SlowServer, startSlowServer } from '../../providers/test-slow-server.ts'
-import type { Drained } from '../../queue/queue.ts'
 import { openStagedProviders, type StagedOptions } from './test-staged-providers.ts'
 
 /** The folder and the server, which several gateways may share. */

@@ -1,5 +1,6 @@
 // For tests: a folder before a slow server, as the providers of a gateway.
 
+import { onlyProvider } from '@svc/testbed/only-provider'
 import type { Db } from '../../db/schema.ts'
 import { openLocalProvider } from '../../providers/local.ts'
 import type { Providers } from '../../providers/open-providers.ts'
@@ -24,8 +25,7 @@ export async function openStagedProviders(options: StagedOptions): Promise<Provi
   const staging = await openLocalProvider({ folder })
   const provider = openStagedProvider({ staging, slow, findRefs: (ids) => findRefs(db(), ids) })
   return {
-    named: () => provider,
+    ...onlyProvider(provider),
     slow: (name) => (name === 'arweave' ? slow : null),
-    isHealthy: () => provider.check(),
   }
 }

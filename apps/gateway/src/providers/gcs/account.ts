@@ -10,6 +10,9 @@ import type { Patience } from './patience.ts'
 import type { GcsSettings } from './settings.ts'
 import { SigningDenied } from './signing-denied.ts'
 
+/** With it, whoever has an address for an upload cannot change what others have seen. */
+export const ONLY_IF_NEW = { 'x-goog-if-generation-match': '0' }
+
 export interface Account {
   /** The headers that let a request in. */
   headers(): Promise<Record<string, string>>
@@ -54,7 +57,7 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Patience
       if (authorization === `Bearer ${current.access_token}`) client.setCredentials({ ...current, expiry_date: 1 })
     },
     async sign(name, { action, contentType, expiresInSeconds }) {
-      const type = action === 'write' ? { contentType } : { responseType: contentType }
+      const type = action === 'write' ? { contentType, extensionHeaders: ONLY_IF_NEW } : { responseType: contentType }
       const expires = Date.now() + expiresInSeconds * 1000
       const permission: GetSignedUrlConfig = { version: 'v4', action, expires, signingEndpoint, ...type }
       try {

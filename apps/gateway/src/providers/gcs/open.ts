@@ -1,7 +1,7 @@
 import { isHex } from '@svc/protocol/bytes'
 import type { Redirect, StorageProvider } from '../provider.ts'
 import { findAbsent } from './absent-objects.ts'
-import { openAccount } from './account.ts'
+import { ONLY_IF_NEW, openAccount } from './account.ts'
 import { PATIENCE, type Patience } from './patience.ts'
 import { readObject } from './read-object.ts'
 import type { GcsSettings } from './settings.ts'
@@ -26,12 +26,13 @@ export async function openGcs(settings: GcsSettings, patience: Patience = PATIEN
     action: 'read' | 'write',
     about: { contentType: string; expiresInSeconds: number },
   ) {
-    const headers: Redirect['headers'] = action === 'write' ? { 'content-type': about.contentType } : {}
+    const headers: Redirect['headers'] = action === 'write' ? { 'content-type': about.contentType, ...ONLY_IF_NEW } : {}
     return { url: await account.sign(nameOf(id), { action, ...about }), headers }
   }
 
   return {
     maxBytes: MAX_BYTES,
+    ...(redirect === 'all' && { uploadHeaders: ONLY_IF_NEW }),
     uploadTarget: async (id, upload) => (redirect === 'all' ? target(id, 'write', upload) : null),
     downloadTarget: async ({ id }, download) => (redirect === 'off' ? null : target(id, 'read', download)),
     async write(id, bytes, about) {

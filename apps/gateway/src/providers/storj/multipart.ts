@@ -1,7 +1,7 @@
+import type { Body } from '../http/send-body.ts'
 import { ProviderError } from '../provider.ts'
 import { ONLY_IF_NEW, type OwnWrite } from './own-write.ts'
 import { Refusal } from './refusal.ts'
-import type { Body } from './send-body.ts'
 import type { Store } from './store.ts'
 import { escaped, textIn } from './xml.ts'
 

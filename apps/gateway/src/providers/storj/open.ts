@@ -1,8 +1,8 @@
+import { PATIENCE, type Patience } from '../http/patience.ts'
 import type { StorageProvider } from '../provider.ts'
 import { findAbsent } from './absent-objects.ts'
 import { findObject, requireBucket } from './find-object.ts'
 import { ONLY_IF_NEW } from './own-write.ts'
-import { PATIENCE, type Patience } from './patience.ts'
 import { readObject } from './read-object.ts'
 import { removeObject } from './remove-object.ts'
 import type { StorjSettings } from './settings.ts'
@@ -15,9 +15,10 @@ export async function openStorj(settings: StorjSettings, patience: Patience = PA
   const onlyOnce = createStore(settings, { ...patience, attempts: 1 })
   return {
     maxBytes: MAX_BYTES,
+    ...(settings.redirect === 'all' && { uploadHeaders: ONLY_IF_NEW }),
     async uploadTarget(id, { contentType, expiresInSeconds }) {
       if (settings.redirect !== 'all') return null
-      // Without the second, whoever has the address could change what others have seen.
+      // Without the last, whoever has the address could change what others have seen.
       const headers = { 'content-type': contentType, ...ONLY_IF_NEW }
       return { url: await store.presign({ method: 'PUT', key: store.keyOf(id), headers }, expiresInSeconds), headers }
     },

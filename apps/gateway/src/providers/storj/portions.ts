@@ -1,5 +1,5 @@
 import type { Gathering } from '../gather.ts'
-import type { Outflow } from './send-body.ts'
+import type { Outflow } from '../http/send-body.ts'
 
 /** What a source gives, cut to lengths. */
 export interface Portions {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { resumable } from '../http/resumable.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
 import { Refusal } from './refusal.ts'
-import { resumable } from './resumable.ts'
 import type { Store } from './store.ts'
 
 export async function readObject(store: Store, key: string, range: ByteRange | undefined): Promise<Readable | null> {

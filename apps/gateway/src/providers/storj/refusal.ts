@@ -1,17 +1,16 @@
-import { ProviderError } from '../provider.ts'
+import { HttpRefusal } from '../http/http-refusal.ts'
+import type { ProviderError } from '../provider.ts'
 import { textIn } from './xml.ts'
 
 /** Any answer of the store but a success. */
-export class Refusal extends ProviderError {
-  readonly status: number
+export class Refusal extends HttpRefusal {
   /** What S3 calls it; empty where it was not said, as in answers to HEAD. */
   readonly code: string
 
   /** Only the code is kept of what was said: messages repeat keys and signatures. */
   constructor(method: string, status: number, text: string) {
     const code = /^\w{1,60}$/.exec(textIn(text, 'Code') ?? '')?.[0] ?? ''
-    super(troubleOf(status, code), new Error(`the store answered ${status} ${code} to ${method}`))
-    this.status = status
+    super(troubleOf(status, code), status, new Error(`the store answered ${status} ${code} to ${method}`))
     this.code = code
   }
 }

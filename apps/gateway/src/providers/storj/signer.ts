@@ -1,11 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
+import type { Request } from '../http/exchange.ts'
 import type { StorjSettings } from './settings.ts'
-
-export interface Request {
-  method: string
-  url: string
-  headers: Record<string, string>
-}
 
 /** Shows with each request who we are (AWS signature version 4). */
 export interface Signer {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type StorjServer, type StorjServerOptions, startStorjServer } from '@svc/testbed/providers/storj/start'
 import { onTestFinished } from 'vitest'
+import { PATIENCE, type Patience } from '../http/patience.ts'
 import type { StorageProvider } from '../provider.ts'
 import { openStorj } from './open.ts'
-import { PATIENCE, type Patience } from './patience.ts'
 import type { StorjSettings } from './settings.ts'
 
 export interface TestStorj {

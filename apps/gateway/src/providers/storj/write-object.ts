@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { gather } from '../gather.ts'
+import type { Body } from '../http/send-body.ts'
 import { MAX_PARTS, putInParts } from './multipart.ts'
 import { carryOut, newWrite, ONLY_IF_NEW, type OwnWrite, refuseTaken } from './own-write.ts'
 import { createPortions, notOfDeclaredSize, type Portions } from './portions.ts'
-import type { Body } from './send-body.ts'
 import type { Store } from './store.ts'
 
 const MIB = 1024 * 1024

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   ed25519Identity,
@@ -36,10 +37,7 @@ beforeAll(async () => {
       return stored
     },
   }
-  house = await openLockerHouse(
-    {},
-    { providers: { named: () => provider, slow: () => null, isHealthy: async () => true } },
-  )
+  house = await openLockerHouse({}, { providers: onlyProvider(provider) })
   locker = await house.locker(ed25519Identity())
 })
 afterAll(async () => {

@@ -1,0 +1,93 @@
+import type { Tasks } from '@svc/api/agent/tasks'
+import { sql } from 'kysely'
+import type { Db, DelegationRow } from '../db/schema.ts'
+
+export async function insertDelegation(db: Db, delegation: DelegationRow): Promise<void> {
+  await db.insertInto('delegations').values(delegation).execute()
+}
+
+export async function findDelegation(db: Db, delegationId: string): Promise<DelegationRow | null> {
+  const found = db.selectFrom('delegations').selectAll().where('delegation_id', '=', delegationId)
+  return (await found.executeTakeFirst()) ?? null
+}
+
+/** Kept from others until the end of the transaction. */
+export async function lockDelegation(db: Db, delegationId: string): Promise<DelegationRow | null> {
+  const found = db.selectFrom('delegations').selectAll().where('delegation_id', '=', delegationId)
+  return (await found.forUpdate().executeTakeFirst()) ?? null
+}
+
+/** The one of a receipt that has not ended, kept from others until the end of the transaction. */
+export async function lockOpenDelegation(db: Db, receiptId: string): Promise<DelegationRow | null> {
+  const open = db
+    .selectFrom('delegations')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('ended_at', 'is', null)
+  return (await open.forUpdate().executeTakeFirst()) ?? null
+}
+
+export async function countOpenDelegations(db: Db, identity: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('delegations')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('identity', '=', identity)
+    .where('ended_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Those that have not ended first, then the newest. */
+export async function delegationsOf(db: Db, identity: string, limit: number): Promise<DelegationRow[]> {
+  return db
+    .selectFrom('delegations')
+    .selectAll()
+    .where('identity', '=', identity)
+    .orderBy(sql`ended_at is null`, 'desc')
+    .orderBy('created_at', 'desc')
+    .orderBy('delegation_id')
+    .limit(limit)
+    .execute()
+}
+
+/** When tasks are next due. */
+export type DueTimes = Pick<DelegationRow, 'mirror_at' | 'watch_at'>
+
+export async function setTasks(db: Db, delegationId: string, tasks: Tasks, due: DueTimes): Promise<void> {
+  await db
+    .updateTable('delegations')
+    .set({ tasks: JSON.stringify(tasks), ...due })
+    .where('delegation_id', '=', delegationId)
+    .execute()
+}
+
+/** Of one that waits for its key to be registered. */
+export async function setNextCheck(
+  db: Db,
+  delegationId: string,
+  next: Pick<DelegationRow, 'check_at' | 'checks'>,
+): Promise<void> {
+  await db.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
+}
+
+export async function setRegistered(db: Db, delegationId: string, at: number, due: DueTimes): Promise<void> {
+  await db
+    .updateTable('delegations')
+    .set({ state: 'active', registered_at: at, check_at: null, checks: 0, ...due })
+    .where('delegation_id', '=', delegationId)
+    .execute()
+}
+
+/** For good. Nothing happens to one that has ended already. */
+export async function closeDelegation(
+  db: Db,
+  delegationId: string,
+  { state, at }: { state: 'revoked' | 'ended'; at: number },
+): Promise<void> {
+  await db
+    .updateTable('delegations')
+    .set({ state, ended_at: at, check_at: null, mirror_at: null, watch_at: null })
+    .where('delegation_id', '=', delegationId)
+    .where('ended_at', 'is', null)
+    .execute()
+}

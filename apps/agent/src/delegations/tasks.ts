@@ -1,0 +1,56 @@
+// What an owner asks for, checked and complete: what is stored and shown is what is done.
+
+import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
+import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
+import { SourceError } from '@svc/outgoing/source-error'
+import { parseSourceUrl } from '@svc/outgoing/source-url'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+
+const LOC = ['body', 'tasks']
+
+/** With neither mirror nor watch there would be nothing to do, and nothing to tell: the watch is kept then. */
+export function readTasks({ mirror, watch = mirror ? undefined : DEFAULT_TASKS.watch, tell }: Tasks): Tasks {
+  const [first, ...rest] = [
+    ...(mirror ? sourceObjections(mirror) : []),
+    ...(tell ? urlObjections(tell.url, [...LOC, 'tell', 'url']) : []),
+  ]
+  if (first) throw new ValidationError(first, ...rest)
+  return {
+    ...(mirror && { mirror: { sources: mirror.sources.map(pickSource), every_hours: hours(mirror) } }),
+    ...(watch && { watch: { every_hours: hours(watch), read_bytes: watch.read_bytes ?? true } }),
+    ...(tell && { tell: { url: tell.url, only_alerts: tell.only_alerts ?? false } }),
+  }
+}
+
+type Source = Mirror['sources'][number]
+
+/** Of what else it may hold, nothing is kept. */
+function pickSource({ url, filename }: Source): Source {
+  return { url, filename }
+}
+
+function hours({ every_hours = DEFAULT_HOURS }: { every_hours?: number }): number {
+  return every_hours
+}
+
+function sourceObjections({ sources }: Mirror): InvalidInput[] {
+  const names = sources.map(({ filename }) => filename)
+  return sources.flatMap(({ url, filename }, i) => {
+    const loc = [...LOC, 'mirror', 'sources', i]
+    const isSecond = names.indexOf(filename) < i
+    const problem = isSecond ? 'is the name of another source' : filenameProblem(filename, DEFAULT_SYSTEM_PREFIX)
+    const objections = urlObjections(url, [...loc, 'url'])
+    return problem ? [...objections, { loc: [...loc, 'filename'], msg: problem }] : objections
+  })
+}
+
+/** What its text tells; which addresses the host has is seen when it is connected to. */
+function urlObjections(url: string, loc: (string | number)[]): InvalidInput[] {
+  try {
+    parseSourceUrl(url)
+    return []
+  } catch (error) {
+    if (error instanceof SourceError) return [{ loc, msg: error.message }]
+    throw error
+  }
+}

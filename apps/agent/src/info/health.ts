@@ -1,0 +1,28 @@
+import type { AgentHealth } from '@svc/api/agent/info'
+import { Answer } from '@svc/http-service/answer'
+import { EVM, PRIMARY } from '@svc/payments/networks'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { INTERFACE_VERSION } from '@svc/protocol/names'
+import { sql } from 'kysely'
+import { type Context, unixNow } from '../context.ts'
+
+/** 503 only when nothing can be answered. A gateway or chain that is away shows; what is known is still told. */
+export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
+  const { database, gateway, sales } = context
+  const [isDatabaseUp, isGatewayFit, primary_chain, evm_chain] = await Promise.all([
+    sql`select 1`.execute(database.db).then(
+      () => true,
+      () => false,
+    ),
+    gateway.isFit(),
+    sales.health(PRIMARY),
+    sales.health(EVM),
+  ])
+  const state = (isOk: boolean) => (isOk ? 'ok' : 'failing')
+  return new Answer(isDatabaseUp ? 200 : 503, {
+    status: isDatabaseUp ? 'ok' : 'degraded',
+    version: INTERFACE_VERSION,
+    time: isoSeconds(unixNow(context)),
+    checks: { database: state(isDatabaseUp), gateway: state(isGatewayFit), primary_chain, evm_chain },
+  })
+}

@@ -1,0 +1,20 @@
+import { agentEndpoints } from '@svc/api/agent/agent'
+import * as info from '@svc/api/agent/info'
+import { openApiDocument } from '@svc/api/openapi'
+import { serve } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import type { Context } from '../context.ts'
+import { discoveryDocument } from './discovery.ts'
+import { checkHealth } from './health.ts'
+
+export function infoRoutes(service: Service, context: Context): void {
+  const { baseUrl } = context.config.http
+  const openApi = openApiDocument(agentEndpoints, {
+    title: 'svc agent service',
+    description: 'Thirty days of work on lockers: mirrors kept, contents watched, findings told.',
+    baseUrl,
+  })
+  serve(service, info.health, () => checkHealth(context))
+  serve(service, info.discovery, () => discoveryDocument(context))
+  serve(service, info.openApi, () => openApi)
+}

@@ -1,0 +1,10 @@
+// The agent service as operators run it: `node apps/agent/src/main.ts`, configured by the environment.
+
+import { runUntilStopped } from '@svc/http-service/run'
+import { startAgent } from './agent.ts'
+import { readConfig } from './config.ts'
+
+await runUntilStopped(async () => {
+  const { config, secrets } = readConfig(process.env)
+  return startAgent(config, secrets)
+})

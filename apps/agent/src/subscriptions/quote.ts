@@ -1,0 +1,42 @@
+import { SUBSCRIPTION_DAYS, type SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import type { Answer, JsonText } from '@svc/http-service/answer'
+import type { LegChoice } from '@svc/payments/legs'
+import { toHex } from '@svc/protocol/bytes'
+import { HEADER_IDENTITY } from '@svc/protocol/names'
+import { priceOnLegs } from '@svc/sales/price-legs'
+import { quoteAnswer, quoteBody } from '@svc/sales/quote'
+import { type Context, unixNow } from '../context.ts'
+import { insertPayRequest } from './store.ts'
+
+/** A quote, stored before it is answered: it fixes the terms. */
+export async function answerQuote(context: Context, choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>> {
+  const { config, gateway, sales, database, randomBytes } = context
+  await gateway.requireOtherTreasuries()
+  const { subscriptionUsd: totalUsd, quoteTtlSeconds } = config.payments
+  const legs = await priceOnLegs(sales, { totalUsd, units: 1, choice, from: 'query' })
+  const { baseUrl } = config.http
+  const createdAt = unixNow(context)
+  const payReqId = `pr_${toHex(randomBytes(16))}`
+  const expiresAt = createdAt + quoteTtlSeconds
+  const quote = quoteBody({
+    payReqId,
+    expiresAt,
+    isDevelopment: config.mode === 'development',
+    legs,
+    url: `${baseUrl}/v1/service/request`,
+    description: `${SUBSCRIPTION_DAYS} days of the agent service`,
+    confirmUrl: `${baseUrl}/v1/service/confirm`,
+    confirmHeaders: [`${HEADER_IDENTITY}: <address that paid>`],
+    lastStep: 'Hand a locker to the agent with POST /v1/delegate.',
+    terms: { subscription_days: SUBSCRIPTION_DAYS } as const,
+    priceSummary: { total_usd: Number(totalUsd), subscription_days: SUBSCRIPTION_DAYS } as const,
+  })
+  const text = JSON.stringify(quote)
+  await insertPayRequest(database.db, {
+    pay_req_id: payReqId,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    quote: text,
+  })
+  return quoteAnswer<SubscriptionQuote>(text, quote)
+}

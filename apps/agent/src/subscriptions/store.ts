@@ -1,0 +1,64 @@
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Selectable } from 'kysely'
+import type { Db, PayRequest, ReceiptTable, SubscriptionRow } from '../db/schema.ts'
+
+export async function insertPayRequest(db: Db, request: PayRequest): Promise<void> {
+  await db.insertInto('pay_requests').values(request).execute()
+}
+
+export async function findPayRequest(db: Db, payReqId: string): Promise<PayRequest | null> {
+  return (await db.selectFrom('pay_requests').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()) ?? null
+}
+
+/** Kept from others until the end of the transaction: a quote is paid once. */
+export async function lockPayRequest(db: Db, payReqId: string): Promise<void> {
+  await db
+    .selectFrom('pay_requests')
+    .select('pay_req_id')
+    .where('pay_req_id', '=', payReqId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+export interface Bought extends Omit<Selectable<ReceiptTable>, 'receipt'> {
+  receipt: SignedReceipt
+}
+
+export async function findBought(db: Db, payReqId: string): Promise<Bought | null> {
+  const row = await db.selectFrom('receipts').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()
+  return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
+}
+
+/** False when the transaction has paid another quote already. */
+export async function insertBought(db: Db, { receipt, ...row }: Bought): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('receipts')
+    .values({ ...row, receipt: JSON.stringify(receipt) })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function findSubscription(db: Db, identity: string): Promise<SubscriptionRow | null> {
+  const row = await db.selectFrom('subscriptions').selectAll().where('identity', '=', identity).executeTakeFirst()
+  return row ?? null
+}
+
+/**
+ * The subscription of an identity, which stays locked until the end of the transaction; a new one that was never
+ * active where there was none.
+ */
+export async function lockSubscription(db: Db, identity: string, subscriptionId: string): Promise<SubscriptionRow> {
+  return db
+    .insertInto('subscriptions')
+    .values({ identity, subscription_id: subscriptionId, starts_at: 0, expires_at: 0 })
+    .onConflict((conflict) =>
+      conflict.column('identity').doUpdateSet((eb) => ({ expires_at: eb.ref('subscriptions.expires_at') })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function setSubscription(db: Db, { identity, starts_at, expires_at }: SubscriptionRow): Promise<void> {
+  await db.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
+}

@@ -1,0 +1,48 @@
+import type { Tasks } from '@svc/api/agent/tasks'
+import { SourceError } from '@svc/outgoing/source-error'
+import type { JobRun } from '@svc/queue/queue'
+import { type Context, unixNow } from '../context.ts'
+import { webhookHeaders } from './sign-webhook.ts'
+import { type Delivery, findDelivery, setDelivery } from './store.ts'
+
+/** With the pauses of the queue, some hours. */
+export const TELL_ATTEMPTS = 12
+
+const GONE = 410
+
+/** Sends a finding to the address of the subscriber, until it is taken or there is no more use in it. */
+export async function tell(context: Context, deliveryId: string, { attempt }: JobRun): Promise<void> {
+  const { db } = context.database
+  const delivery = await findDelivery(db, deliveryId)
+  if (delivery.delivered_at !== null) return
+  const { error, isFinal } = await send(context, delivery)
+  const delivered_at = error === null ? unixNow(context) : null
+  await setDelivery(db, { delivery_id: deliveryId, delivered_at, error })
+  if (!isFinal && attempt < TELL_ATTEMPTS) throw new Error(`a webhook was not delivered: ${error}`)
+}
+
+interface Sent {
+  error: string | null
+  /** Whether it need not be tried again. */
+  isFinal: boolean
+}
+
+async function send(context: Context, delivery: Delivery): Promise<Sent> {
+  const { delivery_id: id, delegation_id, url, finding } = delivery
+  if (!isWanted(delivery)) return { error: 'the address is not to be told any more', isFinal: true }
+  const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
+  const headers = webhookHeaders(webhook, context.delegationKeys.webhookSecretOf(delegation_id, url))
+  try {
+    const status = await context.postWebhook(url, { headers, body: webhook.body })
+    if (status >= 200 && status < 300) return { error: null, isFinal: true }
+    return { error: `the host answers ${status}`, isFinal: status === GONE }
+  } catch (error) {
+    if (error instanceof SourceError) return { error: error.message, isFinal: false }
+    throw error
+  }
+}
+
+/** Found for as long as there was ground to look, told for as long as the subscriber wants it at this address. */
+function isWanted({ state, tasks, url }: Delivery): boolean {
+  return state !== 'ended' && (JSON.parse(tasks) as Tasks).tell?.url === url
+}

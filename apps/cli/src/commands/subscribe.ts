@@ -1,0 +1,69 @@
+import { SUBSCRIPTION_DAYS, type Subscription } from '@svc/api/agent/subscriptions'
+import type { PaymentLeg } from '@svc/api/quote'
+import type { Command } from 'commander'
+import { counted, timeText } from '../output/quantities.ts'
+import { paidPairs } from '../output/receipt.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import type { Open } from '../program.ts'
+import { approvePayment } from '../purchases/approve-payment.ts'
+import { payOnce } from '../purchases/pay-once.ts'
+import { payingKey } from '../purchases/paying-key.ts'
+import type { Session } from '../session.ts'
+import { nodeFor } from '../wallet/nodes.ts'
+import { assetToPayIn } from './order-options.ts'
+
+interface SubscribeOptions {
+  asset?: string
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('subscribe')
+    .description('thirty days of the agent service, or thirty more; asks before money moves')
+    .addOption(assetToPayIn())
+    .addHelpText(
+      'after',
+      `
+The wallet that pays is who subscribes: pay with the one that owns the lockers you want to
+delegate. After any trouble, run the same command again: it goes on with the purchase that was
+begun. Once that is finished, the same command buys thirty days more. The key of the service is
+trusted when it is first seen, unless you pin it:
+  $ svc keys pin KEY --gateway ADDRESS-OF-THE-SERVICE`,
+    )
+    .action(async (options: SubscribeOptions, command: Command) => subscribe(await open(command), options))
+}
+
+async function subscribe(session: Session, { asset }: SubscribeOptions): Promise<void> {
+  const { output, world } = session
+  const { signal } = world
+  const { accepts, extensions } = await (await session.agentClient()).quote(signal)
+  const offers = accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
+  const key = payingKey(await session.keys(), offers, asset)
+  const client = await session.agentClient(key)
+  const { subscription: before } = await client.delegations(signal)
+  const goods = goodsText(extensions.svc.price_summary.total_usd, before)
+  let isPaidNow = false
+  const buyer = { seller: session.agent(), address: key.address }
+  const order = asset === undefined ? 'subscribe' : `subscribe --asset ${asset}`
+  const { receipt, subscription } = await payOnce(session, buyer, order, async (intent) => {
+    const wallet = await key.wallet(nodeFor(key, session.settings, session.agent()))
+    const approve = async (leg: PaymentLeg) => {
+      isPaidNow = await approvePayment(session, key, leg, ['agent', goods])
+      return isPaidNow
+    }
+    return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })
+  })
+  output.result({ receipt_id: receipt.receipt_id, receipt, subscription }, () =>
+    pairs([...paidPairs(receipt), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
+  )
+  if (!isPaidNow) output.note('\nThis purchase had been paid before: nothing was paid now.')
+  output.note('\nNext: `svc delegate LOCKER`')
+}
+
+/** `30 days (5 USD), from 2026-12-01 10:30 UTC on, when the present ones end` */
+function goodsText(usd: number, before: Subscription | null): string {
+  const days = `${counted(SUBSCRIPTION_DAYS, 'day')} (${usd} USD)`
+  if (before?.status !== 'active') return days
+  return `${days}, from ${timeText(shown(before.expires_at))} UTC on, when the present ones end`
+}

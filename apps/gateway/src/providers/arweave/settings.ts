@@ -1,0 +1,93 @@
+// Settings of Arweave: who takes data items to the chain, and where they are read.
+
+import { readFileSync } from 'node:fs'
+import type { SettingsReader } from '@svc/http-service/config'
+import { parseKeySeed } from '@svc/http-service/key-seeds'
+
+export interface ArweaveSettings {
+  /** Of a service that speaks as Turbo does, without a slash at its end. */
+  uploadUrl: string
+  /** What stands before the slash and the id of an item, in the order in which they are asked. */
+  gateways: readonly string[]
+  /** In what the service is paid for the uploads of this key, by its name for it. */
+  token: string
+  /** The Ed25519 key that signs items, and whose credit pays for them; a secret. */
+  seed: Uint8Array
+}
+
+// Under /raw a gateway gives what it was given: elsewhere it sends clients to other hosts and follows manifests.
+const DEFAULTS = {
+  ARWEAVE_UPLOAD_URL: 'https://upload.ardrive.io',
+  ARWEAVE_GATEWAYS: 'https://arweave.net/raw,https://permagate.io/raw',
+  ARWEAVE_TOKEN: 'solana',
+  ARWEAVE_KEY: '',
+  ARWEAVE_KEY_FILE: '',
+}
+
+const MAX_GATEWAYS = 8
+const NO_KEY = new Uint8Array()
+
+/** Null when nothing of it is set, or all is as in `.env.example`. */
+export function readArweaveSettings(settings: SettingsReader): ArweaveSettings | null {
+  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
+  if (isUnset) return null
+  return {
+    uploadUrl: readUploadUrl(settings),
+    gateways: readGateways(settings),
+    token: readToken(settings),
+    seed: readSeed(settings),
+  }
+}
+
+function readUploadUrl(settings: SettingsReader): string {
+  const url = readAddress(settings.text('ARWEAVE_UPLOAD_URL', DEFAULTS.ARWEAVE_UPLOAD_URL))
+  if (!url) settings.problem(`ARWEAVE_UPLOAD_URL must be ${ADDRESS}`)
+  return url ?? ''
+}
+
+function readGateways(settings: SettingsReader): string[] {
+  const words = settings.text('ARWEAVE_GATEWAYS', DEFAULTS.ARWEAVE_GATEWAYS).split(',')
+  const gateways = words.flatMap((word) => readAddress(word.trim()) ?? [])
+  if (gateways.length !== words.length || new Set(gateways).size !== words.length || words.length > MAX_GATEWAYS) {
+    settings.problem(`ARWEAVE_GATEWAYS must be up to ${MAX_GATEWAYS} addresses with commas between, each ${ADDRESS}`)
+  }
+  return gateways
+}
+
+const ADDRESS = 'an https address without user, query or fragment; http only on this machine'
+
+/** Parts of files are read without a hash to hold them against: nobody on the way may change them. */
+function readAddress(text: string): string | null {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password || url.search || url.hash) return null
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)
+  return isSafe ? url.href.replace(/\/+$/, '') : null
+}
+
+function readToken(settings: SettingsReader): string {
+  const token = settings.text('ARWEAVE_TOKEN', DEFAULTS.ARWEAVE_TOKEN)
+  if (!/^[a-z0-9-]{1,40}$/.test(token)) settings.problem(`ARWEAVE_TOKEN must be the name of a token, not "${token}"`)
+  return token
+}
+
+/** Never told in a problem. */
+function readSeed(settings: SettingsReader): Uint8Array {
+  const text = settings.text('ARWEAVE_KEY')
+  const file = settings.text('ARWEAVE_KEY_FILE')
+  if (text && file) settings.problem('ARWEAVE_KEY and ARWEAVE_KEY_FILE are both set: leave one of them out')
+  const held = text || (file && readFile(settings, file))
+  if (held === null) return NO_KEY
+  const seed = parseKeySeed(held)
+  if (!seed) settings.problem("ARWEAVE_KEY must be 64 hex characters or a wallet's keypair, or be in a file")
+  return seed ?? NO_KEY
+}
+
+function readFile(settings: SettingsReader, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    settings.problem(`ARWEAVE_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}

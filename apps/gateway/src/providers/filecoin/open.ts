@@ -1,0 +1,53 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { BUFFERING } from '../http/socket.ts'
+import type { SlowStore } from '../slow-store.ts'
+import { openClient } from './client.ts'
+import { commitmentThread } from './commitment-thread.ts'
+import { openDataSet } from './data-set.ts'
+import { PATIENCE, type Patience } from './patience.ts'
+import { openPdp } from './pdp.ts'
+import { MAX_BYTES, pieceOf } from './piece.ts'
+import { findPiece, type Places, readPiece } from './read-piece.ts'
+import { openRecordKeeper } from './record-keeper.ts'
+import type { FilecoinSettings } from './settings.ts'
+import { type Filecoin, settle } from './settle.ts'
+
+/** Pieces in a data set at a provider that proves to a contract, day by day, that it has them. */
+export async function openFilecoin(settings: FilecoinSettings, patience: Patience = PATIENCE): Promise<SlowStore> {
+  const { pdpUrl, retrievalUrl } = settings
+  const client = openClient(settings, patience)
+  const keeper = openRecordKeeper(client)
+  const dataSet = openDataSet(settings, client, keeper, patience)
+  const filecoin: Filecoin = { pdpUrl, patience, client, keeper, dataSet, commitmentOf: commitmentThread() }
+  const atProvider = { url: `${pdpUrl}/piece`, agent: agentFor(pdpUrl), patience }
+  const places: Places =
+    retrievalUrl === null
+      ? [atProvider]
+      : [{ url: retrievalUrl, agent: agentFor(retrievalUrl), patience: { ...patience, attempts: 1 } }, atProvider]
+  return {
+    maxBytes: MAX_BYTES,
+    settle: (object) => settle(filecoin, object),
+    async read(ref, range) {
+      const piece = pieceOf(ref)
+      return piece && readPiece(places, piece, range)
+    },
+    async stat(ref) {
+      const piece = pieceOf(ref)
+      return piece && findPiece(places, piece)
+    },
+    async check() {
+      const pdp = openPdp(pdpUrl, patience, new AbortController().signal)
+      const answers = pdp.ping().then(
+        () => true,
+        () => false,
+      )
+      return answers.finally(pdp.close)
+    },
+  }
+}
+
+function agentFor(url: string): HttpAgent {
+  const Agent = url.startsWith('https:') ? HttpsAgent : HttpAgent
+  return new Agent({ keepAlive: true, maxFreeSockets: 64, ...BUFFERING })
+}

@@ -1,0 +1,103 @@
+// Settings of Filecoin: a storage provider that proves what it keeps (PDP), and the contract that pays for it.
+
+import { readFileSync } from 'node:fs'
+import type { SettingsReader } from '@svc/http-service/config'
+
+export interface FilecoinSettings {
+  /** Where the provider takes pieces, without a slash at its end. */
+  pdpUrl: string
+  /** A secret: signs for whoever pays. */
+  key: `0x${string}`
+  chainId: ChainId
+  /** May hold the secret of an account there. */
+  rpcUrl: string
+  /** The contract that data sets are registered at: FilecoinWarmStorageService. */
+  recordKeeper: `0x${string}`
+  /** Null: the one that was made for this key and payee, or is to be made. */
+  dataSet: bigint | null
+  /** Where the provider is paid; null where the data set says it. */
+  payee: `0x${string}` | null
+  /** Where pieces are looked for first, as `<here>/<content id>`; null: at the provider alone. */
+  retrievalUrl: string | null
+}
+
+type ChainId = keyof typeof CHAINS
+
+/** As @filoz/synapse-core has them, which is not loaded where Filecoin is not configured. */
+const CHAINS = {
+  314: {
+    rpcUrl: 'https://api.node.glif.io/rpc/v1',
+    recordKeeper: '0x8408502033C418E1bbC97cE9ac48E5528F371A9f',
+  },
+  314159: {
+    rpcUrl: 'https://api.calibration.node.glif.io/rpc/v1',
+    recordKeeper: '0x02925630df557F957f70E112bA06e50965417CA0',
+  },
+  31415926: { rpcUrl: '', recordKeeper: '' },
+} as const
+
+const NAMES = ['PDP_URL', 'KEY', 'KEY_FILE', 'RPC_URL', 'RECORD_KEEPER', 'DATA_SET', 'PAYEE', 'RETRIEVAL_URL'].map(
+  (name) => `FILECOIN_${name}`,
+)
+
+/** Null when nothing of it is set, or all is as in `.env.example`. */
+export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings | null {
+  const chainId = Number(settings.oneOf('FILECOIN_CHAIN_ID', ['314', '314159', '31415926'], '314')) as ChainId
+  if (NAMES.every((name) => settings.text(name) === '') && chainId === 314) return null
+  const chain = CHAINS[chainId]
+  const dataSet = settings.text('FILECOIN_DATA_SET')
+  if (!/^(?:[1-9]\d{0,18})?$/.test(dataSet)) {
+    settings.problem(`FILECOIN_DATA_SET must be the number of a data set, not "${dataSet}"`)
+  }
+  return {
+    pdpUrl: readUrl(settings, 'FILECOIN_PDP_URL', ''),
+    key: readKey(settings),
+    chainId,
+    rpcUrl: readUrl(settings, 'FILECOIN_RPC_URL', chain.rpcUrl),
+    recordKeeper: readAddress(settings, 'FILECOIN_RECORD_KEEPER', 'the contract of data sets', chain.recordKeeper),
+    dataSet: /^\d+$/.test(dataSet) ? BigInt(dataSet) : null,
+    payee: dataSet
+      ? null
+      : readAddress(settings, 'FILECOIN_PAYEE', 'where the provider is paid for a new data set', ''),
+    retrievalUrl: settings.text('FILECOIN_RETRIEVAL_URL') ? readUrl(settings, 'FILECOIN_RETRIEVAL_URL', '') : null,
+  }
+}
+
+/** Who listens could read the files, and who answers could say anything of the chain. */
+function readUrl(settings: SettingsReader, name: string, fallback: string): string {
+  const text = settings.text(name) || fallback
+  const { protocol, hostname, search, hash } = URL.parse(text) ?? { protocol: '', hostname: '', search: '', hash: '' }
+  const isSafe =
+    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  if (!isSafe || search || hash) {
+    settings.problem(`${name} must be an address that begins with https://, or with http:// on this machine`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+function readAddress(settings: SettingsReader, name: string, meaning: string, fallback: string): `0x${string}` {
+  const text = settings.text(name) || fallback
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) settings.problem(`${name} must be an address (${meaning}), not "${text}"`)
+  return text as `0x${string}` // or there is a problem
+}
+
+/** Never told in a problem. */
+function readKey(settings: SettingsReader): `0x${string}` {
+  const text = settings.text('FILECOIN_KEY')
+  const file = settings.text('FILECOIN_KEY_FILE')
+  if (text && file) settings.problem('FILECOIN_KEY and FILECOIN_KEY_FILE are both set: leave one of them out')
+  const key = text || (file && readFile(settings, file))
+  if (key !== null && !/^(?:0x)?[0-9a-fA-F]{64}$/.test(key)) {
+    settings.problem('FILECOIN_KEY must be a private key of 64 hex characters, or be in a file')
+  }
+  return `0x${(key ?? '').replace(/^0x/, '')}`
+}
+
+function readFile(settings: SettingsReader, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    settings.problem(`FILECOIN_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}

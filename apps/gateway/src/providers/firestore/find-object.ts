@@ -1,0 +1,24 @@
+import type { Store } from './store.ts'
+
+/** An object that is there. */
+export interface Found {
+  name: string
+  /** Which write it came by. */
+  write: string
+  size: number
+  chunks: number
+  chunkBytes: number
+}
+
+export async function findObject(store: Store, id: string): Promise<Found | null> {
+  const [document] = await store.fetch([store.objectName(id)], null)
+  if (!document) return null
+  const { write, size, chunks, chunk_bytes } = document.fields
+  return {
+    name: document.name,
+    write: `${write?.stringValue}`,
+    size: Number(size?.integerValue),
+    chunks: Number(chunks?.integerValue),
+    chunkBytes: Number(chunk_bytes?.integerValue),
+  }
+}

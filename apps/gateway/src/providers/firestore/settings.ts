@@ -1,0 +1,109 @@
+// Settings of Firestore.
+
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SettingsReader } from '@svc/http-service/config'
+
+export interface FirestoreSettings {
+  project: string
+  database: string
+  collection: string
+  /** Null: whatever the machine itself is let in with. */
+  credentials: ServiceAccount | null
+  /** `host:port` of an emulator, which is spoken to in the clear and without credentials; null for Google's own. */
+  emulator: string | null
+  maxObjectBytes: number
+}
+
+/** Of a key file as Google gives it out; a secret. */
+interface ServiceAccount {
+  client_email: string
+  private_key: string
+}
+
+const MIB = 1024 * 1024
+const DEFAULT_MAX_OBJECT_BYTES = 50 * MIB
+const DEFAULTS = {
+  FIRESTORE_PROJECT: '',
+  FIRESTORE_DATABASE: '(default)',
+  FIRESTORE_COLLECTION: 'objects',
+  FIRESTORE_CREDENTIALS: '',
+  FIRESTORE_CREDENTIALS_FILE: '',
+  FIRESTORE_EMULATOR: '',
+  FIRESTORE_MAX_OBJECT_BYTES: String(DEFAULT_MAX_OBJECT_BYTES),
+}
+
+/** Null when nothing of it is set, or all is as in `.env.example`. */
+export function readFirestoreSettings(settings: SettingsReader): FirestoreSettings | null {
+  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
+  const read: FirestoreSettings = {
+    project: settings.text('FIRESTORE_PROJECT'),
+    database: settings.text('FIRESTORE_DATABASE', DEFAULTS.FIRESTORE_DATABASE),
+    collection: settings.text('FIRESTORE_COLLECTION', DEFAULTS.FIRESTORE_COLLECTION),
+    credentials: readCredentials(settings),
+    emulator: settings.text('FIRESTORE_EMULATOR') || null,
+    maxObjectBytes: settings.integer('FIRESTORE_MAX_OBJECT_BYTES', DEFAULT_MAX_OBJECT_BYTES, {
+      min: 1,
+      max: 1024 * MIB,
+    }),
+  }
+  if (isUnset) return null
+  complain(settings, read)
+  return read
+}
+
+function complain(
+  settings: SettingsReader,
+  { project, database, collection, credentials, emulator }: FirestoreSettings,
+) {
+  if (!/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project)) {
+    settings.problem('FIRESTORE_PROJECT must be the id of a Google Cloud project, as other settings of it are there')
+  }
+  if (!/^(?:\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])$/.test(database)) {
+    settings.problem(`FIRESTORE_DATABASE must be (default) or the id of a database, not "${database}"`)
+  }
+  if (!/^(?!__)[A-Za-z0-9_-]{1,100}$/.test(collection)) {
+    settings.problem(`FIRESTORE_COLLECTION must be 1 to 100 letters, digits, _ or -, not "${collection}"`)
+  }
+  if (emulator !== null && !/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$/.test(emulator)) {
+    settings.problem(`FIRESTORE_EMULATOR must be host:port, not "${emulator}"`)
+  }
+  if (emulator !== null && credentials) {
+    settings.problem('FIRESTORE_EMULATOR takes no credentials: take away one or the other')
+  }
+}
+
+function readCredentials(settings: SettingsReader): ServiceAccount | null {
+  const given = settings.text('FIRESTORE_CREDENTIALS')
+  const file = settings.text('FIRESTORE_CREDENTIALS_FILE')
+  if (given && file)
+    settings.problem('FIRESTORE_CREDENTIALS and FIRESTORE_CREDENTIALS_FILE are both set: take one away')
+  if (!given && !file) return null
+  const variable = given ? 'FIRESTORE_CREDENTIALS' : 'FIRESTORE_CREDENTIALS_FILE'
+  const text = given || readFile(settings, file)
+  const account = text === null ? null : parseAccount(text)
+  if (text !== null && !account) {
+    settings.problem(`${variable} does not hold the key of a service account: the JSON file that Google makes for one`)
+  }
+  return account
+}
+
+function readFile(settings: SettingsReader, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    settings.problem(`FIRESTORE_CREDENTIALS_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}
+
+/** What is wrong with it is not told: the text is a secret. */
+function parseAccount(text: string): ServiceAccount | null {
+  try {
+    const { client_email, private_key } = JSON.parse(text)
+    createPrivateKey(private_key)
+    return typeof client_email === 'string' && client_email.includes('@') ? { client_email, private_key } : null
+  } catch {
+    return null
+  }
+}

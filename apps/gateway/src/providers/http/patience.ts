@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises'
+import { ProviderError } from '../provider.ts'
+import { HttpRefusal } from './http-refusal.ts'
+
+/** How long the store is waited for, in milliseconds. */
+export interface Patience {
+  connectMs: number
+  /** For its word that a body may come; without it the body is sent all the same. */
+  continueMs: number
+  /** For an answer, once all is sent. */
+  answerMs: number
+  /** Without a byte of an answer, or until there is room again for what is to be sent. */
+  idleMs: number
+  /** How often a step is tried. */
+  attempts: number
+  /** Before the second try; twice as long before each further one. */
+  backoffMs: number
+}
+
+export const PATIENCE: Patience = {
+  connectMs: 10_000,
+  continueMs: 1_000,
+  answerMs: 30_000,
+  idleMs: 30_000,
+  attempts: 4,
+  backoffMs: 250,
+}
+
+/** The cause of trouble with a store that keeps us waiting. To try again would be to wait again. */
+export class TooSlow extends Error {
+  override name = 'TooSlow'
+}
+
+const PASSING = [408, 429, 500, 502, 503, 504]
+
+/** Does a step again while its trouble may pass and it may be done twice. */
+export async function retrying<T>(
+  { attempts, backoffMs }: Patience,
+  step: () => Promise<T>,
+  mayRepeat: () => boolean,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await step()
+    } catch (error) {
+      if (tries === attempts || !mayPass(error) || !mayRepeat()) throw error
+    }
+    // At random within half of the time, so that those who failed together do not come again together.
+    await setTimeout(backoffMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2))
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof HttpRefusal) return PASSING.includes(error.status)
+  return error instanceof ProviderError && !(error.cause instanceof TooSlow)
+}

@@ -1,0 +1,58 @@
+import type { PaymentLeg } from '@svc/api/quote'
+import { PaymentError } from '@svc/sdk/errors'
+import type { Approve } from '@svc/sdk/purchases/settle'
+import type { Wallet } from '@svc/sdk/wallets/wallet'
+import type { Context, Owner } from '../context.ts'
+import { Refusal } from '../failures.ts'
+import type { Call } from '../tool.ts'
+import { readPurchase } from './purchase-record.ts'
+import type { Purchase } from './spending.ts'
+
+interface Payment<T> extends Purchase {
+  /** What would be paid, before anything is begun. */
+  price(): Promise<PaymentLeg>
+  pay(approve: Approve): Promise<T>
+}
+
+interface Paid<T> {
+  bought: T
+  /** Whether it was this call that made the payment. */
+  isNew: boolean
+}
+
+/** Pays once for a purchase, or goes on with it, as far as the limits of the wallet go. */
+export function payWithin<T>(context: Context, owner: Owner, payment: Payment<T>, call: Call): Promise<Paid<T>> {
+  const { seller, intent } = payment
+  return owner.inTurn(`${seller} ${intent}`, async () => {
+    call.signal.throwIfAborted()
+    if (!(await readPurchase(context, seller, intent))) {
+      call.progress(0, 2, 'asking for a quote')
+      // What is refused before it begins leaves its intent free for another order.
+      await owner.spending.consider({ seller, intent }, await payment.price())
+    }
+    return paid(owner, payment, call)
+  })
+}
+
+async function paid<T>({ spending }: Owner, { seller, intent, pay }: Payment<T>, { progress }: Call): Promise<Paid<T>> {
+  let isNew = false
+  const approve = async (leg: PaymentLeg) => {
+    await spending.count({ seller, intent }, leg)
+    isNew = true
+    progress(1, 2, 'paying')
+    return true
+  }
+  try {
+    return { bought: await pay(approve), isNew }
+  } catch (error) {
+    if (isNew && error instanceof PaymentError && error.money === 'not_moved')
+      await spending.takeBack({ seller, intent })
+    throw error
+  }
+}
+
+export function requireWallet({ wallet, signer }: Owner): Wallet {
+  if (wallet) return wallet
+  const chain = signer.address.startsWith('0x') ? 'SVC_EVM_RPC' : 'SVC_PRIMARY_RPC'
+  throw new Refusal('no_node', 'this server knows no node of the chain its key pays on', `It needs ${chain}`)
+}

@@ -1,0 +1,49 @@
+import { SUBSCRIPTION_DAYS } from '@svc/api/agent/subscriptions'
+import { payableLeg } from '@svc/sdk/purchases/quote'
+import type { Approve } from '@svc/sdk/purchases/settle'
+import Type from 'typebox'
+import { requireAgent, requireOwner } from '../context.ts'
+import { intentOf } from '../money/intent.ts'
+import { PAID, paidData, paidText } from '../money/paid.ts'
+import { payWithin, requireWallet } from '../money/pay-within.ts'
+import { tool } from '../tool.ts'
+import { Asset, Intent, STRICT } from './arguments.ts'
+
+const GOODS = `${SUBSCRIPTION_DAYS} days of the agent service`
+
+export const subscribe = tool({
+  name: 'subscribe',
+  title: 'Buy thirty days of the agent service',
+  description:
+    'Buys thirty days of the agent service, which looks after lockers: pays on chain with the wallet of this server, ' +
+    'within its limits. SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an ' +
+    'error, a time-out or any doubt, call again with the SAME arguments: it goes on where it stopped and pays nothing ' +
+    'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
+    'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost.',
+  // Asking again does nothing more; but a payment cannot be taken back.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
+  output: Type.Object({
+    intent: Type.String({ description: 'Give it again to mean this purchase again.' }),
+    expires_at: Type.String({ description: 'Until when this purchase has prolonged the subscription.' }),
+    ...PAID,
+  }),
+
+  async run(context, input, call) {
+    const owner = requireOwner(context)
+    const { agent, seller } = requireAgent(context)
+    const wallet = requireWallet(owner)
+    const { asset = 'USDC' } = input
+    const { signal } = call
+    const intent = await intentOf(context, { seller, goods: GOODS, intent: input.intent }, wallet.address)
+    const price = async () => payableLeg(await agent.quote(signal), wallet, asset).leg
+    const pay = (approve: Approve) => agent.subscribe({ intent, wallet, asset, approve, signal })
+    const { bought, isNew } = await payWithin(context, owner, { seller, intent, price, pay }, call)
+    const { receipt, subscription } = bought
+    const { expires_at } = subscription
+    return {
+      text: `${paidText(receipt, isNew)} Subscribed until ${expires_at}. Intent: ${JSON.stringify(intent)}.`,
+      data: { intent, expires_at, ...paidData(receipt, isNew) },
+    }
+  },
+})

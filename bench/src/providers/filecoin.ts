@@ -1,0 +1,129 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { commitmentThread } from '@svc/gateway/providers/filecoin/commitment-thread'
+import { openFilecoin } from '@svc/gateway/providers/filecoin/open'
+import type { FilecoinSettings } from '@svc/gateway/providers/filecoin/settings'
+import type { SlowStore } from '@svc/gateway/providers/slow-store'
+import { startFilecoinServer } from '@svc/testbed/providers/filecoin/start'
+import { create } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
+import { drainBytes, secondsOf } from '../bytes.ts'
+import { median, type Row } from '../row.ts'
+import { reportTo, startServer } from '../server-process.ts'
+
+const ROUNDS = 5
+const MIB = 1_048_576
+const SMALL = 32 * MIB
+const LARGE = 256 * MIB
+const CHUNK = Buffer.alloc(MIB, 'svc')
+
+// As a process of its own this file is the provider, so that its work is not counted as the driver's.
+if (process.send) await serve()
+
+/** What bounds a put is the commitment: it is compared with the bare library. A get is compared with bare HTTP. */
+export async function filecoinRows(): Promise<Row[]> {
+  const server = await startServer('../providers/filecoin')
+  const store = await openFilecoin(server.facts as FilecoinSettings) // as `serve` below tells them
+  const commitmentOf = commitmentThread()
+  const seconds = { thread: [] as number[], bare: [] as number[], get: [] as number[], bareGet: [] as number[] }
+  await settle(store, MIB) // makes the data set
+  for (let round = 0; round < ROUNDS; round++) {
+    seconds.bare.push(await secondsOf(async () => commitTo(SMALL)))
+    seconds.thread.push(await secondsOf(() => commitmentOf(source(SMALL))))
+  }
+  const barePut = await secondsOf(async () => commitTo(LARGE))
+  let ref = ''
+  const put = await secondsOf(async () => {
+    ref = await settle(store, LARGE)
+  })
+  for (let round = 0; round < ROUNDS; round++) {
+    seconds.bareGet.push(await secondsOf(() => drainBytes(`${server.url}/piece/${ref}`)))
+    seconds.get.push(await secondsOf(async () => drain((await store.read(ref))!)))
+  }
+  await server.stop()
+  const row = (
+    what: string,
+    size: number,
+    ours: number[],
+    against: string,
+    theirs: number[],
+    atLeast: number,
+  ): Row => ({
+    what: `filecoin: ${what}`,
+    measured: speed(size, ours),
+    against: `${against}: ${speed(size, theirs)}`,
+    ratio: median(theirs) / median(ours),
+    goal: { atLeast },
+  })
+  const { thread, bare, get, bareGet } = seconds
+  return [
+    row('commitment to 32 MiB, in a thread', SMALL, thread, 'the bare WASM', bare, 0.9),
+    row('256 MiB until they have settled', LARGE, [put], 'the bare WASM alone', [barePut], 0.7),
+    row('GET of 256 MiB', LARGE, get, 'bare node:http', bareGet, 0.8),
+  ]
+}
+
+const speed = (size: number, seconds: number[]) => `${(size / MIB / median(seconds)).toFixed(0)} MiB/s`
+
+function commitTo(length: number): void {
+  const hasher = create()
+  for (let left = length; left > 0; left -= CHUNK.length) hasher.write(CHUNK)
+  hasher.digestInto(new Uint8Array(hasher.multihashByteLength()), 0, true)
+  hasher.free()
+}
+
+function source(length: number): Readable {
+  let left = length
+  return new Readable({
+    read() {
+      this.push(left > 0 ? CHUNK : null)
+      left -= CHUNK.length
+    },
+  })
+}
+
+async function settle(store: SlowStore, size: number): Promise<string> {
+  const sha256 = createHash('sha256')
+  for (let left = size; left > 0; left -= CHUNK.length) sha256.update(CHUNK)
+  const { ref } = await store.settle({
+    id: randomBytes(16).toString('hex'),
+    size,
+    sha256: sha256.digest('hex'),
+    contentType: 'application/octet-stream',
+    open: async () => source(size),
+    notes: null,
+    note: async () => {},
+    signal: new AbortController().signal,
+  })
+  return ref
+}
+
+async function drain(stream: Readable): Promise<void> {
+  stream.resume()
+  await once(stream, 'end')
+}
+
+async function serve(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-filecoin-'))
+  const server = await startFilecoinServer({ folder, looks: 0, isTrusting: true })
+  const { url, rpcUrl, chainId, recordKeeper, payee } = server
+  const key = `0x${'5c'.repeat(32)}` as const
+  const stopAndClear = async () => {
+    await server.stop()
+    await rm(folder, { recursive: true })
+  }
+  const settings: FilecoinSettings = {
+    pdpUrl: url,
+    rpcUrl,
+    chainId,
+    recordKeeper,
+    payee,
+    key,
+    dataSet: null,
+    retrievalUrl: null,
+  }
+  reportTo(process, url, stopAndClear, settings)
+}

@@ -1,0 +1,8 @@
+// All endpoints of the agent service.
+
+import { endpointsOf } from '../endpoint.ts'
+import * as delegations from './delegations.ts'
+import * as info from './info.ts'
+import * as subscriptions from './subscriptions.ts'
+
+export const agentEndpoints = endpointsOf([info, subscriptions, delegations])

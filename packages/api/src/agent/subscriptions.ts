@@ -1,0 +1,88 @@
+// The agent service sells one thing: thirty days of work.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { LegChoice, quoteOf } from '../quote.ts'
+import { Receipt } from '../receipts.ts'
+import { Timestamp, Words } from '../wire.ts'
+
+export const SUBSCRIPTION_DAYS = 30
+
+export const Identity = Type.String({
+  minLength: 32,
+  maxLength: 44,
+  description: 'Who pays and owns: base58 of an Ed25519 key, or 0x and an EVM address.',
+})
+
+export const Subscription = Type.Object(
+  {
+    subscription_id: Type.String(),
+    identity: Type.String(),
+    status: Words(['active', 'expired']),
+    starts_at: Timestamp(),
+    expires_at: Timestamp(),
+  },
+  { title: 'Subscription' },
+)
+export type Subscription = Static<typeof Subscription>
+
+export const SubscriptionQuote = quoteOf(
+  'SubscriptionQuote',
+  { subscription_days: Type.Literal(SUBSCRIPTION_DAYS) },
+  { total_usd: Type.Number(), subscription_days: Type.Literal(SUBSCRIPTION_DAYS) },
+)
+export type SubscriptionQuote = Static<typeof SubscriptionQuote>
+
+export const SubscriptionConfirmation = Type.Object(
+  {
+    ok: Type.Literal(true),
+    idempotent: Type.Boolean(),
+    receipt_id: Type.String(),
+    receipt: Receipt,
+    subscription: Subscription,
+  },
+  { title: 'SubscriptionConfirmation' },
+)
+export type SubscriptionConfirmation = Static<typeof SubscriptionConfirmation>
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+export const requestSubscription = endpoint({
+  name: 'requestSubscription',
+  method: 'GET',
+  path: '/v1/service/request',
+  auth: 'public',
+  summary: 'Ask for a quote for thirty days; the answer is 402 with what to pay',
+  query: Type.Object(LegChoice),
+  responses: { 402: SubscriptionQuote },
+  headers: NO_STORE,
+  errors: ['leg_not_in_quote', 'chain_unavailable', 'gateway_unavailable', 'RATE_LIMITED', 'validation_error'],
+})
+
+export const confirmSubscription = endpoint({
+  name: 'confirmSubscription',
+  method: 'POST',
+  path: '/v1/service/confirm',
+  auth: 'public',
+  summary: 'Show the transaction that paid a quote; the subscription begins, or is prolonged',
+  requestHeaders: Type.Object({
+    'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid.' })),
+    'X-Svc-Identity': Identity,
+  }),
+  body: Type.Object({ pay_req_id: Type.String(), tx_sig: Type.Optional(Type.String()), ...LegChoice }),
+  responses: { 200: SubscriptionConfirmation },
+  headers: NO_STORE,
+  errors: [
+    'RATE_LIMITED',
+    'tx_required',
+    'tx_not_found',
+    'payment_verification_failed',
+    'OWNER_IDENTITY_MISMATCH',
+    'pay_req_not_found',
+    'quote_expired',
+    'leg_not_in_quote',
+    'leg_incomplete',
+    'chain_unavailable',
+    'validation_error',
+  ],
+})

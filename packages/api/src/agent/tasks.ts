@@ -1,0 +1,47 @@
+// What the agent can be asked to do with a locker.
+
+import Type, { type Static } from 'typebox'
+
+const Hours = Type.Integer({ minimum: 1, maximum: 720, description: 'How often.' })
+const PublicUrl = Type.String({ pattern: '^https://', maxLength: 2048, description: 'Public, over https.' })
+
+export const Mirror = Type.Object(
+  {
+    sources: Type.Array(Type.Object({ url: PublicUrl, filename: Type.String({ minLength: 1, maxLength: 1024 }) }), {
+      minItems: 1,
+      maxItems: 50,
+    }),
+    every_hours: Type.Optional(Hours),
+  },
+  { title: 'Mirror', description: 'Fetch what these addresses hold into the locker, again and again.' },
+)
+export type Mirror = Static<typeof Mirror>
+
+const Watch = Type.Object(
+  {
+    every_hours: Type.Optional(Hours),
+    read_bytes: Type.Optional(
+      Type.Boolean({ description: 'Whether files are read back and hashed, or only their records compared.' }),
+    ),
+  },
+  { title: 'Watch', description: 'Compare the files and statements of the locker with what was seen before.' },
+)
+
+export const Tell = Type.Object(
+  {
+    url: PublicUrl,
+    only_alerts: Type.Optional(Type.Boolean({ description: 'Whether findings that are no alerts are kept quiet.' })),
+  },
+  { title: 'Tell', description: 'Send findings to an address, signed as Standard Webhooks are.' },
+)
+export type Tell = Static<typeof Tell>
+
+export const Tasks = Type.Object(
+  { mirror: Type.Optional(Mirror), watch: Type.Optional(Watch), tell: Type.Optional(Tell) },
+  { title: 'Tasks', additionalProperties: false },
+)
+export type Tasks = Static<typeof Tasks>
+
+/** What is done where nothing is asked for, or not how often. */
+export const DEFAULT_HOURS = 24
+export const DEFAULT_TASKS: Tasks = { watch: { every_hours: DEFAULT_HOURS, read_bytes: true } }

@@ -1,0 +1,100 @@
+// What a 402 says: the legs it can be paid by, and ours beside them.
+
+import { QUOTE_SCHEMA } from '@svc/protocol/names'
+import Type, { type Static, type TProperties } from 'typebox'
+import { OrNull, Timestamp, Words } from './wire.ts'
+
+export const AtomicAmount = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset.' })
+
+export const OracleRate = Type.Object(
+  { usd: Type.Number(), source: Words(['oracle', 'fallback']), as_of: Timestamp(), fallback: Type.Boolean() },
+  { title: 'OracleRate' },
+)
+export type OracleRate = Static<typeof OracleRate>
+
+const LegExtra = Type.Object({
+  name: Type.String({ description: 'Ticker.' }),
+  decimals: Type.Integer(),
+  human_amount: Type.String({ description: 'The amount in display units.' }),
+  pay_req_id: Type.String(),
+  quote_schema: Type.Literal(QUOTE_SCHEMA),
+  oracle_rate: Type.Optional(OracleRate),
+  version: Type.Optional(Type.String({ description: "The token's EIP-712 domain version." })),
+  paymentFlow: Type.Optional(Type.String()),
+  assetTransferMethod: Type.Optional(Type.String()),
+  memo: Type.Optional(Type.String({ description: 'Put this into the payment, so that it can pay this quote only.' })),
+})
+
+export const PaymentLeg = Type.Object(
+  {
+    scheme: Type.Literal('exact'),
+    network: Type.String({ description: 'CAIP-2 id.' }),
+    amount: AtomicAmount,
+    asset: Type.String({ description: 'Token mint or contract; the all-zero address is the native coin.' }),
+    payTo: Type.String({ description: 'Where to pay; for tokens of the primary chain, the token account.' }),
+    maxTimeoutSeconds: Type.Integer(),
+    extra: LegExtra,
+  },
+  { title: 'PaymentLeg' },
+)
+export type PaymentLeg = Static<typeof PaymentLeg>
+
+export const LegChoice = {
+  pay_network: Type.Optional(Type.String({ description: 'Friendly name or CAIP-2 id.' })),
+  pay_asset: Type.Optional(Type.String({ description: 'Ticker.' })),
+}
+
+const LegacyQuote = Type.Object(
+  {
+    pay_req_id: Type.String(),
+    pay_to_address: Type.String(),
+    pay_network: Type.String(),
+    pay_asset: Type.String(),
+    amount_raw: AtomicAmount,
+    amount_sol: OrNull(Type.String()),
+    amount_lamports: OrNull(Type.String()),
+    amount_wei: OrNull(Type.String()),
+  },
+  { description: 'The default leg in the form of older quotes.' },
+)
+
+/** Of something that has terms and a price. */
+export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
+  title: string,
+  terms: Terms,
+  priceSummary: Summary,
+) {
+  return Type.Object(
+    {
+      x402Version: Type.Literal(2),
+      resource: Type.Object({ url: Type.String(), description: Type.String(), mimeType: Type.String() }),
+      accepts: Type.Array(PaymentLeg),
+      error: Type.String(),
+      extensions: Type.Object({
+        svc: Type.Object({
+          terms: Type.Object({
+            ...terms,
+            quote_expires_at: Timestamp(),
+            environment: Type.Optional(Type.Literal('development')),
+          }),
+          instructions: Type.Object({
+            steps: Type.Array(Type.String()),
+            confirm_url: Type.String(),
+            cli_example: Type.String(),
+          }),
+          price_summary: Type.Object(priceSummary),
+          legacy: LegacyQuote,
+          info: Type.Object({
+            flow: Type.String(),
+            confirm_url: Type.String(),
+            confirm_header: Type.String(),
+            pay_req_id: Type.String(),
+            expires_at: Timestamp(),
+          }),
+          schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of `info`.' }),
+        }),
+      }),
+    },
+    { title },
+  )
+}

@@ -1,0 +1,100 @@
+import type { Database } from '@svc/database/open'
+import { toHex } from '@svc/protocol/bytes'
+import type { Engine, Job } from './engine.ts'
+import type { JobCounts, Queue, Tx } from './queue.ts'
+import type { QueueLog } from './run-job.ts'
+import { fireSchedules, type Schedule } from './schedules.ts'
+import { createSqliteEngine } from './sqlite-engine.ts'
+import { countDeadJobs, newestDeadJobs, removeDeadJob } from './store.ts'
+import type { QueueTables } from './tables.ts'
+import { createWorkers } from './workers.ts'
+
+export interface QueueOptions {
+  database: Database<QueueTables>
+  databaseUrl: string
+  log: QueueLog
+  /** Unix milliseconds. Where it is `Date.now` itself, PostgreSQL's clock decides, which all processes share. */
+  now: () => number
+  randomBytes: (length: number) => Uint8Array
+}
+
+const GRACE_MS = 30_000
+const MAX_ATTEMPTS = 10
+const SHOWN_DEAD_LETTERS = 100
+
+export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
+  const { database, log, now, randomBytes } = options
+  const db = database.db
+  const engine = await openEngine(options)
+  const schedules = new Map<string, Schedule>()
+  const workers = createWorkers({ db, engine, log, now }, () => fireSchedules(db, schedules, now()))
+
+  async function insert(tx: Tx, job: Omit<Job, 'id'>, delaySeconds = 0): Promise<string | null> {
+    const id = uuid(randomBytes(16))
+    return (await engine.insert(tx, { id, ...job, delaySeconds })) ? id : null
+  }
+
+  return {
+    enqueue(tx, kind, payload, { key = null, maxAttempts = null, delaySeconds = 0 } = {}) {
+      return insert(tx, { kind, key, payload: JSON.stringify(payload), maxAttempts }, delaySeconds)
+    },
+
+    handle(kind, { concurrency = 1, maxAttempts = MAX_ATTEMPTS }, handler) {
+      workers.add(kind, { concurrency, maxAttempts, handle: (payload, run) => handler(JSON.parse(payload), run) })
+    },
+
+    every(seconds, kind, payload) {
+      if (schedules.has(kind)) throw new Error(`jobs of the kind ${kind} have a schedule already`)
+      // Where nobody works off what was due last time, more of it would be no help.
+      const job = { kind, key: 'schedule', payload: JSON.stringify(payload), maxAttempts: null }
+      schedules.set(kind, { name: kind, periodMs: seconds * 1000, enqueue: (tx) => insert(tx, job) })
+    },
+
+    start: workers.start,
+    stop: ({ graceMs = GRACE_MS } = {}) => workers.stop(graceMs),
+    drain: workers.drain,
+
+    async deadLetters(limit = SHOWN_DEAD_LETTERS) {
+      const rows = await newestDeadJobs(db, limit)
+      return rows.map(({ id, kind, payload, error, attempts, failed_at }) => ({
+        id,
+        kind,
+        payload: JSON.parse(payload),
+        error,
+        attempts,
+        failed_at,
+      }))
+    },
+
+    async retryDead(id) {
+      return db.transaction().execute(async (tx) => {
+        const dead = await removeDeadJob(tx, id)
+        if (!dead) return false
+        const { kind, key, payload, max_attempts } = dead
+        await insert(tx, { kind, key, payload, maxAttempts: max_attempts })
+        return true
+      })
+    },
+
+    async counts() {
+      const counts: Record<string, JobCounts> = {}
+      const of = (kind: string) => (counts[kind] ??= { waiting: 0, delayed: 0, running: 0, dead: 0 })
+      for (const kind of workers.kinds()) of(kind)
+      for (const { kind, state, count } of await engine.counts()) of(kind)[state] = count
+      for (const { kind, count } of await countDeadJobs(db)) of(kind).dead = count
+      return counts
+    },
+  }
+}
+
+/** PostgreSQL's part is not even loaded where it is not needed. */
+async function openEngine({ database, databaseUrl, log, now, randomBytes }: QueueOptions): Promise<Engine> {
+  const { db, dialect } = database
+  if (dialect === 'sqlite') return createSqliteEngine({ db, now, randomBytes })
+  const { openBossEngine } = await import('./boss-engine.ts')
+  return openBossEngine({ db, databaseUrl, log, now })
+}
+
+function uuid(bytes: Uint8Array): string {
+  return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -1,0 +1,126 @@
+// Jobs in a table of the embedded database. Its transactions come one after the other, each with the write lock from
+// its beginning: what one has read stays true until it ends.
+
+import { toHex } from '@svc/protocol/bytes'
+import { type Kysely, sql } from 'kysely'
+import { retryDelaySeconds } from './backoff.ts'
+import { type Engine, LEASE_SECONDS, type StateCount } from './engine.ts'
+import type { QueueTables } from './tables.ts'
+
+export interface SqliteEngineOptions {
+  db: Kysely<QueueTables>
+  now: () => number
+  randomBytes: (length: number) => Uint8Array
+}
+
+export function createSqliteEngine({ now, randomBytes, ...options }: SqliteEngineOptions): Engine {
+  const db = options.db
+  let wake = (_kind: string) => {}
+
+  const leaseEnd = () => now() + LEASE_SECONDS * 1000
+
+  const held = (job: { id: string; lease: string }) =>
+    db.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
+
+  return {
+    async insert(transaction, { id, kind, key, payload, maxAttempts, delaySeconds }) {
+      const tx = transaction
+      if (key !== null && (await isWaiting(transaction, kind, key))) return false
+      const due_at = Math.ceil(now() + delaySeconds * 1000)
+      await tx
+        .insertInto('jobs')
+        .values({ id, kind, key, payload, max_attempts: maxAttempts, attempts: 0, lease: null, due_at })
+        .execute()
+      // Whoever wakes now has to wait for this transaction, and then sees what it has done.
+      wake(kind)
+      return true
+    },
+
+    async take(kind, limit) {
+      const lease = toHex(randomBytes(16))
+      const due = db
+        .selectFrom('jobs')
+        .select('id')
+        .where('kind', '=', kind)
+        .where('due_at', '<=', now())
+        .orderBy('due_at')
+        .orderBy(sql`rowid`)
+        .limit(limit)
+      // To find nothing should not take the write lock, for which processes wait.
+      if ((await due.execute()).length === 0) return []
+      const rows = await db
+        .updateTable('jobs')
+        .set((eb) => ({ lease, due_at: leaseEnd(), attempts: eb('attempts', '+', 1) }))
+        .where('id', 'in', due)
+        .returningAll()
+        .execute()
+      return rows.map(({ id, key, payload, max_attempts, attempts }) => ({
+        id,
+        kind,
+        key,
+        payload,
+        maxAttempts: max_attempts,
+        attempt: attempts,
+        lease,
+      }))
+    },
+
+    async renew(job) {
+      return changed(await held(job).set({ due_at: leaseEnd() }).executeTakeFirst())
+    },
+
+    async remove(tx, job) {
+      const { numDeletedRows } = await tx
+        .deleteFrom('jobs')
+        .where('id', '=', job.id)
+        .where('lease', '=', job.lease)
+        .executeTakeFirst()
+      return numDeletedRows === 1n
+    },
+
+    async tryLater(job) {
+      const due_at = Math.ceil(now() + retryDelaySeconds(job.attempt, randomBytes) * 1000)
+      return changed(await held(job).set({ lease: null, due_at }).executeTakeFirst())
+    },
+
+    async giveBack(job) {
+      const due_at = now()
+      await held(job)
+        .set((eb) => ({ lease: null, due_at, attempts: eb('attempts', '-', 1) }))
+        .execute()
+    },
+
+    // `take` sees them.
+    async expireLeases() {},
+
+    async counts() {
+      return db
+        .selectFrom('jobs')
+        .select([
+          'kind',
+          sql<StateCount['state']>`case when lease is not null then 'running'
+            when due_at <= ${now()} then 'waiting' else 'delayed' end`.as('state'),
+          (eb) => eb.fn.countAll<number>().as('count'),
+        ])
+        .groupBy(['kind', 'state'])
+        .execute()
+    },
+
+    async listen(onJob) {
+      wake = onJob
+    },
+
+    async close() {
+      wake = () => {}
+    },
+  }
+}
+
+async function isWaiting(db: Kysely<QueueTables>, kind: string, key: string): Promise<boolean> {
+  const waiting = db.selectFrom('jobs').select('id').where('kind', '=', kind).where('key', '=', key)
+  return (await waiting.where('lease', 'is', null).limit(1).executeTakeFirst()) !== undefined
+}
+
+function changed({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
+  return numUpdatedRows === 1n
+}

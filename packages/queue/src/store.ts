@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely'
+import type { DeadJobTable, QueueTables, ScheduleTable } from './tables.ts'
+
+type Db = Kysely<QueueTables>
+
+export async function insertDeadJob(db: Db, dead: DeadJobTable): Promise<void> {
+  await db.insertInto('dead_jobs').values(dead).execute()
+}
+
+export async function newestDeadJobs(db: Db, limit: number): Promise<DeadJobTable[]> {
+  const newest = db.selectFrom('dead_jobs').selectAll().orderBy('failed_at', 'desc').orderBy('id')
+  return newest.limit(limit).execute()
+}
+
+/** Whoever gets it is the only one. */
+export async function removeDeadJob(db: Db, id: string): Promise<DeadJobTable | null> {
+  return (await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
+}
+
+export async function countDeadJobs(db: Db): Promise<{ kind: string; count: number }[]> {
+  const counts = db.selectFrom('dead_jobs').select(['kind', (eb) => eb.fn.countAll<number>().as('count')])
+  return counts.groupBy('kind').execute()
+}
+
+export async function insertSchedules(db: Db, schedules: readonly ScheduleTable[]): Promise<void> {
+  await db
+    .insertInto('schedules')
+    .values(schedules)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+}
+
+export async function findSchedules(db: Db, names: readonly string[]): Promise<ScheduleTable[]> {
+  return db.selectFrom('schedules').selectAll().where('name', 'in', names).execute()
+}
+
+/** False when somebody else moved it first. */
+export async function moveSchedule(db: Db, { name, next_at }: ScheduleTable, to: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('schedules')
+    .set({ next_at: to })
+    .where('name', '=', name)
+    .where('next_at', '=', next_at)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}

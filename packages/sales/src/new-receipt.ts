@@ -1,0 +1,39 @@
+import { displayAmount } from '@svc/payments/amounts'
+import type { ChainPayment } from '@svc/payments/payment'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { receiptId } from '@svc/protocol/ids'
+import type { Ed25519Signer } from '@svc/protocol/keys'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import type { QuotedLeg } from './paid-leg.ts'
+
+export interface Paid {
+  payReqId: string
+  units: number
+  leg: QuotedLeg
+  payment: ChainPayment
+  /** Unix seconds. */
+  confirmedAt: number
+}
+
+export function newReceipt({ payReqId, units, leg, payment, confirmedAt }: Paid, signer: Ed25519Signer): SignedReceipt {
+  const { network } = leg
+  return signReceipt(
+    {
+      receipt_id: receiptId(payReqId, payment.tx),
+      pay_req_id: payReqId,
+      paid_amount: displayAmount(leg.amount, leg.decimals),
+      paid_raw: String(leg.amount),
+      received_raw: String(payment.received),
+      pay_asset: leg.ticker,
+      network: network.name,
+      ...(network.family === 'evm' ? { block_number: payment.height } : { slot: payment.height }),
+      sig_alg: network.sigAlg,
+      tx_hash: payment.tx,
+      payer_pubkey: network.family === 'evm' ? payment.payer.toLowerCase() : payment.payer,
+      units,
+      confirmed_at: isoSeconds(confirmedAt),
+      result_hash: '',
+    },
+    signer,
+  )
+}

@@ -1,0 +1,131 @@
+// The body of a 402: what to pay, where, by when, and what one gets.
+
+import { Answer, JsonText } from '@svc/http-service/answer'
+import { type PricedLeg, x402Leg } from '@svc/payments/x402'
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { PricedLegs } from './price-legs.ts'
+
+export interface Offer<Terms, Summary> {
+  payReqId: string
+  /** Unix seconds. */
+  expiresAt: number
+  isDevelopment: boolean
+  legs: PricedLegs
+  url: string
+  description: string
+  confirmUrl: string
+  /** Beside X402-TX. */
+  confirmHeaders: readonly string[]
+  /** What to do with what one gets. */
+  lastStep: string
+  terms: Terms
+  priceSummary: Summary
+}
+
+export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
+  const { payReqId, legs, confirmUrl } = offer
+  const expires = isoSeconds(offer.expiresAt)
+  return {
+    x402Version: 2 as const,
+    resource: { url: offer.url, description: offer.description, mimeType: 'application/json' },
+    accepts: legs.map((leg) => x402Leg(leg, payReqId)),
+    error: 'Payment required: pay one of the legs, then confirm with the transaction.',
+    extensions: {
+      svc: {
+        terms: {
+          ...offer.terms,
+          quote_expires_at: expires,
+          ...(offer.isDevelopment && { environment: 'development' as const }),
+        },
+        instructions: { steps: steps(offer), confirm_url: confirmUrl, cli_example: cliExample(offer) },
+        price_summary: offer.priceSummary,
+        legacy: legacyForm(legs[0], payReqId),
+        info: {
+          flow: 'pay-then-confirm',
+          confirm_url: confirmUrl,
+          confirm_header: 'X402-TX',
+          pay_req_id: payReqId,
+          expires_at: expires,
+        },
+        schema: INFO_SCHEMA,
+      },
+    },
+  }
+}
+
+const INFO_SCHEMA = {
+  type: 'object',
+  required: ['flow', 'confirm_url', 'confirm_header', 'pay_req_id', 'expires_at'],
+  additionalProperties: { type: 'string' },
+}
+
+/** What of a quote goes into the header, whatever it is a quote of. */
+interface AnyQuote {
+  x402Version: 2
+  resource: object
+  accepts: readonly object[]
+  extensions: { svc: { info: object } }
+}
+
+/** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */
+export function quoteAnswer<Quote extends AnyQuote>(text: string, quote: Quote): Answer<JsonText<Quote>> {
+  const { x402Version, resource, accepts, extensions } = quote
+  const header = { x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
+  const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
+  return new Answer(402, new JsonText<Quote>(text), { 'payment-required': encoded })
+}
+
+function steps({ isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep }: Offer<unknown, unknown>): string[] {
+  const headers = ['X402-TX: <transaction>', ...confirmHeaders].join(' and ')
+  return [
+    ...developmentWarning(isDevelopment),
+    `Pay one entry of accepts: its amount of its asset to its payTo. Put ${payReqId} into a memo or the calldata.`,
+    `POST ${confirmUrl} with header ${headers} and body {"pay_req_id":"${payReqId}"}; for another leg than the first, add pay_network and pay_asset.`,
+    lastStep,
+  ]
+}
+
+/** Comes first wherever somebody is told to pay (ADD-10). */
+export function developmentWarning(isDevelopment: boolean): string[] {
+  const warning = 'DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.'
+  return isDevelopment ? [warning] : []
+}
+
+/** With the tools people have: the memo binds the payment to this quote, so that nobody else can claim it. */
+function cliExample({ legs, payReqId, confirmUrl, confirmHeaders }: Offer<unknown, unknown>): string {
+  const headers = ['X402-TX: <transaction>', ...confirmHeaders, 'Content-Type: application/json']
+  const confirm = `curl -X POST ${confirmUrl} ${headers.map((header) => `-H '${header}'`).join(' ')} -d '{"pay_req_id":"${payReqId}"}'`
+  return `${payCommand(legs[0], payReqId)} && ${confirm}`
+}
+
+function payCommand({ of, asset, payTo, amount }: PricedLeg, payReqId: string): string {
+  const isNative = asset === of.network.nativeAsset
+  const memo = toHex(utf8(payReqId))
+  if (of.network.family === 'evm') {
+    return isNative
+      ? `cast send ${payTo} 0x${memo} --value ${amount}`
+      : `cast send ${asset} $(cast calldata 'transfer(address,uint256)' ${payTo} ${amount})${memo}`
+  }
+  const display = x402Leg({ of, asset, payTo, amount, rate: null }, payReqId).extra.human_amount
+  return isNative
+    ? `solana transfer ${payTo} ${display} --with-memo ${payReqId}`
+    : `spl-token transfer ${asset} ${display} ${payTo} --with-memo ${payReqId}`
+}
+
+/** Field names of older quotes, for the default leg (AMB-12). */
+function legacyForm(leg: PricedLeg, payReqId: string) {
+  const { network, ticker } = leg.of
+  const amount = String(leg.amount)
+  const isSol = ticker === 'SOL'
+  return {
+    pay_req_id: payReqId,
+    pay_to_address: leg.payTo,
+    pay_network: network.name,
+    pay_asset: ticker,
+    amount_raw: amount,
+    amount_sol: isSol ? x402Leg(leg, payReqId).extra.human_amount : null,
+    amount_lamports: isSol ? amount : null,
+    amount_wei: ticker === 'MON' ? amount : null,
+  }
+}

@@ -1,0 +1,85 @@
+import type { Log } from '@svc/http-service/log'
+import { ServiceError } from '@svc/http-service/service-error'
+import { judgePayment } from '@svc/payments/judge-payment'
+import type { ChainReading } from '@svc/payments/payment'
+import type { QuotedLeg } from './paid-leg.ts'
+import { chainUnavailable, quoteExpired, txNotFound } from './payment-errors.ts'
+import type { Sales } from './sales.ts'
+import type { SalesConfig } from './settings.ts'
+
+/** What reading a payment needs of a service. */
+export interface Seller {
+  sales: Sales
+  config: { payments: SalesConfig }
+  log: Log
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** When a quote was made and is over, in Unix seconds. */
+export interface QuoteTime {
+  created_at: number
+  expires_at: number
+}
+
+export interface Purchase {
+  request: QuoteTime
+  /** Of the request's quote. */
+  leg: QuotedLeg
+}
+
+/**
+ * What the chain says of a transaction as the payment of purchases with one destination: the payment, if it is good
+ * for all of them together, or why it is not. `payReqIds` are the quotes that the transaction may name.
+ */
+export async function readPayment(
+  seller: Seller,
+  tx: string,
+  purchases: readonly [Purchase, ...Purchase[]],
+  payReqIds: readonly string[],
+): Promise<Extract<ChainReading, { outcome: 'found' | 'rejected' }>> {
+  const [{ leg }] = purchases
+  const reading = await seller.sales.reader(leg.network).read(tx, leg)
+  switch (reading.outcome) {
+    case 'unavailable':
+      seller.log.warn({ network: leg.network.name, problem: reading.problem }, 'a chain could not be read')
+      throw chainUnavailable()
+    case 'not_found':
+      throw txNotFound(leg.network)
+    case 'rejected':
+      return reading
+  }
+  const amount = purchases.reduce((sum, purchase) => sum + purchase.leg.amount, 0n)
+  const { timeSkewSeconds: skewSeconds } = seller.config.payments
+  for (const { request } of purchases) {
+    const { created_at: createdAt, expires_at: expiresAt } = request
+    const terms = { amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(seller) }
+    const judgement = judgePayment(reading, terms)
+    if (!judgement.paid) return { outcome: 'rejected', reason: judgement.reason }
+  }
+  return reading
+}
+
+/**
+ * A quote is over for payments, not for the paperwork: one that was paid in time may be confirmed later, and
+ * everything else about a quote that is over is 410 (AMB-06).
+ */
+export async function inQuoteTime<Payment>(
+  seller: Seller,
+  requests: readonly QuoteTime[],
+  read: () => Promise<Payment>,
+): Promise<Payment> {
+  const now = unixNow(seller)
+  const end = Math.min(...requests.map(({ expires_at }) => expires_at))
+  if (now <= end) return read()
+  if (now > end + seller.config.payments.lateConfirmSeconds) throw quoteExpired()
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof ServiceError ? quoteExpired() : error
+  }
+}
+
+function unixNow({ now }: Seller): number {
+  return Math.floor(now() / 1000)
+}

@@ -1,0 +1,136 @@
+// What selling takes beside a database: legs, readers of chains, prices. Built once at start.
+
+import type { Log } from '@svc/http-service/log'
+import { ASSETS, type Asset } from '@svc/payments/assets'
+import type { BalanceReader } from '@svc/payments/balances'
+import { createChainProbe } from '@svc/payments/chain-probe'
+import { createEvmBalanceReader } from '@svc/payments/evm/balances'
+import { createEvmPaymentReader } from '@svc/payments/evm/evm-payment-reader'
+import { createHermesSource } from '@svc/payments/hermes'
+import { configuredLegs, type Leg } from '@svc/payments/legs'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { PaymentReader } from '@svc/payments/payment'
+import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
+import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
+import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
+import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
+import type { SalesConfig, SalesSecrets } from './settings.ts'
+
+export interface Sales {
+  /** Legs that can be paid right now: a token account that does not exist cannot. */
+  offeredLegs(): Promise<Leg[]>
+  reader(network: Network): PaymentReader
+  health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
+  treasuries: readonly Treasury[]
+  oracle: PriceOracle
+}
+
+/** Where everything sold on one network is paid. */
+interface Treasury {
+  network: Network
+  address: string
+  legs: readonly Leg[]
+  balances: BalanceReader
+}
+
+const ORACLE_TIMEOUT_MS = 3_000
+const MAX_CONFIDENCE_RATIO = 0.02
+
+export async function openSales(
+  config: SalesConfig,
+  secrets: SalesSecrets,
+  now: () => number,
+  log: Log,
+): Promise<Sales> {
+  const treasuries = new Map<Network, string>()
+  if (config.primary) treasuries.set(PRIMARY, config.primary.treasury)
+  if (config.evm) treasuries.set(EVM, config.evm.treasury)
+  const legs = await configuredLegs({ treasuries, address: (asset) => assetAddress(config, asset) })
+  const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
+  const tokenAccounts = watchTokenAccounts({
+    rpcUrls: secrets.primaryRpcUrls,
+    accounts: legs.filter(isTokenAccount).map(({ payTo }) => payTo),
+    now,
+  })
+  const readers = paymentReaders(config, secrets)
+  const probes = new Map<Network, () => Promise<boolean>>([
+    [PRIMARY, createChainProbe(PRIMARY, secrets.primaryRpcUrls, now)],
+    [EVM, createChainProbe(EVM, secrets.evmRpcUrls, now)],
+  ])
+  return {
+    async offeredLegs() {
+      const existing = await tokenAccounts.existing()
+      return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
+    },
+    reader: ({ family }) => readers[family],
+    async health(network) {
+      const probe = treasuries.has(network) && probes.get(network)
+      if (!probe) return 'disabled'
+      return (await probe()) ? 'ok' : 'failing'
+    },
+    treasuries: [...treasuries].map(([network, address]) => ({
+      network,
+      address,
+      legs: legs.filter(({ of }) => of.network === network),
+      balances: balanceReader(network, secrets),
+    })),
+    oracle: priceOracle(config, secrets, now, log),
+  }
+}
+
+function balanceReader({ family }: Network, { primaryRpcUrls, evmRpcUrls }: SalesSecrets): BalanceReader {
+  return family === 'evm' ? createEvmBalanceReader(evmRpcUrls) : createSolanaBalanceReader(primaryRpcUrls)
+}
+
+function assetAddress({ assets }: SalesConfig, asset: Asset): string | null {
+  const configured = new Map([
+    [findAsset('BETA', PRIMARY), assets.BETA],
+    [findAsset('USDT0', EVM), assets.USDT0],
+    [findAsset('WETH', EVM), assets.EVM_WETH],
+  ])
+  return configured.get(asset) ?? asset.defaultAddress
+}
+
+function findAsset(ticker: string, network: Network): Asset | undefined {
+  return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
+}
+
+/** Of both networks: quotes and receipts of before may be on one that is no longer sold on, and then has no nodes. */
+function paymentReaders(
+  { primary, evm }: SalesConfig,
+  { primaryRpcUrls, evmRpcUrls }: SalesSecrets,
+): Record<Network['family'], PaymentReader> {
+  const { genesisHash } = PRIMARY
+  const { chainId } = EVM
+  const depth = evm && { confirmations: evm.confirmations, finality: evm.finality }
+  return {
+    solana: createSolanaPaymentReader({
+      rpcUrls: primaryRpcUrls,
+      genesisHash,
+      ...(primary && { commitment: primary.commitment }),
+    }),
+    evm: createEvmPaymentReader({ rpcUrls: evmRpcUrls, chainId, ...depth }),
+  }
+}
+
+function priceOracle(
+  { oracle }: SalesConfig,
+  { oracleApiKey }: SalesSecrets,
+  now: () => number,
+  log: Log,
+): PriceOracle {
+  return createPriceOracle({
+    source: createHermesSource({
+      baseUrl: oracle.url,
+      feeds: oracle.feeds,
+      timeoutMs: ORACLE_TIMEOUT_MS,
+      maxAgeSeconds: oracle.maxAgeSeconds,
+      maxConfidenceRatio: MAX_CONFIDENCE_RATIO,
+      now,
+      ...(oracleApiKey && { apiKey: oracleApiKey }),
+    }),
+    fallback: oracle.fallback,
+    now,
+    onProblem: (symbol, problem) => log.warn({ symbol, problem }, 'price oracle: the configured rate stands in'),
+  })
+}

@@ -1,0 +1,57 @@
+// What was delegated, and what the agent says of it.
+
+import {
+  type Delegation,
+  type DelegationList,
+  type DelegationSummary,
+  endDelegation as end,
+  type Finding,
+  listDelegations,
+  readDelegation,
+} from '@svc/api/agent/delegations'
+import { call } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { UntrueAnswer } from '../errors.ts'
+import { checkFindings } from './check-findings.ts'
+import { requireContinued } from './known-log.ts'
+
+/** The subscription of the signer, and all delegations there ever were. */
+export async function delegations(context: Context, signal?: AbortSignal): Promise<DelegationList> {
+  return (await call(context, listDelegations, { signal })).body
+}
+
+/** One delegation with its whole log, which is checked: signed, without gaps, and what was read before still in it. */
+export async function delegation(context: Context, delegation_id: string, signal?: AbortSignal): Promise<Delegation> {
+  const log: Finding[] = []
+  for (let after = 0; ; ) {
+    const { body } = await call(context, readDelegation, { params: { delegation_id }, query: { after }, signal })
+    log.push(...body.log)
+    if (body.next_after === undefined) {
+      const whole = { ...body, log }
+      await requireWhole(context, delegation_id, whole)
+      return whole
+    }
+    const last = body.log.at(-1)?.sequence ?? 0
+    if (body.next_after !== last || last <= after) throw new UntrueAnswer('the log does not go on where it was left')
+    after = last
+  }
+}
+
+async function requireWhole(context: Context, delegationId: string, delegation: Delegation): Promise<void> {
+  const { log, findings, locker_id } = delegation
+  if (delegation.delegation_id !== delegationId) throw new UntrueAnswer('the delegation is another one')
+  const isOfOthers = log.some((entry) => entry.delegation_id !== delegationId || entry.locker_id !== locker_id)
+  if (isOfOthers) throw new UntrueAnswer('the log is of another delegation')
+  if (log.length < findings) throw new UntrueAnswer(`the log has ${log.length} entries of ${findings}`)
+  await checkFindings(context, log)
+  await requireContinued(context, delegationId, log)
+}
+
+/** Ends it: no more work. Its key at the gateway is for the owner to remove. */
+export async function endDelegation(
+  context: Context,
+  delegation_id: string,
+  signal?: AbortSignal,
+): Promise<DelegationSummary> {
+  return (await call(context, end, { params: { delegation_id }, signal })).body
+}

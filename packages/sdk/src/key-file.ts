@@ -1,0 +1,115 @@
+// Keys as people have them, in files: what Solana's tools and wallets keep, or the private key of an EVM account.
+// Nothing of what a file holds is ever shown, also not in errors.
+
+import { open } from 'node:fs/promises'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { type Signer, signerFromEvmKey, signerFromSolanaKeypair } from './signers.ts'
+import type { Wallet } from './wallets/wallet.ts'
+
+export interface Key {
+  namespace: Wallet['namespace']
+  signer: Signer
+  /** Pays through a node of its chain. */
+  wallet(rpcUrl: string): Promise<Wallet>
+}
+
+export class KeyFileError extends Error {
+  override name = 'KeyFileError'
+  readonly code: 'unreadable' | 'readable_by_others' | 'encrypted' | 'no_key'
+
+  constructor(code: KeyFileError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Only from a file that nobody else can read. */
+export async function readKeyFile(path: string): Promise<Key> {
+  return parseKey(await readPrivately(path), path)
+}
+
+const MAX_BYTES = 16 * 1024
+
+async function readPrivately(path: string): Promise<string> {
+  const file = await open(path).catch(unreadable(path))
+  try {
+    // Of the file that is open, not of what the path may name a moment later.
+    const { mode, size } = await file.stat()
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new KeyFileError('readable_by_others', `others can read ${path}: it is refused`)
+    if (size > MAX_BYTES) throw noKey(path)
+    return await file.readFile('utf8').catch(unreadable(path))
+  } finally {
+    await file.close()
+  }
+}
+
+function unreadable(path: string) {
+  return ({ code }: NodeJS.ErrnoException): never => {
+    const why = code === 'ENOENT' ? 'there is no such file' : code
+    throw new KeyFileError('unreadable', `${path} cannot be read: ${why}`)
+  }
+}
+
+/** `from` is what errors call it: a path, or a variable. */
+export function parseKey(text: string, from: string): Key {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{')) throw new KeyFileError('encrypted', `${from} is an encrypted keystore`)
+  if (/^(0x)?[0-9a-f]{64}$/i.test(trimmed)) return evmKey(trimmed, from)
+  const keypair = trimmed.startsWith('[') ? byteList(trimmed) : fromBase58(trimmed, 64)
+  if (!keypair) throw noKey(from)
+  return solanaKey(keypair, from)
+}
+
+function noKey(from: string): KeyFileError {
+  return new KeyFileError(
+    'no_key',
+    `${from} holds neither a Solana keypair (64 numbers) nor an EVM key (64 hex digits)`,
+  )
+}
+
+function byteList(text: string): Uint8Array | null {
+  try {
+    const numbers: unknown = JSON.parse(text)
+    const isKeypair = Array.isArray(numbers) && numbers.length === 64 && numbers.every(isByte)
+    return isKeypair ? Uint8Array.from(numbers) : null
+  } catch {
+    return null
+  }
+}
+
+function isByte(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256
+}
+
+function solanaKey(keypair: Uint8Array, from: string): Key {
+  const signer = signerOr(
+    () => signerFromSolanaKeypair(keypair),
+    `the two halves of the keypair in ${from} do not belong together`,
+  )
+  return {
+    namespace: 'solana',
+    signer,
+    // The chains' libraries are large: only those who pay load them, and only one.
+    wallet: async (rpcUrl) => (await import('./solana-wallet.ts')).solanaWallet({ rpcUrl, signer }),
+  }
+}
+
+function evmKey(hex: string, from: string): Key {
+  const account = `0x${hex.replace(/^0x/i, '').toLowerCase()}` as const
+  const signer = signerOr(() => signerFromEvmKey(account), `${from} holds no key that an EVM account can have`)
+  return {
+    namespace: 'eip155',
+    signer,
+    wallet: async (rpcUrl) => (await import('./evm-wallet.ts')).evmWallet({ rpcUrl, account }),
+  }
+}
+
+/** In our words: those of libraries may show what they were given. */
+function signerOr(make: () => Signer, objection: string): Signer {
+  try {
+    return make()
+  } catch {
+    throw new KeyFileError('no_key', objection)
+  }
+}

@@ -1,0 +1,24 @@
+import type { Wallet } from './wallet.ts'
+
+/** The same wallet for somebody who may stop waiting. What it signs after that is known to nobody, and so never sent. */
+export function impatient(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
+  const { signInstead } = wallet
+  return {
+    ...wallet,
+    objection: (leg) => unlessAborted(wallet.objection(leg), signal),
+    sign: (leg) => unlessAborted(wallet.sign(leg), signal),
+    ...(signInstead && { signInstead: (of, leg) => unlessAborted(signInstead(of, leg), signal) }),
+    send: (payment) => unlessAborted(wallet.send(payment), signal),
+    fateOf: (payment) => unlessAborted(wallet.fateOf(payment), signal),
+  }
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}

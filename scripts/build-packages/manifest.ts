@@ -1,0 +1,53 @@
+import type { SourcePackage } from './published.ts'
+
+/** What `import '@svc/…'` gives, where one module is what the package is for. */
+const ENTRIES: Record<string, string> = { sdk: 'client', verifier: 'verify-bundle' }
+
+interface PublishedManifest {
+  bin?: Record<string, string>
+  [field: string]: unknown
+}
+
+/** Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. */
+export function publishedManifest({ name, manifest }: SourcePackage): PublishedManifest {
+  const { version, description, license, bin, imports, exports, dependencies } = manifest
+  const entry = ENTRIES[name]
+  return {
+    name: manifest.name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines: { node: '>=20.19' },
+    ...(bin ? { bin: mapped(bin, javaScript) } : { sideEffects: false }),
+    imports: imports && mapped(imports, builtConditions),
+    exports: {
+      ...(entry && { '.': built(`./src/${entry}.ts`) }),
+      ...mapped(exports, built),
+      './package.json': './package.json',
+    },
+    dependencies,
+    publishConfig: { access: 'public' },
+  }
+}
+
+function mapped<T, U>(record: Record<string, T>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+}
+
+function javaScript(source: string): string {
+  return source.replace(/^\.\/src\/(.+)\.ts$/, './lib/$1.js')
+}
+
+function declarations(source: string): string {
+  return javaScript(source).replace(/\.js$/, '.d.ts')
+}
+
+function built(source: string): { types: string; default: string } {
+  return { types: declarations(source), default: javaScript(source) }
+}
+
+/** All have the functions of the default one, which alone declares their types. */
+function builtConditions(conditions: Record<string, string>): Record<string, string> {
+  return { types: declarations(conditions.default as string), ...mapped(conditions, javaScript) }
+}

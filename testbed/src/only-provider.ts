@@ -1,0 +1,16 @@
+// The providers of a gateway that has only one, under every name.
+
+import { PROVIDERS } from '@svc/api/purchases'
+import type { Providers } from '@svc/gateway/providers/open-providers'
+import type { StorageProvider } from '@svc/gateway/providers/provider'
+
+export function onlyProvider(provider: StorageProvider): Providers {
+  return {
+    named: () => provider,
+    slow: () => null,
+    async health() {
+      const isHealthy = await provider.check()
+      return new Map(PROVIDERS.map((name) => [name, isHealthy]))
+    },
+  }
+}

@@ -1,0 +1,124 @@
+// The contract that keeps data sets, on a chain that moves on when somebody looks at it.
+
+import { randomBytes } from 'node:crypto'
+import { type Address, encodeErrorResult, type Hex, isAddressEqual, parseAbi, toHex } from 'viem'
+import { type Domain, readAddition, readCreation } from './signatures.ts'
+
+interface DataSet {
+  payer: Address
+  clientDataSetId: bigint
+  /** In the order in which they were added. */
+  pieces: string[]
+  hasEnded: boolean
+}
+
+interface Transaction {
+  hash: Hex
+  status: 'pending' | 'confirmed' | 'rejected'
+  dataSet: bigint
+}
+
+export interface Chain {
+  dataSets: Map<bigint, DataSet>
+  transactions: Map<string, Transaction>
+  /** Each throws a `Revert` where the contract would refuse it now. */
+  createDataSet(extraData: Hex): Promise<Transaction>
+  addPiece(dataSet: bigint, piece: { text: string; bytes: Uint8Array }, extraData: Hex): Promise<Transaction>
+  /** What `clientNonces` says. */
+  useOf(payer: Address, nonce: bigint): bigint
+  /** Time passes. */
+  moveOn(): void
+  /** So many transactions to come fail once they are on the chain. */
+  rejections: number
+  /** Nothing gets on the chain. */
+  isStopped: boolean
+}
+
+export class Revert extends Error {
+  readonly data: Hex
+
+  constructor(data: Hex) {
+    super('the contract refuses')
+    this.data = data
+  }
+}
+
+const ERRORS = parseAbi([
+  'error InvalidSignature(address expected, address actual)',
+  'error ClientDataSetAlreadyRegistered(uint256 clientDataSetId)',
+  'error DataSetNotRegistered(uint256 dataSetId)',
+])
+
+export function createChain(domain: Domain, payee: Address, looksToConfirm: number): Chain {
+  const uses = new Map<string, bigint>()
+  const waiting: { transaction: Transaction; looks: number; effect: () => void }[] = []
+  const useKey = (payer: Address, nonce: bigint) => `${payer.toLowerCase()} ${nonce}`
+
+  function requireUnused(payer: Address, nonce: bigint): void {
+    if (!uses.has(useKey(payer, nonce))) return
+    throw new Revert(encodeErrorResult({ abi: ERRORS, errorName: 'ClientDataSetAlreadyRegistered', args: [nonce] }))
+  }
+
+  function requireSigner(payer: Address, signer: Address): void {
+    if (isAddressEqual(payer, signer)) return
+    throw new Revert(encodeErrorResult({ abi: ERRORS, errorName: 'InvalidSignature', args: [payer, signer] }))
+  }
+
+  function send(dataSet: bigint, effect: () => void): Transaction {
+    const transaction: Transaction = { hash: toHex(randomBytes(32)), status: 'pending', dataSet }
+    chain.transactions.set(transaction.hash, transaction)
+    waiting.push({ transaction, looks: looksToConfirm, effect })
+    return transaction
+  }
+
+  function execute(transaction: Transaction, effect: () => void): void {
+    try {
+      if (chain.rejections-- > 0) throw new Error('out of gas')
+      effect()
+      transaction.status = 'confirmed'
+    } catch {
+      transaction.status = 'rejected'
+    }
+  }
+
+  const chain: Chain = {
+    dataSets: new Map(),
+    transactions: new Map(),
+    rejections: 0,
+    isStopped: false,
+    async createDataSet(extraData) {
+      const { payer, clientDataSetId, signer } = await readCreation(extraData, payee, domain)
+      requireUnused(payer, clientDataSetId)
+      requireSigner(payer, signer)
+      const id = BigInt(1000 + chain.transactions.size)
+      return send(id, () => {
+        requireUnused(payer, clientDataSetId)
+        uses.set(useKey(payer, clientDataSetId), id)
+        chain.dataSets.set(id, { payer, clientDataSetId, pieces: [], hasEnded: false })
+      })
+    },
+    async addPiece(id, piece, extraData) {
+      const dataSet = chain.dataSets.get(id)
+      if (!dataSet || dataSet.hasEnded) {
+        throw new Revert(encodeErrorResult({ abi: ERRORS, errorName: 'DataSetNotRegistered', args: [id] }))
+      }
+      const { payer, clientDataSetId } = dataSet
+      const { nonce, signer } = await readAddition(extraData, clientDataSetId, [piece.bytes], domain)
+      requireUnused(payer, nonce)
+      requireSigner(payer, signer)
+      return send(id, () => {
+        requireUnused(payer, nonce)
+        dataSet.pieces.push(piece.text)
+        uses.set(useKey(payer, nonce), (BigInt(dataSet.pieces.length) << 128n) | id)
+      })
+    },
+    useOf: (payer, nonce) => uses.get(useKey(payer, nonce)) ?? 0n,
+    moveOn() {
+      if (chain.isStopped) return
+      for (const entry of waiting) entry.looks--
+      for (const { transaction, effect } of waiting.filter(({ looks }) => looks <= 0)) execute(transaction, effect)
+      waiting.splice(0, waiting.length, ...waiting.filter(({ looks }) => looks > 0))
+    },
+  }
+  return chain
+}

@@ -1,0 +1,97 @@
+// What clients speak to: passes calls on to the emulator, and lets them go wrong where it is told to. A call of gRPC is
+// a stream of HTTP/2 with the method in its path, and its status in the trailers.
+
+import {
+  type ClientHttp2Session,
+  constants,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { Transform } from 'node:stream'
+import type { Mishap } from './faults.ts'
+
+const WINDOW = 4 * 1024 * 1024
+const SETTINGS = { settings: { initialWindowSize: WINDOW } }
+
+export interface Front {
+  server: Http2Server
+  /** Ends all connections. */
+  cut(): void
+}
+
+export function createFront(emulator: ClientHttp2Session, meet: (method: string) => Mishap | null): Front {
+  const server = createServer(SETTINGS)
+  const sessions = new Set<{ destroy(): void }>()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.on('error', () => {})
+    session.on('connect', () => session.setLocalWindowSize(WINDOW))
+  })
+  server.on('stream', (call, headers) => {
+    call.on('error', () => {})
+    serve(emulator, call, headers, meet(`${headers[':path']}`.replace(/.*\//, '')))
+  })
+  return {
+    server,
+    cut() {
+      for (const session of sessions) session.destroy()
+    },
+  }
+}
+
+function serve(
+  emulator: ClientHttp2Session,
+  call: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  mishap: Mishap | null,
+) {
+  const cut = () => call.session?.destroy()
+  if (mishap === 'cut') return cut()
+  if (mishap === 'silence') return void call.resume()
+  if (isA(mishap, 'status')) {
+    call.resume()
+    const { status, message = 'as told' } = mishap
+    const trailers = { 'grpc-status': status, 'grpc-message': encodeURIComponent(message) }
+    return call.respond({ ':status': 200, 'content-type': 'application/grpc', ...trailers }, { endStream: true })
+  }
+  const onward = emulator.request(headers)
+  onward.on('error', () => call.close(constants.NGHTTP2_INTERNAL_ERROR))
+  call.on('aborted', () => onward.close(constants.NGHTTP2_CANCEL))
+  const limitOf = (length: number | false) => (length === false ? Number.POSITIVE_INFINITY : length)
+  call.pipe(upTo(limitOf(isA(mishap, 'cutRequestAt') && mishap.cutRequestAt), cut)).pipe(onward)
+  onward.once('response', (answer, flags) => {
+    if (mishap === 'lost answer') return cut()
+    if (call.destroyed) return
+    if (flags & constants.NGHTTP2_FLAG_END_STREAM) return call.respond(answer, { endStream: true })
+    call.respond(answer, { waitForTrailers: true })
+    let trailers: IncomingHttpHeaders = {}
+    onward.on('trailers', (last) => {
+      trailers = last
+    })
+    call.on('wantTrailers', () => call.sendTrailers(trailers))
+    const stall = () => {}
+    if (isA(mishap, 'stallAnswerAt')) onward.pipe(upTo(mishap.stallAnswerAt, stall)).pipe(call)
+    else onward.pipe(upTo(limitOf(isA(mishap, 'cutAnswerAt') && mishap.cutAnswerAt), cut)).pipe(call)
+  })
+}
+
+/** Passes on so many bytes; then it is the end. */
+function upTo(limit: number, end: () => void): Transform {
+  let left = limit
+  return new Transform({
+    transform(piece: Buffer, _, done) {
+      const part = piece.subarray(0, left)
+      left -= part.length
+      if (left > 0) return done(null, part)
+      this.push(part)
+      end()
+    },
+  })
+}
+
+function isA<K extends string>(mishap: Mishap | null, key: K): mishap is Extract<Mishap, Record<K, number>> {
+  return typeof mishap === 'object' && mishap !== null && key in mishap
+}
