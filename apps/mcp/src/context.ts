@@ -83,7 +83,7 @@ export async function createContext(
 }
 
 function retryText(service: string, waitMs: number, error: unknown): string {
-  return `${service}: ${(error as Error).message}; trying again in ${Math.ceil(waitMs / 1000)} s`
+  return `${service}: ${(error as Error).message}; trying again in ${Math.round(waitMs / 1000)} s`
 }
 
 /** In UTC: `2026-11-15`. */

@@ -71,7 +71,8 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 
     async objection(leg) {
       const { network, asset, amount } = leg
-      const [chainId, coins] = await Promise.all([node.getChainId(), node.getBalance({ address: owner.address })])
+      const standing = Promise.all([node.getChainId(), node.getBalance({ address: owner.address })])
+      const [chainId, coins] = await standing.catch(silent)
       if (network !== `eip155:${chainId}`) return OTHER_CHAIN
       if (asset === zeroAddress) return objectionToCoin(leg, coins)
       const { symbol, decimals, held } = await evmToken(node, asset as Address, owner.address).catch(refused)
@@ -96,6 +97,11 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     },
 
     fateOf: (payment) => evmFate(node, owner.address, payment),
+  }
+
+  /** Addresses of nodes often hold an access key: only the host is told. */
+  function silent(cause: unknown): never {
+    throw new PaymentError('not_moved', `the EVM node at ${new URL(rpcUrl).host} does not answer`, { cause })
   }
 
   async function objectionToCoin(leg: PaymentLeg, coins: bigint): Promise<string | null> {

@@ -1,8 +1,8 @@
 // Whether the gateway lets the key of a delegation in: what the owner says to the gateway is never said to us.
 
 import type { Tasks } from '@svc/api/agent/tasks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isGatewayError } from '@svc/sdk/errors'
+import { hasRoom } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { DelegationRow } from '../db/schema.ts'
 import { findSubscription } from '../subscriptions/store.ts'
@@ -37,14 +37,8 @@ async function isPaidFor(context: Context, { identity }: DelegationRow): Promise
   return subscription !== null && isRunning(context, subscription)
 }
 
-async function mayCheck({ rateLimiter }: Context, { identity }: DelegationRow): Promise<boolean> {
-  try {
-    await rateLimiter.take({ key: `registration checks ${identity}`, perMinute: CHECKS_PER_MINUTE })
-    return true
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') return false
-    throw error
-  }
+function mayCheck(context: Context, { identity }: DelegationRow): Promise<boolean> {
+  return hasRoom(context, { key: `registration checks ${identity}`, perMinute: CHECKS_PER_MINUTE })
 }
 
 async function isLetIn(

@@ -6,6 +6,7 @@ import { createLog } from '@svc/http-service/log'
 import type { PostOptions } from '@svc/outgoing/post'
 import { resolveTo, SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test-tls-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { addFindings } from './add-findings.ts'
 import { postWebhook } from './post-webhook.ts'
 import { TELL_ATTEMPTS } from './tell.ts'
 import { openWorkshop, type Place, type Workshop } from './test-workshop.ts'
@@ -208,3 +209,16 @@ describe('a finding', () => {
 function ok(_request: unknown, response: Parameters<RequestListener>[1]): void {
   response.writeHead(200).end()
 }
+
+it('T-08, T-10 nobody is flooded: of many findings at once thirty are told in a minute, the rest later', async () => {
+  const place = await tellingPlace()
+  const told = () => heard.filter(({ body }) => body.includes('file_new')).length
+  const news = Array.from({ length: 40 }, (_, i) => ({ kind: 'file_new', detail: { filename: `${i}` } }) as const)
+  const { database } = workshop.context
+  await database.db.transaction().execute((tx) => addFindings(workshop.context, tx, place.delegationId, news))
+  await workshop.context.queue.drain()
+  expect(told()).toBe(30)
+  workshop.clock.advance(60)
+  await workshop.context.queue.drain()
+  expect(told()).toBe(40)
+})

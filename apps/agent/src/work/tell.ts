@@ -1,6 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { SourceError } from '@svc/outgoing/source-error'
 import type { JobRun } from '@svc/queue/queue'
+import { hasRoom } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { webhookHeaders } from './sign-webhook.ts'
 import { type Delivery, findDelivery, setDelivery } from './store.ts'
@@ -9,6 +10,9 @@ import { type Delivery, findDelivery, setDelivery } from './store.ts'
 export const TELL_ATTEMPTS = 12
 
 const GONE = 410
+
+/** Nobody is to be flooded in our name: an address is anybody's who is named as one. */
+const PER_MINUTE = { delegation: 30, host: 300 }
 
 /** Sends a finding to the address of the subscriber, until it is taken or there is no more use in it. */
 export async function tell(context: Context, deliveryId: string, { attempt }: JobRun): Promise<void> {
@@ -30,6 +34,7 @@ interface Sent {
 async function send(context: Context, delivery: Delivery): Promise<Sent> {
   const { delivery_id: id, delegation_id, url, finding } = delivery
   if (!isWanted(delivery)) return { error: 'the address is not to be told any more', isFinal: true }
+  if (!(await mayTell(context, delivery))) return { error: 'too many findings at once', isFinal: false }
   const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
   const headers = webhookHeaders(webhook, context.delegationKeys.webhookSecretOf(delegation_id, url))
   try {
@@ -40,6 +45,14 @@ async function send(context: Context, delivery: Delivery): Promise<Sent> {
     if (error instanceof SourceError) return { error: error.message, isFinal: false }
     throw error
   }
+}
+
+function mayTell(context: Context, { delegation_id, url }: Delivery): Promise<boolean> {
+  return hasRoom(
+    context,
+    { key: `webhooks ${delegation_id}`, perMinute: PER_MINUTE.delegation },
+    { key: `webhooks ${new URL(url).host}`, perMinute: PER_MINUTE.host },
+  )
 }
 
 /** Found for as long as there was ground to look, told for as long as the subscriber wants it at this address. */

@@ -11,7 +11,7 @@ export function retryNotice(note: (text: string) => void, now: () => number): (r
   return ({ service, waitMs, error }) => {
     if (waitMs < SHORTEST_MS || now() < until) return
     until = now() + waitMs
-    note(`The ${service} ${whatItDoes(error)}; trying again in ${Math.ceil(waitMs / 1000)} s…`)
+    note(`The ${service} ${whatItDoes(error)}; trying again in ${Math.round(waitMs / 1000)} s…`)
   }
 }
 

@@ -73,6 +73,8 @@ describe('attesting', () => {
     ['without an envelope', () => ({ envelope: undefined as never })],
     ['about a file less', ({ files }) => ({ files: files.slice(1) })],
     ['about a file more', ({ files }) => ({ files: [...files, { ...files[0]!, filename: 'zzz' }] })],
+    ['about no files', () => ({ files: [] })],
+    ['without its files', () => ({ files: undefined as never })],
     ['about other bytes', ({ files }) => ({ files: files.map((file) => ({ ...file, size_bytes: 7 })) })],
     ['with another root', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
     ['with another count', () => ({ file_count: 99 })],

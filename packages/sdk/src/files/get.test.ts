@@ -152,3 +152,9 @@ it('FILE-15, ERR-17 what is not there is told in the words of the gateway', asyn
   await expect(client.get(locker, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
   await expect(client.getPublicly(locker.receipt_id, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
 })
+
+it('a gateway that says a file is there, and gives no address of it, is not asked for ever', async () => {
+  const client = house.client({ signer })
+  house.proxy.always(/files\/urls/, { lie: (answer: object) => ({ ...answer, urls: [] }) })
+  await expect(client.get(locker, 'empty')).rejects.toMatchObject({ name: 'UntrueAnswer' })
+})

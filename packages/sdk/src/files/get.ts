@@ -3,6 +3,7 @@ import { fileUrls, getFile } from '@svc/api/files'
 import { readByToken, readPublicly } from '@svc/api/transfers'
 import { call, open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
+import { UntrueAnswer } from '../errors.ts'
 import type { Locker } from '../lockers/locker.ts'
 import { type Download, download, type Opened, type ReadOptions } from './download.ts'
 import { requireName } from './filename.ts'
@@ -29,11 +30,14 @@ async function openFile(
   signal: AbortSignal | undefined,
 ): Promise<Opened> {
   const { locker_id } = locker
-  const [url] = (await mint(context, locker, [filename], signal)).urls
-  if (url) return openUrl(context, locker, url, signal)
+  const find = async () => (await mint(context, locker, [filename], signal)).urls[0]
+  const first = await find()
+  if (first) return openUrl(context, locker, first, signal)
   // Why there is no URL, in the gateway's own words; or there are bytes by now.
   await call(context, getFile, { params: { locker_id, filename }, signal })
-  return openFile(context, locker, filename, signal)
+  const second = await find()
+  if (second) return openUrl(context, locker, second, signal)
+  throw new UntrueAnswer(`the gateway says that ${JSON.stringify(filename)} is there, and gives no address of it`)
 }
 
 async function mint(context: Context, { locker_id }: Locker, filenames: string[], signal: AbortSignal | undefined) {
