@@ -4,7 +4,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Context } from '../context.ts'
 import type { Db, DelegationRow } from '../db/schema.ts'
 import { findSubscription } from '../subscriptions/store.ts'
-import { findingsAfter, type RunRow, recentRuns } from '../work/store.ts'
+import { findingsAfter, type RunRow, recentRuns, summarizeDeliveries } from '../work/store.ts'
 import { delegationSummary, isoOrNull, nextStep, webhookSecret } from './delegation-view.ts'
 import { findDelegation } from './store.ts'
 
@@ -24,10 +24,12 @@ export async function readDelegation(
   // Whoever wrote them could write no other kinds.
   const log = (await findingsAfter(db, delegationId, after, FINDINGS_SHOWN)) as Finding[]
   const last = log.at(-1)?.sequence
+  const told = await summarizeDeliveries(db, delegationId)
   return {
     ...summary,
     ...(row.state === 'pending' && { next_step: nextStep(context, row) }),
     ...webhookSecret(context, row),
+    ...(told && { told }),
     runs: runs.map(runView),
     log,
     ...(last !== undefined && last < row.finding_count && { next_after: last }),

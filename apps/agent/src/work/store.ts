@@ -188,3 +188,15 @@ export async function setDelivery(
 ): Promise<void> {
   await db.updateTable('deliveries').set(outcome).where('delivery_id', '=', delivery_id).execute()
 }
+
+/** What became of the findings that were to be told; null where none were. */
+export async function summarizeDeliveries(db: Db, delegationId: string) {
+  const own = db.selectFrom('deliveries').where('delegation_id', '=', delegationId)
+  const { delivered, all } = await own
+    .select(({ fn }) => [fn.count<number>('delivered_at').as('delivered'), fn.countAll<number>().as('all')])
+    .executeTakeFirstOrThrow()
+  if (all === 0) return null
+  const failed = own.select('error').where('delivered_at', 'is', null).where('error', 'is not', null)
+  const last = await failed.orderBy('sequence', 'desc').limit(1).executeTakeFirst()
+  return { delivered, undelivered: all - delivered, last_error: last?.error ?? null }
+}

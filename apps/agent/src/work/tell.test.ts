@@ -114,6 +114,8 @@ describe('a finding', () => {
       response.writeHead(answers.shift() ?? 200, { location: 'https://other.example.test/' }).end()
     await workshop.soon()
     expect((await deliveriesOf(place))[0]).toMatchObject({ delivered_at: null, error: 'the host answers 500' })
+    const told = async () => (await workshop.read(place.owner, place.delegationId)).told
+    expect(await told()).toEqual({ delivered: 0, undelivered: 1, last_error: 'the host answers 500' })
     for (let time = 0; time < 4; time++) {
       workshop.clock.advance(600)
       await workshop.drain()
@@ -126,6 +128,7 @@ describe('a finding', () => {
     expect(heard.every((webhook) => isGenuine(webhook, secret))).toBe(true)
     expect(new Set(server.asked)).toEqual(new Set(['files.example.test/report.pdf']))
     expect((await deliveriesOf(place))[0]).toMatchObject({ delivered_at: expect.any(Number), error: null })
+    expect(await told()).toEqual({ delivered: 1, undelivered: 0, last_error: null })
   })
 
   it('AGENT-04 is given up at once by who answers 410, and for good after some hours', async () => {

@@ -35,8 +35,14 @@ function aboutText(delegation: Delegation, trust: string): string {
     ['tasks', shown(tasksText(tasks))],
     ...(tasks.mirror?.sources ?? []).map(({ url, filename }) => ['', shown(`${filename} from ${url}`)] as const),
     ...Object.entries(next_runs).map(([task, at]) => ['next run', shown(`${task}, ${timeText(at)}`)] as const),
+    ...(delegation.told ? [['told', toldText(delegation.told)] as const] : []),
     ['log', logText(delegation, trust)],
   ])
+}
+
+function toldText({ delivered, undelivered, last_error }: NonNullable<Delegation['told']>): string {
+  const trouble = last_error === null ? '' : shown(`: ${last_error}`)
+  return `${counted(delivered, 'finding')} taken${undelivered === 0 ? '' : `, ${undelivered} not${trouble}`}`
 }
 
 function logText({ log }: Delegation, trust: string): string {

@@ -100,6 +100,16 @@ export const Delegation = Type.Object(
     webhook_secret: Type.Optional(
       Type.String({ description: 'Checks the signature of what is sent to the address of `tell`.' }),
     ),
+    told: Type.Optional(
+      Type.Object(
+        {
+          delivered: Type.Integer(),
+          undelivered: Type.Integer({ description: 'Waiting, or given up.' }),
+          last_error: OrNull(Type.String({ description: 'Why the newest of them was not taken yet.' })),
+        },
+        { description: 'What became of the findings that were to be sent to the address of `tell`.' },
+      ),
+    ),
     runs: Type.Array(Run, { description: 'The newest first.' }),
     log: Type.Array(Finding, { description: 'Entries after `after`, the oldest first.' }),
     next_after: Type.Optional(Type.Integer({ description: 'Where there are more entries: ask on with it.' })),
