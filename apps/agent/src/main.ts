@@ -1,10 +1,12 @@
 // The agent service as operators run it: `node apps/agent/src/main.ts`, configured by the environment.
 
+import { rememberCompiled } from '@svc/http-service/remember-compiled'
 import { runUntilStopped } from '@svc/http-service/run'
-import { startAgent } from './agent.ts'
-import { readConfig } from './config.ts'
 
+rememberCompiled()
 await runUntilStopped(async () => {
+  const { readConfig } = await import('./config.ts')
   const { config, secrets } = readConfig(process.env)
+  const { startAgent } = await import('./agent.ts')
   return startAgent(config, secrets)
 })

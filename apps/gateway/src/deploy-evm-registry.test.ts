@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterEach(() => chain.calm())
 afterAll(() => test.stop())
 
-/** As an operator runs it, with nothing of this process's environment. */
+/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
 async function run(env: Record<string, string>) {
   const child = spawn(process.execPath, [command], {
-    env: { EVM_RPC_URLS: chain.node.url, ...env },
+    env: { EVM_RPC_URLS: chain.node.url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])

@@ -29,10 +29,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** As an operator runs it, with nothing of this process's environment. */
+/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
 function start(args: string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, [command, ...args], {
-    env: { SVC_MODE: 'development', DATA_DIR: folder, ...env },
+    env: { SVC_MODE: 'development', DATA_DIR: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
 }

@@ -1,10 +1,12 @@
 // The gateway as operators run it: `node apps/gateway/src/main.ts`, configured by the environment.
 
+import { rememberCompiled } from '@svc/http-service/remember-compiled'
 import { runUntilStopped } from '@svc/http-service/run'
-import { readConfig } from './config.ts'
-import { startGateway } from './gateway.ts'
 
+rememberCompiled()
 await runUntilStopped(async () => {
+  const { readConfig } = await import('./config.ts')
   const { config, secrets } = readConfig(process.env)
+  const { startGateway } = await import('./gateway.ts')
   return startGateway(config, secrets)
 })

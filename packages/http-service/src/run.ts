@@ -1,5 +1,6 @@
 // A process that starts something, says so, and stops it in order.
 
+import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
 
@@ -14,6 +15,8 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   let running: Running
   try {
     running = await start()
+    // One that is killed later would else leave the next nothing of what it has compiled.
+    flushCompileCache()
   } catch (error) {
     console.error(advice(error) ?? error)
     process.exit(1)

@@ -72,6 +72,7 @@ async function startVictim(variables: Variables): Promise<Victim> {
     ...harbour.variables,
     ...variables,
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     SVC_MODE: 'development',
     HOST: '127.0.0.1',
     PORT: String(await freePort()),

@@ -28,6 +28,7 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
       env: {
         ...variables,
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SVC_MODE: 'development',
         HOST: '127.0.0.1',
         PORT: String(await freePort()),

@@ -1,0 +1,71 @@
+// The whole service in development mode on this machine, nothing external.
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { startAgent } from '@svc/agent/agent'
+import { readConfig as readAgentConfig } from '@svc/agent/config'
+import { type Config, readConfig } from '@svc/gateway/config'
+import { startGateway } from '@svc/gateway/gateway'
+import type { Variables } from '@svc/http-service/config'
+import { runUntilStopped } from '@svc/http-service/run'
+import { type DevSettings, readDevSettings } from './dev-settings.ts'
+import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
+import { startLocalChains } from './local-chains.ts'
+import { setUpRegistries } from './local-registries.ts'
+import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
+
+await runUntilStopped(async () => {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
+  const { dev } = readDevSettings(variables)
+  const { config: settings } = readConfig(variables)
+  const agentVariables = variablesOfAgent(variables, settings, dev)
+  readAgentConfig(agentVariables)
+  const stateFolder = `${settings.dataDir}/chains`
+  mkdirSync(stateFolder, { recursive: true })
+  console.log('Starting the local chains…')
+  const chains = await startLocalChains({
+    primaryPort: dev.primaryRpcPort,
+    evmPort: dev.evmRpcPort,
+    stateFolder,
+    ...(dev.registryProgram && { registryProgram: dev.registryProgram }),
+  })
+  const registries = await setUpRegistries(chains, variables)
+  const { config, secrets } = readConfig({ ...variables, ...chains.variables, ...registries })
+  const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
+  const gateway = await startGateway(config, secrets)
+  const agent = await startAgent(ofAgent.config, ofAgent.secrets)
+  const { baseUrl } = config.http
+  console.log(`
+svc storage gateway (development mode: local chains, worthless coins)
+
+  gateway        ${baseUrl}
+  API page       ${baseUrl}/docs
+  index          ${baseUrl}/.well-known/svc.json
+  agent service  ${ofAgent.config.http.baseUrl}
+  primary chain  ${chains.primary.url}   a funded payer: ${DEMO_PAYERS[0]?.address}
+  EVM chain      ${chains.evm.url}   a funded payer: ${DEV_PAYERS[0]?.address}
+  data           ${config.dataDir}
+
+Try:   curl -X POST ${baseUrl}/v1/storage/request -H 'Content-Type: application/json' -d '{"units":1}'
+Stop:  Ctrl-C
+`)
+  return {
+    async stop() {
+      await agent.stop()
+      await gateway.stop()
+      await chains.stop()
+    },
+  }
+})
+
+/** The agent service is another service: of what is set for the gateway, it shares what is not one's own. */
+function variablesOfAgent(variables: Variables, { dataDir, http }: Config, dev: DevSettings): Variables {
+  const { BASE_URL, ...shared } = variables
+  return {
+    ...shared,
+    PORT: String(dev.agentPort),
+    DATA_DIR: `${dataDir}/agent`,
+    DATABASE_URL: dev.agentDatabaseUrl,
+    GATEWAY_URL: http.baseUrl,
+  }
+}
