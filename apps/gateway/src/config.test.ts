@@ -64,6 +64,9 @@ describe('production', () => {
     expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: `${file}.none` })).toThrow(
       'STATEMENT_KEY_FILE cannot be read: ENOENT',
     )
+    expect(() => readConfig({ ...production(), STATEMENT_KEY_FILE: file })).toThrow(
+      'STATEMENT_KEY and STATEMENT_KEY_FILE are both set: leave one of them out',
+    )
     expect(() => readConfig({ ...rest, STATEMENT_KEY: 'x' })).toThrow('STATEMENT_KEY does not hold a key')
   })
 

@@ -2,13 +2,14 @@
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { isDevelopmentSeed } from '@svc/http-service/key-seeds'
-import { developmentKey, readSecret } from '@svc/http-service/key-settings'
+import { developmentKey } from '@svc/http-service/key-settings'
+import { readSecret } from '@svc/http-service/secret-settings'
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
 
 export function readEvmKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
   const given = readSecret(settings, variable)
-  if (!given) return null
+  if (!given || given.text === null) return null
   const key = parseEvmKey(given.text)
   if (!key) settings.problem(`${given.variable} does not hold a key: 64 hex characters`)
   if (isProduction && key && isKnownToEverybody(key)) settings.problem(developmentKey(variable))

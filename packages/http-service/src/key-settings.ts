@@ -1,10 +1,10 @@
 // Private keys among the settings: by value or by file; in development made at first use.
 
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { SettingsReader } from './config.ts'
 import type { Mode } from './http-settings.ts'
 import { developmentSeed, isDevelopmentSeed, parseKeySeed } from './key-seeds.ts'
+import { type GivenSecret, readSecret } from './secret-settings.ts'
 
 export interface WantedKey {
   mode: Mode
@@ -37,6 +37,7 @@ function parseSeed(
   { text, variable }: GivenSecret,
   isProduction: boolean,
 ): Uint8Array | null {
+  if (text === null) return null
   const seed = parseKeySeed(text)
   if (!seed) settings.problem(`${variable} does not hold a key: 64 hex characters, or a wallet's keypair`)
   if (seed && isProduction && isDevelopmentSeed(seed)) settings.problem(developmentKey(variable))
@@ -45,29 +46,6 @@ function parseSeed(
 
 export function developmentKey(variable: string): string {
   return `${variable} is a development key: anybody may have it. Make a new one for production`
-}
-
-export interface GivenSecret {
-  text: string
-  /** Which of the two it is from. */
-  variable: string
-}
-
-/** A secret, from a variable or from the file that another names; null where neither is set. */
-export function readSecret(settings: SettingsReader, variable: string): GivenSecret | null {
-  const text = settings.text(variable)
-  const file = settings.text(`${variable}_FILE`)
-  if (text) return { text, variable }
-  return file ? { text: readSecretFile(settings, `${variable}_FILE`, file), variable: `${variable}_FILE` } : null
-}
-
-function readSecretFile(settings: SettingsReader, variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return ''
-  }
 }
 
 /** One key for two purposes would let a signature of one kind pass for another. */

@@ -17,7 +17,7 @@ const GIBIBYTE = 1_073_741_824
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 
-it('PAY-01, PAY-08..14, PAY-22, ERR-01, STATE-01, SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
+it('PAY-01, PAY-08, PAY-09, PAY-10, PAY-11, PAY-12, PAY-13, PAY-14, PAY-22, ERR-01, STATE-01, SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
   const { status, headers, body } = await shop.post<Quote>('/v1/storage/request', { units: 3 })
   expect(status).toBe(402)
   expect(headers.get('content-type')).toMatch(/^application\/json/)

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('GET /v1/receipts/{receipt_id}', () => {
-  it('RCPT-01, RCPT-04..06, RCPT-13, SHAPE-07, AMB-16, AMB-42, AMB-90 a receipt of the primary chain', async () => {
+  it('RCPT-01, RCPT-04, RCPT-05, RCPT-06, RCPT-13, SHAPE-07, AMB-16, AMB-42, AMB-90 a receipt of the primary chain', async () => {
     const { status, headers, body } = await shop.get(`/v1/receipts/${primary.receipt_id}`)
     expect(status).toBe(200)
     expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -52,7 +52,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
     expect(body).toEqual(primary.receipt)
   })
 
-  it('RCPT-04..06, RCPT-13, AMB-16, AMB-75 a receipt of the EVM chain', async () => {
+  it('RCPT-04, RCPT-05, RCPT-06, RCPT-13, AMB-16, AMB-75 a receipt of the EVM chain', async () => {
     const { body } = await shop.get<SignedReceipt>(`/v1/receipts/${evm.receipt_id}`)
     expect(body).toMatchObject({
       network: 'evm-mainnet',

@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settingsTester } from '../test-settings.ts'
 import { readArweaveSettings } from './settings.ts'
 import { SEED } from './test-arweave.ts'
 
@@ -15,21 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-function read(variables: Variables) {
-  const settings = new SettingsReader(variables)
-  const read = readArweaveSettings(settings)
-  settings.done()
-  return read
-}
-
-function problemsOf(variables: Variables): string {
-  try {
-    read(variables)
-  } catch (error) {
-    return (error as Error).message
-  }
-  return ''
-}
+const { read, problemsOf } = settingsTester(readArweaveSettings)
 
 describe('settings of Arweave', () => {
   it('are none where nothing is set, or all is as in the example', () => {

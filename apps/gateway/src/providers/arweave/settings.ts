@@ -1,8 +1,8 @@
 // Settings of Arweave: who takes data items to the chain, and where they are read.
 
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
 import { parseKeySeed } from '@svc/http-service/key-seeds'
+import { readSecret } from '@svc/http-service/secret-settings'
 
 export interface ArweaveSettings {
   /** Of a service that speaks as Turbo does, without a slash at its end. */
@@ -73,21 +73,9 @@ function readToken(settings: SettingsReader): string {
 
 /** Never told in a problem. */
 function readSeed(settings: SettingsReader): Uint8Array {
-  const text = settings.text('ARWEAVE_KEY')
-  const file = settings.text('ARWEAVE_KEY_FILE')
-  if (text && file) settings.problem('ARWEAVE_KEY and ARWEAVE_KEY_FILE are both set: leave one of them out')
-  const held = text || (file && readFile(settings, file))
-  if (held === null) return NO_KEY
-  const seed = parseKeySeed(held)
+  const given = readSecret(settings, 'ARWEAVE_KEY')
+  if (given?.text === null) return NO_KEY
+  const seed = parseKeySeed(given?.text ?? '')
   if (!seed) settings.problem("ARWEAVE_KEY must be 64 hex characters or a wallet's keypair, or be in a file")
   return seed ?? NO_KEY
-}
-
-function readFile(settings: SettingsReader, file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    settings.problem(`ARWEAVE_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return null
-  }
 }

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { calibration, mainnet } from '@filoz/synapse-core/chains'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settingsTester } from '../test-settings.ts'
 import { readFilecoinSettings } from './settings.ts'
 
 const KEY = `0x${'5c'.repeat(32)}`
@@ -16,21 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-function read(variables: Variables) {
-  const settings = new SettingsReader(variables)
-  const read = readFilecoinSettings(settings)
-  settings.done()
-  return read
-}
-
-function problemsOf(variables: Variables): string {
-  try {
-    read(variables)
-  } catch (error) {
-    return (error as Error).message
-  }
-  return ''
-}
+const { read, problemsOf } = settingsTester(readFilecoinSettings)
 
 describe('settings of Filecoin', () => {
   it('are none where nothing is set, or all is as in the example', () => {

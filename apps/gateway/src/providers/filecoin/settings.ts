@@ -1,7 +1,7 @@
 // Settings of Filecoin: a storage provider that proves what it keeps (PDP), and the contract that pays for it.
 
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
+import { readSecret } from '@svc/http-service/secret-settings'
 
 export interface FilecoinSettings {
   /** Where the provider takes pieces, without a slash at its end. */
@@ -83,21 +83,10 @@ function readAddress(settings: SettingsReader, name: string, meaning: string, fa
 
 /** Never told in a problem. */
 function readKey(settings: SettingsReader): `0x${string}` {
-  const text = settings.text('FILECOIN_KEY')
-  const file = settings.text('FILECOIN_KEY_FILE')
-  if (text && file) settings.problem('FILECOIN_KEY and FILECOIN_KEY_FILE are both set: leave one of them out')
-  const key = text || (file && readFile(settings, file))
+  const given = readSecret(settings, 'FILECOIN_KEY')
+  const key = given ? given.text : ''
   if (key !== null && !/^(?:0x)?[0-9a-fA-F]{64}$/.test(key)) {
     settings.problem('FILECOIN_KEY must be a private key of 64 hex characters, or be in a file')
   }
   return `0x${(key ?? '').replace(/^0x/, '')}`
-}
-
-function readFile(settings: SettingsReader, file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    settings.problem(`FILECOIN_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return null
-  }
 }

@@ -1,8 +1,7 @@
 // Settings of Firestore.
 
-import { createPrivateKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
+import { readServiceAccount, type ServiceAccount } from '../google-account.ts'
 
 export interface FirestoreSettings {
   project: string
@@ -13,12 +12,6 @@ export interface FirestoreSettings {
   /** `host:port` of an emulator, which is spoken to in the clear and without credentials; null for Google's own. */
   emulator: string | null
   maxObjectBytes: number
-}
-
-/** Of a key file as Google gives it out; a secret. */
-interface ServiceAccount {
-  client_email: string
-  private_key: string
 }
 
 const MIB = 1024 * 1024
@@ -40,7 +33,7 @@ export function readFirestoreSettings(settings: SettingsReader): FirestoreSettin
     project: settings.text('FIRESTORE_PROJECT'),
     database: settings.text('FIRESTORE_DATABASE', DEFAULTS.FIRESTORE_DATABASE),
     collection: settings.text('FIRESTORE_COLLECTION', DEFAULTS.FIRESTORE_COLLECTION),
-    credentials: readCredentials(settings),
+    credentials: readServiceAccount(settings, 'FIRESTORE_CREDENTIALS'),
     emulator: settings.text('FIRESTORE_EMULATOR') || null,
     maxObjectBytes: settings.integer('FIRESTORE_MAX_OBJECT_BYTES', DEFAULT_MAX_OBJECT_BYTES, {
       min: 1,
@@ -70,40 +63,5 @@ function complain(
   }
   if (emulator !== null && credentials) {
     settings.problem('FIRESTORE_EMULATOR takes no credentials: take away one or the other')
-  }
-}
-
-function readCredentials(settings: SettingsReader): ServiceAccount | null {
-  const given = settings.text('FIRESTORE_CREDENTIALS')
-  const file = settings.text('FIRESTORE_CREDENTIALS_FILE')
-  if (given && file)
-    settings.problem('FIRESTORE_CREDENTIALS and FIRESTORE_CREDENTIALS_FILE are both set: take one away')
-  if (!given && !file) return null
-  const variable = given ? 'FIRESTORE_CREDENTIALS' : 'FIRESTORE_CREDENTIALS_FILE'
-  const text = given || readFile(settings, file)
-  const account = text === null ? null : parseAccount(text)
-  if (text !== null && !account) {
-    settings.problem(`${variable} does not hold the key of a service account: the JSON file that Google makes for one`)
-  }
-  return account
-}
-
-function readFile(settings: SettingsReader, file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    settings.problem(`FIRESTORE_CREDENTIALS_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return null
-  }
-}
-
-/** What is wrong with it is not told: the text is a secret. */
-function parseAccount(text: string): ServiceAccount | null {
-  try {
-    const { client_email, private_key } = JSON.parse(text)
-    createPrivateKey(private_key)
-    return typeof client_email === 'string' && client_email.includes('@') ? { client_email, private_key } : null
-  } catch {
-    return null
   }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
+import { readSecret } from '@svc/http-service/secret-settings'
 
 export interface MongodbSettings {
   /** With the credentials in it: a secret. */
@@ -28,27 +28,16 @@ export function readMongodbSettings(settings: SettingsReader): MongodbSettings |
 
 /** Never told in a problem: it holds a password. */
 function readUrl(settings: SettingsReader): string | null {
-  const text = settings.text('MONGODB_URL')
-  const file = settings.text('MONGODB_URL_FILE')
-  if (!text && !file) return null
-  if (text && file) settings.problem('MONGODB_URL and MONGODB_URL_FILE are both set: leave one of them out')
-  const url = text || readUrlFile(settings, file)
-  if (url !== null && !URL_FORM.test(url)) {
+  const given = readSecret(settings, 'MONGODB_URL')
+  if (!given) return null
+  const { text, variable } = given
+  if (text !== null && !URL_FORM.test(text)) {
     settings.problem(
-      `${text ? 'MONGODB_URL' : 'MONGODB_URL_FILE'} must be mongodb://user:password@host/ or mongodb+srv://…, ` +
+      `${variable} must be mongodb://user:password@host/ or mongodb+srv://…, ` +
         'with special characters of user and password percent-encoded',
     )
   }
-  return url ?? ''
-}
-
-function readUrlFile(settings: SettingsReader, file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    settings.problem(`MONGODB_URL_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return null
-  }
+  return text ?? ''
 }
 
 function readName(settings: SettingsReader, variable: string, fallback: string): string {

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settingsTester } from '../test-settings.ts'
 import { readStorjSettings } from './settings.ts'
 
 const SECRET = 'a-secret-that-nobody-may-see'
@@ -14,21 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-function read(variables: Variables) {
-  const settings = new SettingsReader(variables)
-  const read = readStorjSettings(settings)
-  settings.done()
-  return read
-}
-
-function problemsOf(variables: Variables): string {
-  try {
-    read(variables)
-  } catch (error) {
-    return (error as Error).message
-  }
-  return ''
-}
+const { read, problemsOf } = settingsTester(readStorjSettings)
 
 describe('settings of Storj', () => {
   it('are none where nothing is set, or all is as in the example', () => {

@@ -1,7 +1,7 @@
 // Settings of Storj, or of any other store that speaks S3.
 
-import { readFileSync } from 'node:fs'
 import type { SettingsReader } from '@svc/http-service/config'
+import { readSecret } from '@svc/http-service/secret-settings'
 
 export interface StorjSettings {
   /** The origin of the store, without a slash at its end. */
@@ -43,7 +43,7 @@ export function readStorjSettings(settings: SettingsReader): StorjSettings | nul
     ),
     prefix: readWord(settings, 'STORJ_PREFIX', /^(?:[A-Za-z0-9_-]{1,60}\/){0,4}$/, 'words with a slash after each'),
     accessKeyId: readWord(settings, 'STORJ_ACCESS_KEY_ID', /^[\w.-]{1,200}$/, 'the access key of S3 credentials'),
-    secretAccessKey: readSecret(settings),
+    secretAccessKey: readSecretKey(settings),
     redirect: settings.oneOf('STORJ_REDIRECT', ['off', 'get', 'all'], 'off'),
   }
 }
@@ -66,22 +66,9 @@ function readWord(settings: SettingsReader, name: keyof typeof DEFAULTS, form: R
 }
 
 /** Never told in a problem. */
-function readSecret(settings: SettingsReader): string {
-  const text = settings.text('STORJ_SECRET_ACCESS_KEY')
-  const file = settings.text('STORJ_SECRET_ACCESS_KEY_FILE')
-  if (text && file) {
-    settings.problem('STORJ_SECRET_ACCESS_KEY and STORJ_SECRET_ACCESS_KEY_FILE are both set: leave one of them out')
-  }
-  const secret = text || (file && readFile(settings, file))
-  if (secret === '') settings.problem('STORJ_SECRET_ACCESS_KEY must be the secret of the access key, or be in a file')
-  return secret ?? ''
-}
-
-function readFile(settings: SettingsReader, file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    settings.problem(`STORJ_SECRET_ACCESS_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-    return null
-  }
+function readSecretKey(settings: SettingsReader): string {
+  const given = readSecret(settings, 'STORJ_SECRET_ACCESS_KEY')
+  if (!given?.text && given?.text !== null)
+    settings.problem('STORJ_SECRET_ACCESS_KEY must be the secret of the access key, or be in a file')
+  return given?.text ?? ''
 }
