@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { commitmentThread } from '@svc/gateway/providers/filecoin/commitment-thread'
 import { openFilecoin } from '@svc/gateway/providers/filecoin/open'
 import type { FilecoinSettings } from '@svc/gateway/providers/filecoin/settings'
@@ -11,14 +9,12 @@ import type { SlowStore } from '@svc/gateway/providers/slow-store'
 import { startFilecoinServer } from '@svc/testbed/providers/filecoin/start'
 import { create } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
 import { drainBytes, secondsOf } from '../bytes.ts'
-import { median, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
 import { reportTo, startServer } from '../server-process.ts'
+import { drain, MEBIBYTE, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-const ROUNDS = 5
-const MIB = 1_048_576
-const SMALL = 32 * MIB
-const LARGE = 256 * MIB
-const CHUNK = Buffer.alloc(MIB, 'svc')
+const SMALL = 32 * MEBIBYTE
+const CHUNK = Buffer.alloc(MEBIBYTE, 'svc')
 
 // As a process of its own this file is the provider, so that its work is not counted as the driver's.
 if (process.send) await serve()
@@ -29,60 +25,47 @@ export async function filecoinRows(): Promise<Row[]> {
   const store = await openFilecoin(server.facts as FilecoinSettings) // as `serve` below tells them
   const commitmentOf = commitmentThread()
   const seconds = { thread: [] as number[], bare: [] as number[], get: [] as number[], bareGet: [] as number[] }
-  await settle(store, MIB) // makes the data set
+  await settle(store, MEBIBYTE) // makes the data set
   for (let round = 0; round < ROUNDS; round++) {
     seconds.bare.push(await secondsOf(async () => commitTo(SMALL)))
-    seconds.thread.push(await secondsOf(() => commitmentOf(source(SMALL))))
+    seconds.thread.push(await secondsOf(() => commitmentOf(source(SMALL, CHUNK))))
   }
-  const barePut = await secondsOf(async () => commitTo(LARGE))
+  const barePut = await secondsOf(async () => commitTo(SIZE))
   let ref = ''
   const put = await secondsOf(async () => {
-    ref = await settle(store, LARGE)
+    ref = await settle(store, SIZE)
   })
   for (let round = 0; round < ROUNDS; round++) {
     seconds.bareGet.push(await secondsOf(() => drainBytes(`${server.url}/piece/${ref}`)))
     seconds.get.push(await secondsOf(async () => drain((await store.read(ref))!)))
   }
   await server.stop()
-  const row = (
-    what: string,
-    size: number,
-    ours: number[],
-    against: string,
-    theirs: number[],
-    atLeast: number,
-  ): Row => ({
-    what: `filecoin: ${what}`,
-    measured: speed(size, ours),
-    against: `${against}: ${speed(size, theirs)}`,
-    ratio: median(theirs) / median(ours),
-    goal: { atLeast },
-  })
   const { thread, bare, get, bareGet } = seconds
   return [
-    row('commitment to 32 MiB, in a thread', SMALL, thread, 'the bare WASM', bare, 0.9),
-    row('256 MiB until they have settled', LARGE, [put], 'the bare WASM alone', [barePut], 0.7),
-    row('GET of 256 MiB', LARGE, get, 'bare node:http', bareGet, 0.8),
+    speedRow({
+      what: 'filecoin: commitment to 32 MiB, in a thread',
+      ours: thread,
+      against: 'the bare WASM',
+      theirs: bare,
+      size: SMALL,
+      atLeast: 0.9,
+    }),
+    speedRow({
+      what: 'filecoin: 256 MiB until they have settled',
+      ours: [put],
+      against: 'the bare WASM alone',
+      theirs: [barePut],
+      atLeast: 0.7,
+    }),
+    speedRow({ what: 'filecoin: GET of 256 MiB', ours: get, against: 'bare node:http', theirs: bareGet }),
   ]
 }
-
-const speed = (size: number, seconds: number[]) => `${(size / MIB / median(seconds)).toFixed(0)} MiB/s`
 
 function commitTo(length: number): void {
   const hasher = create()
   for (let left = length; left > 0; left -= CHUNK.length) hasher.write(CHUNK)
   hasher.digestInto(new Uint8Array(hasher.multihashByteLength()), 0, true)
   hasher.free()
-}
-
-function source(length: number): Readable {
-  let left = length
-  return new Readable({
-    read() {
-      this.push(left > 0 ? CHUNK : null)
-      left -= CHUNK.length
-    },
-  })
 }
 
 async function settle(store: SlowStore, size: number): Promise<string> {
@@ -93,17 +76,12 @@ async function settle(store: SlowStore, size: number): Promise<string> {
     size,
     sha256: sha256.digest('hex'),
     contentType: 'application/octet-stream',
-    open: async () => source(size),
+    open: async () => source(size, CHUNK),
     notes: null,
     note: async () => {},
     signal: new AbortController().signal,
   })
   return ref
-}
-
-async function drain(stream: Readable): Promise<void> {
-  stream.resume()
-  await once(stream, 'end')
 }
 
 async function serve(): Promise<void> {

@@ -1,21 +1,17 @@
 // The Firestore driver against the official SDK with the same chunks, both on the emulator of the testbed, which is in a
 // process of its own.
 
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { Firestore } from '@google-cloud/firestore'
 import { type FirestoreProvider, openFirestore } from '@svc/gateway/providers/firestore/open'
 import { startFirestoreServer } from '@svc/testbed/providers/firestore/start'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
+import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-const MEBIBYTE = 1_048_576
-const SIZE = 256 * MEBIBYTE
-const PIECE = Buffer.alloc(65_536, 'svc')
 const CHUNK = Buffer.alloc(900 * 1024, 'svc')
 const CHUNKS = Math.ceil(SIZE / CHUNK.length)
 const AT_ONCE = 4
-const ROUNDS = 5
-const SAMPLE_MS = 20
 
 export async function firestoreRows(): Promise<Row[]> {
   const { directAddress, stop } = await startFirestoreServer()
@@ -38,7 +34,7 @@ export async function firestoreRows(): Promise<Row[]> {
       seconds.put.push(await secondsOf(() => put(provider, id)))
       seconds.get.push(await secondsOf(async () => drain((await provider.read({ id, ref: null })) as Readable))) // put above
     }
-    growths.push(await memoryGrowth(ours))
+    growths.push(await extraMemory(ours))
     await provider.remove({ id, ref: null })
     const chunk = (n: number) => bare.doc(`bare/${n}`)
     seconds.barePut.push(await secondsOf(() => forEachChunk((n) => chunk(n).set({ data: CHUNK }))))
@@ -50,29 +46,13 @@ export async function firestoreRows(): Promise<Row[]> {
   await provider.close()
   await bare.terminate()
   await stop()
-  const growth = median(growths)
+  const { put: puts, barePut, get: gets, bareGet } = seconds
+  const against = `the SDK with documents of the same size, ${AT_ONCE} at once`
   return [
-    row('PUT of 256 MiB', seconds.put, seconds.barePut),
-    row('GET of 256 MiB', seconds.get, seconds.bareGet),
-    {
-      what: 'Firestore driver: memory for 256 MiB in and out',
-      measured: `${growth.toFixed(0)} MiB more`,
-      against: '64 MiB',
-      ratio: growth / 64,
-      goal: { atMost: 1 },
-    },
+    speedRow({ what: 'Firestore driver: PUT of 256 MiB', ours: puts, against, theirs: barePut }),
+    speedRow({ what: 'Firestore driver: GET of 256 MiB', ours: gets, against, theirs: bareGet }),
+    memoryRow('Firestore driver: memory for 256 MiB in and out', median(growths), 64),
   ]
-}
-
-function row(what: string, ours: number[], theirs: number[]): Row {
-  const rate = (seconds: number) => `${(SIZE / MEBIBYTE / seconds).toFixed(0)} MiB/s`
-  return {
-    what: `Firestore driver: ${what}`,
-    measured: rate(median(ours)),
-    against: `the SDK with documents of the same size, ${AT_ONCE} at once: ${rate(median(theirs))}`,
-    ratio: median(theirs) / median(ours),
-    goal: { atLeast: 0.8 },
-  }
 }
 
 async function forEachChunk(work: (n: number) => Promise<unknown>): Promise<void> {
@@ -87,34 +67,6 @@ function expectChunk(data: Buffer): void {
   if (data.length !== CHUNK.length) throw new Error(`${data.length} bytes came back`)
 }
 
-function source(): Readable {
-  let left = SIZE
-  return new Readable({
-    read() {
-      this.push(left > 0 ? PIECE : null)
-      left -= PIECE.length
-    },
-  })
-}
-
 function put(provider: FirestoreProvider, id: string): Promise<unknown> {
   return provider.write(id, source(), { contentType: 'application/octet-stream', size: SIZE })
-}
-
-async function drain(bytes: Readable): Promise<void> {
-  let length = 0
-  for await (const piece of bytes) length += piece.length
-  if (length !== SIZE) throw new Error(`${length} bytes came back`)
-}
-
-/** In MiB: how much more this process has at most than before. */
-async function memoryGrowth(work: () => Promise<void>): Promise<number> {
-  const before = process.memoryUsage.rss()
-  let peak = before
-  const sampling = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss())
-  }, SAMPLE_MS)
-  await work()
-  clearInterval(sampling)
-  return (peak - before) / MEBIBYTE
 }

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { Storage } from '@google-cloud/storage'
@@ -9,14 +8,10 @@ import { openGcs } from '@svc/gateway/providers/gcs/open'
 import type { StorageProvider } from '@svc/gateway/providers/provider'
 import type { GcsServer } from '@svc/testbed/providers/gcs/start'
 import { secondsOf } from '../bytes.ts'
-import { median, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
+import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-const MEBIBYTE = 1_048_576
-const SIZE = 256 * MEBIBYTE
-const ROUNDS = 5
 const AT_ONCE = 8
-/** As requests give them. */
-const PIECE = Buffer.alloc(65_536, 'svc')
 
 type Store = Pick<GcsServer, 'url' | 'bucket' | 'keyFile'>
 
@@ -27,7 +22,7 @@ export async function gcsRows(): Promise<Row[]> {
   const { url: endpoint, bucket, keyFile } = store
   const credentials = JSON.parse(keyFile)
   const provider = await openGcs({ bucket, prefix: '', credentials, endpoint, iamEndpoint: endpoint, redirect: 'off' })
-  const memory = await memoryRow(provider)
+  const memory = await memoryOf(provider)
   const library = await openLibrary(store)
   const seconds = { put: [] as number[], get: [] as number[], theirPut: [] as number[], theirGet: [] as number[] }
   for (let round = 0; round < ROUNDS; round++) {
@@ -40,59 +35,27 @@ export async function gcsRows(): Promise<Row[]> {
   }
   child.disconnect()
   await once(child, 'exit')
-  return [row('PUT', seconds.put, seconds.theirPut), row('GET', seconds.get, seconds.theirGet), memory]
-}
-
-function row(verb: string, ours: number[], theirs: number[]): Row {
-  const speed = (seconds: number[]) => `${(SIZE / MEBIBYTE / median(seconds)).toFixed(0)} MiB/s`
-  return {
-    what: `gcs: ${verb} of 256 MiB through the driver`,
-    measured: speed(ours),
-    against: `@google-cloud/storage without checksums: ${speed(theirs)}`,
-    ratio: median(theirs) / median(ours),
-    goal: { atLeast: 0.8 },
-  }
+  const against = '@google-cloud/storage without checksums'
+  return [
+    speedRow({ what: 'gcs: PUT of 256 MiB through the driver', ours: seconds.put, against, theirs: seconds.theirPut }),
+    speedRow({ what: 'gcs: GET of 256 MiB through the driver', ours: seconds.get, against, theirs: seconds.theirGet }),
+    memory,
+  ]
 }
 
 /** First of all, in a process that has moved no bytes yet. */
-async function memoryRow(provider: StorageProvider): Promise<Row> {
+async function memoryOf(provider: StorageProvider): Promise<Row> {
   const ids = Array.from({ length: AT_ONCE }, newId)
-  const before = process.memoryUsage.rss()
-  const peakIn = await peakOf(() => Promise.all(ids.map((id) => put(provider, id))))
-  const peakOut = await peakOf(() => Promise.all(ids.map((id) => get(provider, id))))
+  const extra = await extraMemory(async () => {
+    await Promise.all(ids.map((id) => put(provider, id)))
+    await Promise.all(ids.map((id) => get(provider, id)))
+  })
   await Promise.all(ids.map((id) => provider.remove({ id, ref: null })))
-  const extra = (peak: number) => (peak - before) / MEBIBYTE
-  return {
-    what: `gcs: extra memory, ${AT_ONCE} × 256 MiB in, then out, at once`,
-    measured: `${extra(peakIn).toFixed(0)} MiB in, ${extra(peakOut).toFixed(0)} out`,
-    against: '250 MiB',
-    ratio: extra(Math.max(peakIn, peakOut)) / 250,
-    goal: { atMost: 1 },
-  }
-}
-
-async function peakOf(work: () => Promise<unknown>): Promise<number> {
-  let peak = 0
-  const sampling = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss())
-  }, 10)
-  await work()
-  clearInterval(sampling)
-  return peak
+  return memoryRow(`gcs: memory while ${AT_ONCE} × 256 MiB go in, then out, at once`, extra, 250)
 }
 
 function newId(): string {
   return randomBytes(16).toString('hex')
-}
-
-function source(): Readable {
-  let left = SIZE
-  return new Readable({
-    read() {
-      left -= PIECE.length
-      this.push(left >= 0 ? PIECE : null)
-    },
-  })
 }
 
 async function put(provider: StorageProvider, id: string): Promise<void> {
@@ -101,15 +64,6 @@ async function put(provider: StorageProvider, id: string): Promise<void> {
 
 async function get(provider: StorageProvider, id: string): Promise<void> {
   await drain((await provider.read({ id, ref: null }))!)
-}
-
-async function drain(stream: Readable): Promise<void> {
-  let length = 0
-  stream.on('data', (chunk: Buffer) => {
-    length += chunk.length
-  })
-  await once(stream, 'end')
-  if (length !== SIZE) throw new Error(`${length} bytes came`)
 }
 
 /** In sessions, as it would do by itself, but for their beginning: elsewhere than at Google it shows no credentials. */

@@ -3,19 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setInterval } from 'node:timers'
 import { openStorj } from '@svc/gateway/providers/storj/open'
 import type { StorjSettings } from '@svc/gateway/providers/storj/settings'
 import { startStorjServer } from '@svc/testbed/providers/storj/start'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
-import { median, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
 import { reportTo, startServer } from '../server-process.ts'
+import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-const ROUNDS = 5
-const MIB = 1_048_576
-const BYTES = 256 * MIB
 const TYPE = 'application/octet-stream'
 const MEMORY_GOAL_MIB = 96
 
@@ -33,7 +29,7 @@ export async function storjRows(): Promise<Row[]> {
     const [key, bareKey] = [newKey(2 * round), newKey(2 * round + 1)]
     const upload = (await provider.uploadTarget(bareKey.id, about))!
     const download = (await provider.downloadTarget(key, about))!
-    const put = () => provider.write(key.id, source(), { contentType: TYPE, size: BYTES })
+    const put = () => provider.write(key.id, source(), { contentType: TYPE, size: SIZE })
     const get = async () => drain((await provider.read(key))!)
     seconds.barePut.push(await secondsOf(() => send(upload.url, upload.headers)))
     seconds.put.push(await secondsOf(async () => peaks.push(await extraMemory(put))))
@@ -42,64 +38,22 @@ export async function storjRows(): Promise<Row[]> {
     for (const used of [key, bareKey]) await provider.remove(used)
   }
   await server.stop()
-  const row = (what: string, ours: number[], against: string, theirs: number[]): Row => ({
-    what: `storj: ${what} of 256 MiB`,
-    measured: speed(ours),
-    against: `${against}: ${speed(theirs)}`,
-    ratio: median(theirs) / median(ours),
-    goal: { atLeast: 0.8 },
-  })
+  const { put, barePut, get, bareGet } = seconds
   return [
-    row('PUT', seconds.put, 'node:http to a signed address', seconds.barePut),
-    row('GET', seconds.get, 'node:http from a signed address', seconds.bareGet),
-    {
-      what: 'storj: memory while 256 MiB go in, then out',
-      measured: `${Math.max(...peaks).toFixed(0)} MiB more than before`,
-      against: `${MEMORY_GOAL_MIB} MiB`,
-      ratio: Math.max(...peaks) / MEMORY_GOAL_MIB,
-      goal: { atMost: 1 },
-    },
+    speedRow({ what: 'storj: PUT of 256 MiB', ours: put, against: 'node:http to a signed address', theirs: barePut }),
+    speedRow({ what: 'storj: GET of 256 MiB', ours: get, against: 'node:http from a signed address', theirs: bareGet }),
+    memoryRow('storj: memory while 256 MiB go in, then out', Math.max(...peaks), MEMORY_GOAL_MIB),
   ]
 }
 
-const speed = (seconds: number[]) => `${(BYTES / MIB / median(seconds)).toFixed(0)} MiB/s`
 const newKey = (number: number) => ({ id: number.toString(16).padStart(32, '0'), ref: null })
 
-/** In chunks as a request gives them. */
-function source(): Readable {
-  const chunk = Buffer.alloc(65_536, 'svc')
-  let left = BYTES
-  return new Readable({
-    read() {
-      this.push(left > 0 ? chunk : null)
-      left -= chunk.length
-    },
-  })
-}
-
 async function send(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
-  const outgoing = request(url, { method: 'PUT', headers: { ...headers, 'content-length': BYTES } })
+  const outgoing = request(url, { method: 'PUT', headers: { ...headers, 'content-length': SIZE } })
   const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
   await pipeline(source(), outgoing)
   const [response] = await answered
   await textOf(response)
-}
-
-async function drain(stream: Readable): Promise<void> {
-  stream.resume()
-  await once(stream, 'end')
-}
-
-/** The most memory this process has while something is done, over what it had before, in MiB. */
-async function extraMemory(work: () => Promise<unknown>): Promise<number> {
-  const before = process.memoryUsage.rss()
-  let peak = before
-  const timer = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss())
-  }, 20)
-  await work()
-  clearInterval(timer)
-  return (peak - before) / MIB
 }
 
 async function serve(): Promise<void> {

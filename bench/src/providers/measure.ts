@@ -1,0 +1,76 @@
+// What the benchmarks of all drivers have in common.
+
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { median, type Row } from '../row.ts'
+
+export const MEBIBYTE = 1_048_576
+export const SIZE = 256 * MEBIBYTE
+export const ROUNDS = 5
+
+/** As requests give them. */
+const PIECE = Buffer.alloc(65_536, 'svc')
+const SAMPLE_MS = 20
+
+export function source(length = SIZE, piece = PIECE): Readable {
+  let left = length
+  return new Readable({
+    highWaterMark: piece.length,
+    read() {
+      this.push(left >= piece.length ? piece : left > 0 ? piece.subarray(0, left) : null)
+      left -= piece.length
+    },
+  })
+}
+
+export async function drain(stream: Readable, length = SIZE): Promise<void> {
+  let came = 0
+  stream.on('data', (chunk: Buffer) => {
+    came += chunk.length
+  })
+  await once(stream, 'end')
+  if (came !== length) throw new Error(`${came} bytes came`)
+}
+
+/** The most memory this process has while something is done, over what it had before, in MiB. */
+export async function extraMemory(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage.rss()
+  let peak = before
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }, SAMPLE_MS)
+  await work()
+  clearInterval(sampling)
+  return (peak - before) / MEBIBYTE
+}
+
+export interface Compared {
+  what: string
+  /** Seconds of each round. */
+  ours: readonly number[]
+  against: string
+  theirs: readonly number[]
+  size?: number
+  atLeast?: number
+}
+
+export function speedRow({ what, ours, against, theirs, size = SIZE, atLeast = 0.8 }: Compared): Row {
+  const speed = (seconds: readonly number[]) => `${(size / MEBIBYTE / median(seconds)).toFixed(0)} MiB/s`
+  return {
+    what,
+    measured: speed(ours),
+    against: `${against}: ${speed(theirs)}`,
+    ratio: median(theirs) / median(ours),
+    goal: { atLeast },
+  }
+}
+
+export function memoryRow(what: string, extraMib: number, boundMib: number): Row {
+  return {
+    what,
+    measured: `${extraMib.toFixed(0)} MiB more than before`,
+    against: `${boundMib} MiB`,
+    ratio: extraMib / boundMib,
+    goal: { atMost: 1 },
+  }
+}
