@@ -54,7 +54,8 @@ describe('health', () => {
     expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', storage: 'ok' } })
     await rm(other.context.config.dataDir, { recursive: true })
     now += 10_000
-    expect(await (await fetch(`${other.url}/health`)).json()).toMatchObject({ checks: { storage: 'failing' } })
+    const health = async () => (await fetch(`${other.url}/health`)).json()
+    await expect.poll(health).toMatchObject({ checks: { storage: 'failing' } })
     await other.stop()
   })
 })

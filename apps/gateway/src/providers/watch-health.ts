@@ -8,6 +8,8 @@ export type ProviderHealth = () => Promise<ReadonlyMap<string, boolean>>
 const KEPT_MS = 10_000
 /** A provider that does not answer so soon is none that one would sell. */
 const CHECK_WITHIN_MS = 3_000
+/** Nobody waits long for one that hangs: what was known before does for a moment more. */
+const WAIT_MS = 300
 
 export function watchHealth(opened: ReadonlyMap<string, StorageProvider>, now: () => number): ProviderHealth {
   const find = async () => {
@@ -16,8 +18,9 @@ export function watchHealth(opened: ReadonlyMap<string, StorageProvider>, now: (
     const entries = [...opened].map(async ([name, provider]) => [name, (await checks.get(provider)) ?? false] as const)
     return new Map(await Promise.all(entries))
   }
-  const known = remembered({ find, keptMs: () => KEPT_MS, waitMs: 2 * CHECK_WITHIN_MS, now })
-  return async () => (await known()) ?? new Map()
+  const first = find()
+  const known = remembered({ find, keptMs: () => KEPT_MS, waitMs: WAIT_MS, now })
+  return async () => (await known()) ?? first
 }
 
 async function isHealthy(provider: StorageProvider): Promise<boolean> {

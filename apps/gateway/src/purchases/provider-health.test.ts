@@ -46,7 +46,7 @@ it('PAY-03, VER-20 offers what is configured as long as it answers, and says wha
 
   await gcs.stop()
   market.clock.advance(11)
-  expect(await offered()).toEqual(['mongodb', 'firestore'])
+  await expect.poll(offered).toEqual(['mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1 }))).toBe('mongodb')
   const refused = await shop.post<{ error: string; hint: string }>('/v1/storage/request', { units: 1, provider: 'gcs' })
   expect([refused.status, refused.body.error]).toEqual([503, 'STORAGE_UNAVAILABLE'])
@@ -63,6 +63,7 @@ it('PAY-03, VER-20 offers what is configured as long as it answers, and says wha
 
   gcs = await startGcsServer({ folder, port: gcs.port })
   market.clock.advance(11)
+  await expect.poll(offered).toContain('gcs')
   expect(providerOf(await shop.quote({ units: 1, provider: 'gcs' }))).toBe('gcs')
   expect((await shop.get('/health')).body).not.toHaveProperty('warnings')
 })
