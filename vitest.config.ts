@@ -3,6 +3,9 @@ import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { chromiumPath } from './scripts/chromium.ts'
 
+const WATCH_FILE = 'scripts/test-setup/watch-file.ts'
+const LIMIT_PROPERTIES = 'scripts/test-setup/limit-properties.ts'
+
 export default defineConfig({
   test: {
     // Tests wait a good deal for what they started: one more than there are cores keeps them busy.
@@ -18,6 +21,7 @@ export default defineConfig({
             'contracts/**/*.test.ts',
           ],
           isolate: false,
+          setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: 30_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 20_000 } },
@@ -28,6 +32,7 @@ export default defineConfig({
           name: 'acceptance',
           include: ['acceptance/**/*.test.ts'],
           isolate: false,
+          setupFiles: [WATCH_FILE],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -37,6 +42,7 @@ export default defineConfig({
           name: 'browser',
           include: ['packages/protocol/src/**/*.test.ts', 'packages/verifier/src/**/*.test.ts'],
           exclude: ['**/*.node.test.ts'],
+          setupFiles: [LIMIT_PROPERTIES],
           testTimeout: 120_000,
           browser: {
             enabled: true,

@@ -24,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }))
 function svc(...args: string[]) {
   const { PATH } = process.env
   const env = { PATH, HOME: folder }
-  return spawnSync(process.execPath, ['--import', noNetwork, main, ...args], { env, encoding: 'utf8' })
+  return spawnSync(process.execPath, ['--import', noNetwork, main, ...args], { env, encoding: 'utf8', timeout: 20_000 })
 }
 
 describe('svc verify without a network', () => {

@@ -18,7 +18,7 @@ describe('shell completion', () => {
     const complete = (...typed: string[]) => {
       const line = `COMP_WORDS=(${typed.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${typed.length - 1}`
       const program = `${script}\n${line}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-      return execFileSync('bash', ['-c', program], { encoding: 'utf8' }).trim().split('\n')
+      return execFileSync('bash', ['-c', program], { encoding: 'utf8', timeout: 20_000 }).trim().split('\n')
     }
     expect(complete('svc', 'ver')).toEqual(['verify'])
     expect(complete('svc', 'operators', '')).toEqual(expect.arrayContaining(['ls', 'add', 'rm', '--json']))

@@ -64,7 +64,7 @@ describe('a provider that is down', () => {
     expect(await opened.check()).toBe(false)
     await at.server.comeBack()
     for (const provider of [at.provider, opened]) {
-      while (!(await provider.check()));
+      await expect.poll(() => provider.check()).toBe(true)
       expect((await fetchBytes(provider, key))?.equals(bytes)).toBe(true)
     }
   })

@@ -51,7 +51,7 @@ describe('a provider that is down', () => {
     await at.stop()
     await expectTrouble(at.provider, 'unavailable')
     await at.start()
-    while (!(await at.provider.check()));
+    await expect.poll(() => at.provider.check()).toBe(true)
     expect(await fetchBytes(at.provider, key)).toEqual(bytes)
   })
 
@@ -63,7 +63,7 @@ describe('a provider that is down', () => {
     expect(await provider.check()).toBe(false)
     const back = await startMongodbServer({ port: server.port })
     onTestFinished(() => back.stop())
-    while (!(await provider.check()));
+    await expect.poll(() => provider.check()).toBe(true)
     expect(await fetchBytes(provider, await keep(provider, Buffer.from('here')))).toEqual(Buffer.from('here'))
   })
 

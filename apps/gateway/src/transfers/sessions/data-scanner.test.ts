@@ -43,7 +43,9 @@ describe('the part in its JSON', () => {
     const part = fc.uniqueArray(member, { selector: ([key]) => key }).map((members) => Object.fromEntries(members))
     fc.assert(
       fc.property(part, fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 2), (document, length, indent) => {
-        expect(read(JSON.stringify(document, null, indent), length)).toEqual(document)
+        const text = JSON.stringify(document, null, indent)
+        fc.pre(Buffer.byteLength(text) < MAX_REST_BYTES)
+        expect(read(text, length)).toEqual(document)
       }),
       { numRuns: 1000 },
     )

@@ -1,0 +1,11 @@
+import { Worker } from 'node:worker_threads'
+import type { Watched } from './watch-thread.ts'
+
+/** One for all test files of a process. */
+const thread = new Worker(new URL('./watch-thread.ts', import.meta.url), { execArgv: [] })
+thread.unref()
+
+/** From now on, in place of what was watched before. */
+export function watch(watched: Watched | null): void {
+  thread.postMessage(watched)
+}
