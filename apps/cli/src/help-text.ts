@@ -24,5 +24,6 @@ Exit codes:
   2  wrong usage             130  interrupted
 
 Settings come from options, then variables, then $XDG_CONFIG_HOME/svc/config.json (\`svc config\`).
-SVC_DEBUG=1 adds stack traces to errors. NO_COLOR is honoured.
+SVC_DEBUG=1 adds stack traces to errors. NO_COLOR is honoured. Behind a proxy: NODE_USE_ENV_PROXY=1
+with HTTPS_PROXY.
 `

@@ -2,14 +2,14 @@
 // `svc`, the command line of storage gateways.
 
 import * as nodeModule from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { userFolder } from '@svc/sdk/user-folder'
 import { EXIT, Interrupted } from './failures.ts'
 
 const { env, stdin, stdout, stderr } = process
 
 // Halves the time to start; Node 20 cannot. In a folder of our own: nobody else may put code there.
-nodeModule.enableCompileCache?.(join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc'))
+const cache = userFolder(env, 'XDG_CACHE_HOME')
+if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
 const controller = new AbortController()
 
@@ -21,12 +21,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// Whoever reads our output may have seen enough: `svc ls | head`.
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  throw error
+// Whoever reads our words may have seen enough: `svc put photos | head`. What was begun is brought to its end all the
+// same, and the exit code tells how. A result that cannot be written for another reason is one that nobody has.
+let isLost = false
+stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE' || isLost) return
+  isLost = true
+  stderr.write(`error: the result cannot be written: ${message}\n`)
+  process.exitCode ||= EXIT.failed
 })
+stderr.on('error', () => {})
 
 const { run } = await import('./run.ts')
 const world = { env, stdin, stdout, stderr, signal: controller.signal, now: Date.now }
-process.exitCode = await run(process.argv.slice(2), world)
+const exitCode = await run(process.argv.slice(2), world)
+process.exitCode = exitCode || (isLost ? EXIT.failed : EXIT.ok)

@@ -88,7 +88,13 @@ describe('the command line', () => {
     const { exitCode, stdout, stderr } = await home.svc(args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(text)
-    expect(stderr).toContain('Usage: svc')
+    expect(stderr).toMatch(/Usage: svc|`svc --help` lists the commands/)
+    const [told, ...others] = jsonLines((await home.svc([...args, '--json'])).stderr)
+    expect([told, others]).toMatchObject([{ error: { code: 'usage', exit_code: 2, message: expect.any(String) } }, []])
+  })
+
+  it('does not bury an unknown command under the help of all others', async () => {
+    expect((await home.svc(['frobnicate'])).stderr.split('\n').length).toBeLessThan(6)
   })
 
   it('takes global options before and behind the command, whatever words they hold', async () => {

@@ -72,7 +72,8 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
-      writeErr: (text) => void world.stderr.write(text),
+      // Programs are told in another way.
+      writeErr: (text) => void (argv.includes('--json') || world.stderr.write(text)),
       getOutHelpWidth: () => helpWidth(world.stdout),
       getErrHelpWidth: () => helpWidth(world.stderr),
     })
@@ -81,7 +82,8 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open)
   }
-  return program
+  // The help of all commands would hide the error that it follows.
+  return program.showHelpAfterError('`svc --help` lists the commands')
 }
 
 /** Long lines are hard to read, however wide the terminal. */

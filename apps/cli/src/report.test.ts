@@ -47,6 +47,20 @@ describe('how commands end', () => {
     expect(tell(new NoAnswer('no answer'))).toMatchObject({ exitCode: 1, hint: expect.stringContaining('--gateway') })
   })
 
+  it('asks for the address where something else answers there', () => {
+    expect(tell(new GatewayError(404, null, null)).hint).toContain('--gateway')
+  })
+
+  it('speaks of a proxy where there is one that Node does not use', () => {
+    const hintWith = (env: Record<string, string>) => {
+      const { world, stderr } = testWorld(env)
+      report(world, new NoAnswer('no answer'), { json: false })
+      return stderr()
+    }
+    expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128' })).toContain('NODE_USE_ENV_PROXY=1')
+    expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128', NODE_USE_ENV_PROXY: '1' })).toContain('--gateway')
+  })
+
   it('says of money that did not move that it did not', () => {
     expect(tell(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
   })

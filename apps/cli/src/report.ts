@@ -13,7 +13,7 @@ import {
 import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './failures.ts'
 import { jsonLine, shown } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
-import type { World } from './world.ts'
+import type { Environment, World } from './world.ts'
 
 export interface Told {
   exitCode: number
@@ -26,10 +26,11 @@ export interface Told {
 /** The exit code. */
 export function report(world: World, error: unknown, { json }: { json: boolean }): number {
   const { env, stderr } = world
-  const told = tell(error)
+  const { hint, ...rest } = tell(error)
+  const told = { ...rest, hint: rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint }
   if (json) {
-    const { exitCode: exit_code, ...rest } = told
-    stderr.write(`${jsonLine({ error: { ...rest, exit_code } })}\n`)
+    const { exitCode: exit_code, ...document } = told
+    stderr.write(`${jsonLine({ error: { ...document, exit_code } })}\n`)
   } else {
     const style = styleFor(stderr, env)
     stderr.write(`${style.bad('error:')} ${shown(told.message)}\n`)
@@ -59,6 +60,18 @@ export function tell(error: unknown): Told {
   if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
   if (error instanceof Failure) return aboutFailure(error, EXIT.failed, 'failed')
   return aboutSurprise(error)
+}
+
+/** Node takes no notice of a proxy unless it is told to. */
+function proxyHint({
+  HTTPS_PROXY,
+  https_proxy,
+  HTTP_PROXY,
+  http_proxy,
+  NODE_USE_ENV_PROXY,
+}: Environment): string | null {
+  const isThere = [HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy].some(Boolean)
+  return isThere && !NODE_USE_ENV_PROXY ? 'to go through your proxy, set NODE_USE_ENV_PROXY=1' : null
 }
 
 const ADDRESS_OF: Record<ServiceName, string> = {
@@ -108,8 +121,13 @@ function aboutRefusal({ code, message, hint, inputs, requestId, status, service 
     exitCode: EXIT.failed,
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
-    hint: hintAfter(hint, COMMANDS_FOR[code] ?? (status >= 500 ? 'the trouble is on its side: try again later' : null)),
+    hint: hintAfter(hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
   }
+}
+
+function hintFor(status: number, code: string, service: ServiceName): string | null {
+  if (status >= 500) return 'the trouble is on its side: try again later'
+  return code === `http_${status}` ? `is this the address of the ${service}? (${ADDRESS_OF[service]})` : null
 }
 
 /** The gateway's hint first; it is about HTTP, so what to type comes behind it. */
@@ -124,6 +142,7 @@ const COMMANDS_FOR: Record<string, string> = {
   receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',
+  idempotency_conflict: 'under this --name another order was asked for: repeat that one, or choose another name',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` shows what is there',
   delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',

@@ -1,6 +1,6 @@
 import { PaymentError } from '@svc/sdk/errors'
 import { CommanderError } from 'commander'
-import { EXIT } from './failures.ts'
+import { EXIT, UsageError } from './failures.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
 import type { World } from './world.ts'
@@ -11,15 +11,24 @@ function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unkno
   return aborted && !isAboutMoney ? reason : error
 }
 
+/** People have been told by Commander. */
+function misuse({ code, message }: CommanderError): UsageError {
+  const what = code === 'commander.help' ? 'no command is given' : message.replace(/^error: /, '')
+  return new UsageError(what, '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
+}
+
 /** Carries out one command line; its exit code. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
+  const isJson = argv.includes('--json')
   const program = await createProgram(argv, world)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
   } catch (error) {
-    // Commander has said what is wrong, or shown the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    return report(world, interruptionOr(error, world.signal), { json: argv.includes('--json') })
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
+    if (error instanceof CommanderError) return isJson ? report(world, misuse(error), { json: true }) : EXIT.usage
+    // Whoever was to get the bytes has seen enough.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
+    return report(world, interruptionOr(error, world.signal), { json: isJson })
   }
 }

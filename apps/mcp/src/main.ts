@@ -2,11 +2,11 @@
 // `svc-mcp`: over stdio, or over HTTP with `--http PORT`.
 
 import * as nodeModule from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { userFolder } from '@svc/sdk/user-folder'
 
 // Halves the time to start; Node 20 cannot. In a folder of our own: nobody else may put code there.
-nodeModule.enableCompileCache?.(join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc'))
+const cache = userFolder(process.env, 'XDG_CACHE_HOME')
+if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
 let stop = () => {}
 const end = new Promise<void>((resolve) => {
@@ -19,6 +19,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(1))
   })
 }
+
+// A client that does not read the log is no reason to leave a purchase.
+process.stderr.on('error', () => {})
 
 const { serve } = await import('./serve.ts')
 process.exit(await serve(stop, end))

@@ -49,6 +49,19 @@ describe('over stdio', () => {
     expect(await log).toContain('explain: done')
     expect(await log).not.toContain(key)
   })
+
+  it.each(['stderr', 'stdout'] as const)('a client that closes %s ends no call that is under way', async (stream) => {
+    const child = start({})
+    child[stream].destroy()
+    const answers = stream === 'stderr' ? text(child.stdout) : null
+    for (let id = 1; id < 4; id++) {
+      const params = { name: 'explain', arguments: { about: 'money' } }
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`)
+    }
+    child.stdin.end()
+    expect(await once(child, 'exit')).toEqual([0, null])
+    if (answers) expect((await answers).split('\n')).toHaveLength(4)
+  })
 })
 
 describe('starting', () => {

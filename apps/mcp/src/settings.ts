@@ -1,8 +1,8 @@
 // What whoever runs the server has set. A model can change none of it.
 
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { localAgent } from '@svc/sdk/local-services'
+import { userFolder } from '@svc/sdk/user-folder'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './failures.ts'
 import { microDollars } from './money/micro-dollars.ts'
@@ -67,7 +67,7 @@ export function readSettings(env: Variables, folder: string): Settings {
     gateway,
     agent: optional('SVC_AGENT', address) ?? (problems.length === 0 ? localAgent(gateway) : null),
     root: resolve(folder, env.SVC_MCP_ROOT || '.'),
-    stateFolder: stateFolder(env),
+    stateFolder: stateFolder(env) ?? note('SVC_MCP_STATE must name a folder: nothing says where your home is', ''),
     walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,
     nodes: { solana: optional('SVC_PRIMARY_RPC', address), eip155: optional('SVC_EVM_RPC', address) },
     pinnedKeys: optional('SVC_KEYS', keys) ?? [],
@@ -85,9 +85,6 @@ export function readSettings(env: Variables, folder: string): Settings {
   return settings
 }
 
-function stateFolder(env: Variables): string {
-  if (env.SVC_MCP_STATE) return resolve(env.SVC_MCP_STATE)
-  // The XDG rule: a path that is not absolute does not count.
-  const base = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME ?? homedir(), '.config')
-  return join(base, 'svc')
+function stateFolder(env: Variables): string | null {
+  return env.SVC_MCP_STATE ? resolve(env.SVC_MCP_STATE) : userFolder(env, 'XDG_CONFIG_HOME')
 }

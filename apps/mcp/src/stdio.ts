@@ -8,7 +8,8 @@ import { createServer, type Serving } from './server.ts'
 export async function serveStdio(serving: Serving, gone: () => void): Promise<Running> {
   const server = createServer(serving)
   process.stdin.once('end', gone)
-  process.stdout.once('error', gone)
+  // More than once: calls that are under way still answer.
+  process.stdout.on('error', gone)
   await server.connect(new StdioServerTransport())
   return {
     async stop() {

@@ -1,6 +1,7 @@
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '@svc/payments/legs'
 import { type PricedLeg, priceLegs } from '@svc/payments/x402'
+import type { Market } from './market.ts'
 import type { Sales } from './sales.ts'
 
 export type PricedLegs = [PricedLeg, ...PricedLeg[]]
@@ -15,9 +16,12 @@ export interface Due {
 }
 
 /** What is due, on each leg it may be paid by right now; the first is the default. */
-export async function priceOnLegs(sales: Sales, { totalUsd, units, choice, from }: Due): Promise<PricedLegs> {
-  const chosen = chosenLegs(await sales.offeredLegs(), choice, from)
-  const [first, ...others] = priceLegs(chosen, await sales.oracle.rates(), totalUsd, units)
+export async function priceOnLegs(sales: Sales, due: Due): Promise<PricedLegs> {
+  return priceOnMarket(await sales.market(), due)
+}
+
+export function priceOnMarket({ legs, rates }: Market, { totalUsd, units, choice, from }: Due): PricedLegs {
+  const [first, ...others] = priceLegs(chosenLegs(legs, choice, from), rates, totalUsd, units)
   if (first) return [first, ...others]
   throw new ServiceError('chain_unavailable', 'no way to pay is available right now', { hint: 'try again in a minute' })
 }

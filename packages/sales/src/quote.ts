@@ -6,10 +6,14 @@ import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { PricedLegs } from './price-legs.ts'
 
-export interface Offer<Terms, Summary> {
+/** What only this quote has. */
+export interface QuoteId {
   payReqId: string
   /** Unix seconds. */
   expiresAt: number
+}
+
+export interface Offer<Terms, Summary> extends QuoteId {
   isDevelopment: boolean
   legs: PricedLegs
   url: string
@@ -61,19 +65,25 @@ const INFO_SCHEMA = {
 }
 
 /** What of a quote goes into the header, whatever it is a quote of. */
-interface AnyQuote {
+export interface AnyQuote {
   x402Version: 2
   resource: object
   accepts: readonly object[]
   extensions: { svc: { info: object } }
 }
 
-/** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */
 export function quoteAnswer<Quote extends AnyQuote>(text: string, quote: Quote): Answer<JsonText<Quote>> {
-  const { x402Version, resource, accepts, extensions } = quote
-  const header = { x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
-  const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
-  return new Answer(402, new JsonText<Quote>(text), { 'payment-required': encoded })
+  return paymentRequired(text, headerText(quote))
+}
+
+/** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */
+export function headerText({ x402Version, resource, accepts, extensions }: AnyQuote): string {
+  return JSON.stringify({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
+}
+
+export function paymentRequired<Quote>(body: string, header: string): Answer<JsonText<Quote>> {
+  const encoded = Buffer.from(header).toString('base64')
+  return new Answer(402, new JsonText<Quote>(body), { 'payment-required': encoded })
 }
 
 function steps({ isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep }: Offer<unknown, unknown>): string[] {

@@ -14,15 +14,16 @@ import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
 import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
+import { type Market, watchMarket } from './market.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
 export interface Sales {
   /** Legs that can be paid right now: a token account that does not exist cannot. */
   offeredLegs(): Promise<Leg[]>
+  market(): Promise<Market>
   reader(network: Network): PaymentReader
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
   treasuries: readonly Treasury[]
-  oracle: PriceOracle
 }
 
 /** Where everything sold on one network is paid. */
@@ -57,11 +58,13 @@ export async function openSales(
     [PRIMARY, createChainProbe(PRIMARY, secrets.primaryRpcUrls, now)],
     [EVM, createChainProbe(EVM, secrets.evmRpcUrls, now)],
   ])
+  const offeredLegs = async () => {
+    const existing = await tokenAccounts.existing()
+    return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
+  }
   return {
-    async offeredLegs() {
-      const existing = await tokenAccounts.existing()
-      return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
-    },
+    offeredLegs,
+    market: watchMarket(offeredLegs, priceOracle(config, secrets, now, log)),
     reader: ({ family }) => readers[family],
     async health(network) {
       const probe = treasuries.has(network) && probes.get(network)
@@ -74,7 +77,6 @@ export async function openSales(
       legs: legs.filter(({ of }) => of.network === network),
       balances: balanceReader(network, secrets),
     })),
-    oracle: priceOracle(config, secrets, now, log),
   }
 }
 

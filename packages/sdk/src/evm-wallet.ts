@@ -1,66 +1,55 @@
 // Pays on an EVM chain: its coin or ERC-20 tokens, with the quote's id behind the calldata.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import {
-  type Address,
-  concat,
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  http,
-  keccak256,
-  type LocalAccount,
-  parseTransaction,
-  stringToHex,
-  zeroAddress,
-} from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { utf8 } from '@svc/protocol/bytes'
 import { PaymentError } from './errors.ts'
+import { transfer } from './wallets/erc20.ts'
 import { evmFate } from './wallets/evm-fate.ts'
-import { evmToken } from './wallets/evm-token.ts'
+import { type Hex, hexOf, ZERO_ADDRESS } from './wallets/evm-hex.ts'
+import { connectEvm, type EvmCall } from './wallets/evm-node.ts'
+import { accountOf, type EvmAccount, feesOf, transactionHash } from './wallets/evm-transaction.ts'
 import { OTHER_CHAIN, shortage, strangeCoin } from './wallets/objections.ts'
 import { isPrivateHost } from './wallets/private-host.ts'
 import type { Wallet } from './wallets/wallet.ts'
 
 const NATIVE_DECIMALS = 18
 const LANDS_WITHIN_SECONDS = 60
+/** Whoever is paid may be a contract, and so is every token: what runs there is at the expense of the payer. */
+const MAX_GAS = 1_000_000n
 /** Nodes take a second transaction of one nonce only for at least a tenth more. */
 const replacing = (fee: bigint) => (fee * 9n) / 8n + 1n
 
 /** Of a private key in hand, or a viem account that can sign transactions. */
-export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | LocalAccount }): Wallet {
-  const owner = typeof account === 'string' ? privateKeyToAccount(account) : account
-  // Questions of one moment go out together, and one node answers them all.
-  const node = createPublicClient({ transport: http(rpcUrl, { batch: true }), cacheTime: 0 })
+export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | EvmAccount }): Wallet {
+  const owner = typeof account === 'string' ? accountOf(account) : account
+  const node = connectEvm(rpcUrl)
 
   /** With all that it may cost. */
   async function priced(leg: PaymentLeg) {
     const call = evmTransfer(leg)
-    const [gas, { maxFeePerGas, maxPriorityFeePerGas }] = await Promise.all([
-      node.estimateGas({ account: owner.address, ...call }),
-      node.estimateFeesPerGas(),
-    ])
-    return { ...call, gas, maxFeePerGas, maxPriorityFeePerGas }
+    const [gas, fees] = await Promise.all([node.gas(owner.address, call), node.fees()])
+    if (gas > MAX_GAS) throw new RangeError(`it would take ${gas} gas, and a transfer takes far less`)
+    return { ...call, gas, ...fees }
   }
 
   async function signWith(leg: PaymentLeg, nonce: number | null, floor: { max: bigint; priority: bigint }) {
     const [chainId, block, nextNonce, call] = await Promise.all([
-      node.getChainId(),
-      node.getBlockNumber(),
-      node.getTransactionCount({ address: owner.address, blockTag: 'pending' }),
+      node.chainId(),
+      node.blockNumber(),
+      node.nonce(owner.address, 'pending'),
       priced(leg).catch(refused),
     ])
+    if (leg.network !== `eip155:${chainId}`) throw new PaymentError('not_moved', `${owner.address} ${OTHER_CHAIN}`)
     const request = {
       ...call,
       type: 'eip1559',
-      chainId,
+      chainId: Number(chainId),
       nonce: nonce ?? nextNonce,
       maxFeePerGas: larger(call.maxFeePerGas, floor.max),
       maxPriorityFeePerGas: larger(call.maxPriorityFeePerGas, floor.priority),
     } as const
     const raw = await owner.signTransaction(request)
-    return { tx: keccak256(raw), raw, life: { nonce: String(request.nonce), block: String(block) } }
+    return { tx: transactionHash(raw), raw, life: { nonce: String(request.nonce), block: String(block) } }
   }
 
   return {
@@ -71,11 +60,11 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 
     async objection(leg) {
       const { network, asset, amount } = leg
-      const standing = Promise.all([node.getChainId(), node.getBalance({ address: owner.address })])
+      const standing = Promise.all([node.chainId(), node.balance(owner.address)])
       const [chainId, coins] = await standing.catch(silent)
       if (network !== `eip155:${chainId}`) return OTHER_CHAIN
-      if (asset === zeroAddress) return objectionToCoin(leg, coins)
-      const { symbol, decimals, held } = await evmToken(node, asset as Address, owner.address).catch(refused)
+      if (asset === ZERO_ADDRESS) return objectionToCoin(leg, coins)
+      const { symbol, decimals, held } = await node.token(asset, owner.address).catch(refused)
       const { extra } = leg
       if (symbol !== extra.name || decimals !== extra.decimals)
         return `is asked for ${extra.name} with ${extra.decimals} decimals, but ${asset} is ${symbol} with ${decimals}`
@@ -87,15 +76,12 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 
     /** Of two transactions with one nonce, one can land. */
     signInstead(of, leg) {
-      const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(of.raw as Hex)
+      const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(of.raw)
       const floor = { max: replacing(maxFeePerGas), priority: replacing(maxPriorityFeePerGas) }
       return signWith(leg, Number(of.life.nonce), floor)
     },
 
-    async send({ raw }) {
-      await node.sendRawTransaction({ serializedTransaction: raw as Hex })
-    },
-
+    send: ({ raw }) => node.send(raw),
     fateOf: (payment) => evmFate(node, owner.address, payment),
   }
 
@@ -118,17 +104,15 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 }
 
 /** The call that pays a leg; also for wallets that will only send it themselves. */
-export function evmTransfer({ asset, amount, payTo, extra }: PaymentLeg): { to: Address; value: bigint; data: Hex } {
-  const reference = stringToHex(extra.pay_req_id)
+export function evmTransfer({ asset, amount, payTo, extra }: PaymentLeg): EvmCall {
+  const reference = hexOf(utf8(extra.pay_req_id))
   const value = BigInt(amount)
-  if (asset === zeroAddress) return { to: payTo as Address, value, data: reference }
-  const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [payTo as Address, value] })
-  return { to: asset as Address, value: 0n, data: concat([transfer, reference]) }
+  if (asset === ZERO_ADDRESS) return { to: payTo as Hex, value, data: reference }
+  return { to: asset as Hex, value: 0n, data: `${transfer(payTo, value)}${reference.slice(2)}` as Hex }
 }
 
 function refused(cause: unknown): never {
-  const why = (cause as { shortMessage?: string }).shortMessage ?? String(cause)
-  throw new PaymentError('not_moved', `the payment cannot be made: ${why}`, { cause })
+  throw new PaymentError('not_moved', `the payment cannot be made: ${(cause as Error).message}`, { cause })
 }
 
 function larger(a: bigint, b: bigint): bigint {

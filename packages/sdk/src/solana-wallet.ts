@@ -80,7 +80,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
 
     async objection(leg) {
       const { network, asset, amount, extra } = leg
-      if ((await node.network()) !== network) return OTHER_CHAIN
+      if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
       const lamports = await node.lamports(owner)
       if (asset === NATIVE_MINT) return strangeCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
       const held = await node.tokens(await tokenAccount(owner, asset))
@@ -99,6 +99,12 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
 
     send: ({ raw }) => node.send(raw),
     fateOf: node.fateOf,
+  }
+
+  /** Addresses of nodes often hold an access key: only the host is told. */
+  function silent(cause: unknown): never {
+    const { host } = new URL(rpcUrl)
+    throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
   }
 }
 

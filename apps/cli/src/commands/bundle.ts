@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { open as openFile, rename, rm } from 'node:fs/promises'
-import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { UsageError } from '../failures.ts'
 import { bytesText } from '../output/quantities.ts'
+import { written } from '../output/written.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
 import { lockerArgument } from './locker-argument.ts'
@@ -56,10 +56,4 @@ async function writeWhole(path: string, write: (target: WritableStream<Uint8Arra
     await file.close()
     await rm(draft, { force: true })
   }
-}
-
-function written(stream: Writable, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(chunk, (error) => (error ? reject(error) : resolve()))
-  })
 }

@@ -1,6 +1,6 @@
 // Buying, with somebody at the terminal, on both chains.
 
-import { writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -59,6 +59,26 @@ describe('svc quote', () => {
 })
 
 describe('svc buy', () => {
+  it('PAY-51 pays no more than --max, also where --yes answers everything else', async () => {
+    const buy = (...more: string[]) => home.svc(['buy', '--yes', '--name', 'limited', ...more])
+    const nothing = await received('USDC', async () => {
+      const { exitCode, stderr } = await buy('--asset', 'USDC', '--max', '0.2499999')
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('more than --max 0.2499999. Nothing was paid')])
+      expect((await buy('--max', '5')).stderr).toContain('--max needs --asset')
+      expect((await buy('--asset', 'USDC', '--max', '1e3')).exitCode).toBe(2)
+    })
+    const paid = await received('USDC', async () => {
+      expect((await buy('--asset', 'USDC', '--max', '0.25')).exitCode).toBe(0)
+    })
+    expect([nothing, paid]).toEqual([0n, 250_000n])
+  })
+
+  it('says that a name stands for one order, also where nothing was paid', async () => {
+    const buy = (...more: string[]) => home.svc(['buy', '--name', 'undecided', ...more], { isTerminal: true })
+    expect((await buy('--asset', 'SOL')).stderr).toContain('Nothing was paid')
+    expect((await buy('--asset', 'USDC')).stderr).toMatch(/hint: .*another order .*choose another name/)
+  })
+
   it('PAY-51 shows what it costs and asks; a no moves no money, a yes buys', async () => {
     const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
     expect(
@@ -131,6 +151,35 @@ describe('svc buy', () => {
       expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Going on with.*nothing was paid now/s)])
     })
     expect(paid).toBe(250_000n)
+  })
+
+  it('PAY-52 a locker that cannot be remembered is paid for all the same, and not bought again', async () => {
+    const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
+    const lockers = join(home.folder, 'config', 'svc', 'lockers')
+    const paid = await received('USDC', async () => {
+      await rename(lockers, `${lockers}-away`)
+      await writeFile(lockers, 'in the way')
+      const { exitCode, stderr } = await buy()
+      expect([exitCode, stderr]).toEqual([
+        4,
+        expect.stringMatching(/paid, but not finished.*run the same command again/s),
+      ])
+      await rm(lockers)
+      await rename(`${lockers}-away`, lockers)
+      expect(await buy()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('nothing was paid now') })
+    })
+    expect(paid).toBe(250_000n)
+  })
+
+  it('PAY-51 what cannot be noted is not paid, and that is said', async () => {
+    const config = join(home.folder, 'unwritable')
+    await mkdir(join(config, 'svc'), { recursive: true })
+    await writeFile(join(config, 'svc', 'journal'), 'in the way')
+    const wallet = ['--wallet', join(home.folder, 'id.json')]
+    const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', ...wallet], {
+      env: { XDG_CONFIG_HOME: config },
+    })
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be noted: .*\. Nothing was paid/)])
   })
 
   it.each<[string, (leg: PaymentLeg) => PaymentLeg, string]>([

@@ -1,6 +1,7 @@
 import { type Price, price as priceEndpoint } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { Purchase } from '@svc/sdk/purchases/buy'
+import { paidBut } from '@svc/sdk/purchases/receipt-once'
 import type { Command } from 'commander'
 import { rememberLocker } from '../config/known-lockers.ts'
 import { paidPairs } from '../output/receipt.ts'
@@ -8,14 +9,15 @@ import { pairs } from '../output/table.ts'
 import { termsText } from '../output/terms.ts'
 import type { Open } from '../program.ts'
 import { approvePayment } from '../purchases/approve-payment.ts'
+import { type PriceLimit, requireAsset } from '../purchases/max-amount.ts'
 import { payOnce } from '../purchases/pay-once.ts'
 import { payingKey } from '../purchases/paying-key.ts'
 import type { Session } from '../session.ts'
 import { nodeFor } from '../wallet/nodes.ts'
 import { listOption } from './list-option.ts'
-import { assetToPayIn, type OrderOptions, withOrderOptions } from './order-options.ts'
+import { assetToPayIn, maxOption, type OrderOptions, withOrderOptions } from './order-options.ts'
 
-interface BuyOptions extends OrderOptions {
+interface BuyOptions extends OrderOptions, PriceLimit {
   name?: string
   tag?: string[]
   operator?: string
@@ -24,6 +26,7 @@ interface BuyOptions extends OrderOptions {
 export function add(program: Command, open: Open): void {
   const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
   withOrderOptions(buying, assetToPayIn())
+    .addOption(maxOption())
     .option('--name <name>', 'call purchase and locker so: one name is bought once, however often you repeat it')
     .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
     .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
@@ -39,26 +42,31 @@ pays nothing twice.`,
 async function buy(session: Session, options: BuyOptions): Promise<void> {
   const { output, world, gateway } = session
   const { units, provider } = options
+  requireAsset(options)
   const query = { units, ...(provider && { provider }) }
   const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
   const key = payingKey(await session.keys(), offers, options.asset)
+  const name = options.name ?? null
   let isPaidNow = false
   const pay = async (intent: string) => {
     const client = await session.client(key)
     const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
     const approve = async (leg: PaymentLeg) => {
-      isPaidNow = await approvePayment(session, key, leg, ['storage', goodsText(price)])
+      isPaidNow = await approvePayment(session, key, leg, ['storage', goodsText(price)], options)
       return isPaidNow
     }
-    return client.buy({ ...purchaseOf(options), intent, wallet, approve, signal: world.signal })
+    const bought = await client.buy({ ...purchaseOf(options), intent, wallet, approve, signal: world.signal })
+    const { receipt, receipt_id, locker_id } = bought
+    const added_at = new Date(world.now()).toISOString()
+    const locker = { receipt_id, locker_id, gateway, owner: key.address, name, added_at }
+    // Before the purchase counts as finished: what nobody remembers would be bought again.
+    await rememberLocker(session.folder, locker).catch(paidBut(receipt.tx_hash))
+    return bought
   }
   const buyer = { seller: gateway, address: key.address }
-  const name = options.name ?? null
   const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))
   const { receipt, receipt_id, locker_id } = bought
-  const added_at = new Date(world.now()).toISOString()
-  await rememberLocker(session.folder, { receipt_id, locker_id, gateway, owner: key.address, name, added_at })
   output.result({ receipt_id, locker_id, name, receipt }, () =>
     pairs([...paidPairs(receipt), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
   )

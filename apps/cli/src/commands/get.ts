@@ -10,6 +10,7 @@ import { type GetOptions, isOnDisk } from '../files/on-disk.ts'
 import { type Outcome, outcomeTeller } from '../files/outcomes.ts'
 import { safePath } from '../files/safe-path.ts'
 import { bytesText, counted } from '../output/quantities.ts'
+import { written } from '../output/written.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
 
@@ -82,7 +83,7 @@ async function save(download: Download, options: GetOptions): Promise<Outcome> {
   const { filename, contentHash: content_hash, size } = download
   const isThere = await isOnDisk(filename, content_hash, options)
   if (isThere) await download.stream.cancel()
-  else await saveAs(download, await safePath(options.out, filename))
+  else await saveAs(download, await safePath(options.out, filename), { replace: options.overwrite ?? false })
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
 }
 
@@ -100,6 +101,5 @@ async function writeOut(
   const { stream } = await (isMember
     ? client.get(locker, name, { signal })
     : client.getPublicly(locker.receipt_id, name, { signal }))
-  for await (const chunk of chunksOf(stream))
-    if (!stdout.write(chunk)) await new Promise((resolve) => stdout.once('drain', resolve))
+  for await (const chunk of chunksOf(stream)) await written(stdout, chunk)
 }

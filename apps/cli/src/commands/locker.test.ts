@@ -37,6 +37,19 @@ describe('put, ls, get', () => {
   const large = Buffer.alloc(9 * 1024 * 1024, 'large')
   const FILES = { 'a.txt': 'a', 'sub/ü b.md': '# b', 'sub/empty': '', 'large.bin': large }
 
+  it('never sends the keys of their owner, nor what svc remembers, by whatever way it comes to them', async () => {
+    const folder = await folderOf('with-keys', { 'a.txt': 'a' })
+    await symlink('..', join(folder, 'home'))
+    const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', '--to', 'backup'])
+    expect(stderr).toContain('left out: home/owner.json (it holds your keys)')
+    expect(stderr).toContain('left out: home/config/svc (it holds your keys)')
+    expect(await home.svc(['put', inHome('owner.json')])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('it is not sent'),
+    })
+    expect(names((await svc('ls', '--json')).stdout)).toEqual([])
+  })
+
   it('FILE-01, FILE-16 a folder goes in and comes back, byte for byte, and is not sent twice', async () => {
     const folder = await folderOf('in', FILES)
     await symlink('a.txt', join(folder, 'link'))

@@ -23,6 +23,14 @@ export function assetOption(about: string): Option {
   return new Option('--asset <ticker>', about).argParser((text) => text.toUpperCase())
 }
 
+export function maxOption(): Option {
+  const about = 'pay no more than this, in the asset; --yes alone pays whatever is asked'
+  return new Option('--max <amount>', about).argParser((text) => {
+    if (/^\d{1,30}(\.\d{1,36})?$/.test(text)) return text
+    throw new InvalidArgumentError('It must be an amount like 0.5.')
+  })
+}
+
 function unitCount(text: string): number {
   const units = Number(text)
   if (/^\d+$/.test(text) && units >= 1 && units <= 1_000_000) return units

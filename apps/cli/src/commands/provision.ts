@@ -41,7 +41,7 @@ async function provision(session: Session, receiptId: string, options: Provision
     pairs([
       ['locker', name === null ? locker_id : `${locker_id} (${name})`],
       ['was', manifest.already_provisioned ? 'open already' : 'opened now'],
-      ['terms', termsText(manifest.terms)],
+      ['terms', shown(termsText(manifest.terms))],
       ['until', shown(manifest.expires_at)],
     ]),
   )

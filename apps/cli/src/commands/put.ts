@@ -10,12 +10,14 @@ import { UsageError } from '../failures.ts'
 import { type Collected, type CollectOptions, collect } from '../files/collect.ts'
 import { contentTypeOf } from '../files/content-type.ts'
 import { type Outcome, outcomeTeller } from '../files/outcomes.ts'
+import { secretsAt } from '../files/secrets.ts'
 import { isStored, type Stored, storedUnder } from '../files/unchanged.ts'
 import type { FoundFile } from '../files/walk.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open } from '../program.ts'
 import type { Session } from '../session.ts'
+import { keyFiles } from '../wallet/find-keys.ts'
 import { listOption } from './list-option.ts'
 
 interface PutOptions extends CollectOptions {
@@ -49,7 +51,8 @@ and a large file that was cut short goes on where it was.`,
 async function put(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
   if (paths.includes('-')) return putStandardInput(session, paths, options)
   const { output, world } = session
-  const { files, leftOut } = await collect(paths, options)
+  const isSecret = await secretsAt([session.folder, ...keyFiles(world.env, session.settings.wallet)])
+  const { files, leftOut } = await collect(paths, { ...options, isSecret })
   for (const line of leftOutText(leftOut)) output.note(line)
   const locker = await session.locker()
   const client = await session.lockerClient(locker)

@@ -28,6 +28,7 @@ function quoteText({ accepts, extensions }: Quote): string {
   const { terms, price_summary } = extensions.svc
   const { total_usd, provider } = price_summary
   const isPlay = terms.environment === 'development' ? '\nA development gateway: do not send real money.' : ''
+  const what = `${price_summary.units} × ${provider}: ${termsText(terms)}`
   const rows = accepts.map(({ amount, network, payTo, extra }) => [
     shown(amountText(BigInt(amount), extra.decimals)),
     shown(extra.name),
@@ -35,6 +36,6 @@ function quoteText({ accepts, extensions }: Quote): string {
     shown(payTo),
   ])
   const columns = [{ title: 'AMOUNT', isRight: true }, { title: 'ASSET' }, { title: 'NETWORK' }, { title: 'PAY TO' }]
-  const units = `${price_summary.units} × ${provider}`
-  return `${units}: ${termsText(terms)} for ${total_usd} USD, until ${terms.quote_expires_at}${isPlay}\n\n${table(columns, rows)}`
+  const price = `for ${total_usd} USD, until ${terms.quote_expires_at}`
+  return `${shown(`${what} ${price}`)}${isPlay}\n\n${table(columns, rows)}`
 }

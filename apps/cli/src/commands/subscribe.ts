@@ -7,21 +7,19 @@ import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Open } from '../program.ts'
 import { approvePayment } from '../purchases/approve-payment.ts'
+import { type PriceLimit, requireAsset } from '../purchases/max-amount.ts'
 import { payOnce } from '../purchases/pay-once.ts'
 import { payingKey } from '../purchases/paying-key.ts'
 import type { Session } from '../session.ts'
 import { nodeFor } from '../wallet/nodes.ts'
-import { assetToPayIn } from './order-options.ts'
-
-interface SubscribeOptions {
-  asset?: string
-}
+import { assetToPayIn, maxOption } from './order-options.ts'
 
 export function add(program: Command, open: Open): void {
   program
     .command('subscribe')
     .description('thirty days of the agent service, or thirty more; asks before money moves')
     .addOption(assetToPayIn())
+    .addOption(maxOption())
     .addHelpText(
       'after',
       `
@@ -31,10 +29,12 @@ begun. Once that is finished, the same command buys thirty days more. The key of
 trusted when it is first seen, unless you pin it:
   $ svc keys pin KEY --gateway ADDRESS-OF-THE-SERVICE`,
     )
-    .action(async (options: SubscribeOptions, command: Command) => subscribe(await open(command), options))
+    .action(async (options: PriceLimit, command: Command) => subscribe(await open(command), options))
 }
 
-async function subscribe(session: Session, { asset }: SubscribeOptions): Promise<void> {
+async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
+  const { asset } = limit
+  requireAsset(limit)
   const { output, world } = session
   const { signal } = world
   const { accepts, extensions } = await (await session.agentClient()).quote(signal)
@@ -49,7 +49,7 @@ async function subscribe(session: Session, { asset }: SubscribeOptions): Promise
   const { receipt, subscription } = await payOnce(session, buyer, order, async (intent) => {
     const wallet = await key.wallet(nodeFor(key, session.settings, session.agent()))
     const approve = async (leg: PaymentLeg) => {
-      isPaidNow = await approvePayment(session, key, leg, ['agent', goods])
+      isPaidNow = await approvePayment(session, key, leg, ['agent', goods], limit)
       return isPaidNow
     }
     return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })

@@ -3,21 +3,26 @@
 
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
+import { userFolder } from '@svc/sdk/user-folder'
 import { Failure } from '../failures.ts'
 import type { Environment } from '../world.ts'
 
 const ONLY_US = 0o700
 
 export function configFolder(env: Environment): string {
-  // The XDG rule: a path that is not absolute does not count.
-  const base = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME ?? homedir(), '.config')
-  return join(base, 'svc')
+  const folder = userFolder(env, 'XDG_CONFIG_HOME')
+  if (folder !== null) return folder
+  throw new Failure(
+    'there is no place to remember payments and keys: nothing says where your home is',
+    'set HOME or XDG_CONFIG_HOME to a folder that stays',
+  )
 }
 
 export async function openFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: ONLY_US })
+  await mkdir(folder, { recursive: true, mode: ONLY_US }).catch(({ message }: Error) => {
+    throw new Failure(`svc cannot remember anything: ${message}`, 'XDG_CONFIG_HOME can name another place, that stays')
+  })
   const { mode } = await stat(folder)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
 }

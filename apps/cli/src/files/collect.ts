@@ -6,6 +6,7 @@ import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { UsageError } from '../failures.ts'
 import { counted } from '../output/quantities.ts'
 import { excluder } from './exclude.ts'
+import type { IsSecret } from './secrets.ts'
 import { type Found, type FoundFile, walk } from './walk.ts'
 
 export interface CollectOptions {
@@ -15,6 +16,7 @@ export interface CollectOptions {
   as?: string
   follow?: boolean
   exclude?: readonly string[]
+  isSecret?: IsSecret
 }
 
 export interface Collected {
@@ -37,11 +39,13 @@ export async function collect(paths: readonly string[], options: CollectOptions)
   return { files, leftOut }
 }
 
-async function* foundAt(path: string, { follow = false, exclude = [] }: CollectOptions): AsyncGenerator<Found> {
+async function* foundAt(path: string, options: CollectOptions): AsyncGenerator<Found> {
+  const { follow = false, exclude = [], isSecret } = options
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(error.code === 'ENOENT' ? `there is no ${path}` : error.message)
   })
-  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded: excluder(exclude) })
+  if (isSecret?.(facts)) throw new UsageError(`${path} holds your keys: it is not sent`)
+  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded: excluder(exclude), ...(isSecret && { isSecret }) })
   else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
   else throw new UsageError(`${path} is neither a file nor a folder`)
 }

@@ -86,7 +86,8 @@ async function save({ options, progress }: Getting, wanted: Listed, download: Do
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
-  await saveAs(counted(download, progress), await safePath(options.out, filename))
+  const { out, overwrite: replace = false } = options
+  await saveAs(counted(download, progress), await safePath(out, filename), { replace })
   return outcomeOf('saved', entry)
 }
 

@@ -4,6 +4,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fromUtf8 } from '@svc/protocol/bytes'
+import type { IsSecret } from './secrets.ts'
 
 export interface FoundFile {
   /** Relative to the folder, with `/`. */
@@ -19,6 +20,7 @@ export interface WalkOptions {
   follow?: boolean
   /** Names that are left out, with all that is below them. */
   isExcluded?: (name: string) => boolean
+  isSecret?: IsSecret
 }
 
 /** In order of names within each folder. */
@@ -53,6 +55,7 @@ async function* found(
   if (entry.isSymbolicLink() && !options.follow) return yield { name, leftOut: 'a symbolic link' }
   const facts = await stat(path).catch(() => null)
   if (!facts) return yield { name, leftOut: 'a symbolic link to nothing' }
+  if (options.isSecret?.(facts)) return yield { name, leftOut: 'it holds your keys' }
   if (facts.isFile()) return yield { name, path, size: facts.size }
   if (!facts.isDirectory()) return yield { name, leftOut: 'neither a file nor a folder' }
   const real = await realpath(path)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testWorld } from '../test-world.ts'
 import { agrees } from './ask.ts'
 import { createOutput, type OutputOptions } from './output.ts'
-import { jsonLine, shown } from './shown.ts'
+import { harmless, jsonLine, shown } from './shown.ts'
 
 function said(options: OutputOptions, env: Record<string, string> = {}, isTerminal = false) {
   const { world, stdout, stderr } = testWorld(env, '', isTerminal)
@@ -29,10 +29,23 @@ describe('output', () => {
   it('lets no text from elsewhere steer a terminal', () => {
     const hostile = 'a\u001b[2J\u009b31m\u202eexe\u2028\n'
     expect(shown(hostile)).toBe('a\\u{1b}[2J\\u{9b}31m\\u{202e}exe\\u{2028}\\u{a}')
+    expect(harmless(hostile)).toBe('a\\u{1b}[2J\\u{9b}31m\\u{202e}exe\\u{2028}\n')
     const line = jsonLine({ hostile, tag: '\u{e0041}' })
     expect(line).toMatch(/^[\x20-\x7e]+$/)
     expect(JSON.parse(line)).toEqual({ hostile, tag: '\u{e0041}' })
   })
+})
+
+it('PAY-25 hides nothing, also where a text from elsewhere was not looked at', () => {
+  const { world, stdout, stderr } = testWorld({}, '', true)
+  const { result, note, warn, style } = createOutput(world, {})
+  const concealing = '5 USD\u001b[8m\u001b]0;x\u0007\r'
+  result({}, () => style.good(concealing))
+  note(style.dim(concealing))
+  warn(concealing)
+  const inked = '5 USD\\u{1b}[8m\\u{1b}]0;x\\u{7}\\u{d}'
+  expect(stdout()).toBe(`${style.good(inked)}\n`)
+  expect(stderr()).toBe(`${style.dim(inked)}\n${style.strong('warning:')} ${inked}\n`)
 })
 
 describe('questions', () => {

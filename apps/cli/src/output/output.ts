@@ -2,7 +2,7 @@
 
 import type { TextStream, World } from '../world.ts'
 import { NO_PROGRESS, type Progress, showProgress } from './progress.ts'
-import { jsonLine } from './shown.ts'
+import { harmless, jsonLine } from './shown.ts'
 import { type Style, styleFor } from './style.ts'
 
 export interface OutputOptions {
@@ -31,7 +31,7 @@ export function createOutput({ env, stdout, stderr, now }: World, options: Outpu
 
   function write(stream: TextStream, text: string): void {
     progress.hide()
-    stream.write(`${text}\n`)
+    stream.write(`${harmless(text)}\n`)
   }
 
   return {

@@ -8,6 +8,18 @@ export function shown(text: string): string {
   return printable(text, MAX_LENGTH)
 }
 
+const ESCAPE = '\u001b'
+/** Line ends, and what `style.ts` writes; then all that a terminal would act on. */
+const OURS_OR_STEERING = new RegExp(
+  `(\\n|${ESCAPE}\\[(?:1|2|22|31|32|39)m)|[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
+  'gu',
+)
+
+/** Whole texts on their way out: whoever forgot to ask what is in them, nothing but our own colours gets through. */
+export function harmless(text: string): string {
+  return text.replace(OURS_OR_STEERING, (char, ours?: string) => ours ?? shown(char))
+}
+
 const STEERING = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** One line. What JSON.stringify leaves as it is, though a terminal or a line reader would act on it, is escaped too. */

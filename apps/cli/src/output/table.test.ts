@@ -11,6 +11,11 @@ describe('tables', () => {
     expect(table(columns, rows)).toBe('  SIZE  NAME       X\n   1 B  a\n1000 B  long name  y')
   })
 
+  it('are as long as they must be', () => {
+    const rows = Array.from({ length: 300_000 }, (_, i) => [`file ${i}`])
+    expect(table([{ title: 'NAME' }], rows).split('\n')).toEqual(['NAME', ...rows.flat()])
+  })
+
   it('count what a terminal shows: wide characters twice, accents and colours not at all', () => {
     expect(['ab', '日本', 'e\u0301', '\u001b[31mred\u001b[39m', '🔑'].map(width)).toEqual([2, 4, 1, 3, 2])
     expect(

@@ -9,7 +9,7 @@ export interface Column {
 /** Aligned columns, two spaces between; nothing behind the last one. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const lines = [columns.map(({ title }) => title), ...rows]
-  const widths = columns.map((_, i) => Math.max(...lines.map((line) => width(line[i] ?? ''))))
+  const widths = columns.map((_, i) => longest(lines.map((line) => line[i] ?? '')))
   return lines
     .map((line) =>
       columns
@@ -22,8 +22,13 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
 
 /** Names before values. */
 export function pairs(entries: readonly (readonly [name: string, value: string])[]): string {
-  const longest = Math.max(...entries.map(([name]) => width(name)))
-  return entries.map(([name, value]) => `${padded(name, longest, false)}  ${value}`).join('\n')
+  const columns = longest(entries.map(([name]) => name))
+  return entries.map(([name, value]) => `${padded(name, columns, false)}  ${value}`).join('\n')
+}
+
+/** Of however many: a function takes only so many arguments. */
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, width(text)), 0)
 }
 
 function padded(text: string, columns: number, isRight: boolean): string {

@@ -4,18 +4,21 @@ import { pairs } from '../output/table.ts'
 import type { Session } from '../session.ts'
 import type { Key } from '../wallet/key.ts'
 import { askedAmount } from './asked-amount.ts'
+import { type PriceLimit, requireWithin } from './max-amount.ts'
 
-/** Shows what would be paid for what, and asks. */
+/** Shows what would be paid for what, and asks; throws where it is more than the buyer wants to pay at all. */
 export async function approvePayment(
   { output, agrees }: Session,
   key: Key,
   leg: PaymentLeg,
-  goods: readonly [name: string, what: string],
+  [goods, what]: readonly [goods: string, what: string],
+  limit: PriceLimit,
 ): Promise<boolean> {
+  requireWithin(leg, limit)
   const amount = shown(askedAmount(leg))
   output.note(
     pairs([
-      goods,
+      [goods, shown(what)],
       ['pay', amount],
       ['to', shown(leg.payTo)],
       ['on', shown(leg.network)],

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { homeFolder } from '@svc/sdk/user-folder'
 import type { Setting } from '../config/settings.ts'
 import { UsageError } from '../failures.ts'
 import type { Environment } from '../world.ts'
@@ -11,8 +11,19 @@ export async function findKeys(env: Environment, wallet: Setting | null): Promis
   const keys = wallet ? [await keyInFile(wallet.value)] : []
   if (wallet?.from !== '--wallet' && env.SVC_EVM_KEY) keys.push(keyInVariable(env.SVC_EVM_KEY))
   if (keys.length > 0) return keys
-  const usual = join(env.HOME ?? homedir(), '.config', 'solana', 'id.json')
-  return (await exists(usual)) ? [await keyInFile(usual)] : []
+  const usual = usualFile(env)
+  return usual && (await exists(usual)) ? [await keyInFile(usual)] : []
+}
+
+/** Files that keys are read from, or would be. */
+export function keyFiles(env: Environment, wallet: Setting | null): string[] {
+  return [wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
+}
+
+/** Where Solana's tools keep theirs. */
+function usualFile(env: Environment): string | null {
+  const home = homeFolder(env)
+  return home && join(home, '.config', 'solana', 'id.json')
 }
 
 function keyInVariable(text: string): Key {

@@ -9,22 +9,27 @@ import { transactionId } from '@svc/sales/transaction-id'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { claimPayment } from './claim-payment.ts'
-import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { findPayRequest, type PayRequest, receiptFinder } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
+type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
+
 /** In the order of AMB-86. A repeated confirmation returns the receipt there is, also when the quote is long over. */
-export async function confirmPayment(context: Context, body: ConfirmBody, wire: WireRequest): Promise<Confirmation> {
-  const tx = transactionId(wire.headers, body.tx_sig)
+export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
-  const request = await findPayRequest(db, body.pay_req_id)
-  if (!request) throw payReqNotFound()
-  const existing = await findReceiptOfRequest(db, request.pay_req_id)
-  if (existing) return confirmation(existing, true)
-  await limitStranger(context, wire, null)
-  const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
-  const { receipt, isNew } = await claimPayment(context, request, leg, payment)
-  return confirmation(receipt, !isNew)
+  const findReceipt = receiptFinder(db)
+  return async (body, wire) => {
+    const tx = transactionId(wire.headers, body.tx_sig)
+    const existing = await findReceipt(body.pay_req_id)
+    if (existing) return confirmation(existing, true)
+    const request = await findPayRequest(db, body.pay_req_id)
+    if (!request) throw payReqNotFound()
+    await limitStranger(context, wire, null)
+    const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
+    const { receipt, isNew } = await claimPayment(context, request, leg, payment)
+    return confirmation(receipt, !isNew)
+  }
 }
 
 /** The payment, read from the chain and found good. */

@@ -1,7 +1,8 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { multiplyUsd } from '@svc/payments/amounts'
-import { type PricedLegs, priceOnLegs } from '@svc/sales/price-legs'
+import type { Market } from '@svc/sales/market'
+import { type PricedLegs, priceOnMarket } from '@svc/sales/price-legs'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 
@@ -22,12 +23,20 @@ export interface PricedOrder {
 
 /** What an order costs on each leg it may be paid by. */
 export async function priceStorage(context: Context, order: Order, from: 'body' | 'query'): Promise<PricedOrder> {
-  const { config, sales } = context
-  const provider = chosenProvider(config, await offeredProviders(context), order, from)
-  const unitPriceUsd = config.payments.unitPrices[provider]
-  const totalUsd = multiplyUsd(unitPriceUsd, order.units)
-  const { units } = order
-  const legs = await priceOnLegs(sales, { totalUsd, units, choice: order, from })
+  const provider = await chooseProvider(context, order, from)
+  return priceOrder(context.config, await context.sales.market(), { ...order, provider }, from)
+}
+
+export function priceOrder(
+  { payments }: Config,
+  market: Market,
+  order: Order & { provider: Provider },
+  from: 'body' | 'query',
+): PricedOrder {
+  const { provider, units } = order
+  const unitPriceUsd = payments.unitPrices[provider]
+  const totalUsd = multiplyUsd(unitPriceUsd, units)
+  const legs = priceOnMarket(market, { totalUsd, units, choice: order, from })
   return { provider, units, unitPriceUsd, totalUsd, legs }
 }
 
@@ -41,11 +50,12 @@ function configuredProviders({ storage }: Config): Provider[] {
   return PROVIDERS.filter((provider) => storage.drivers[provider])
 }
 
-/** Nobody pays for a place that cannot take his files now. */
-function chosenProvider(config: Config, offered: readonly Provider[], order: Order, from: 'body' | 'query'): Provider {
+/** The one that is ordered, else the default. Nobody pays for a place that cannot take his files now. */
+export async function chooseProvider(context: Context, order: Order, from: 'body' | 'query'): Promise<Provider> {
+  const offered = await offeredProviders(context)
   const provider = order.provider ?? offered[0]
   if (provider && offered.includes(provider)) return provider
-  const configured = configuredProviders(config)
+  const configured = configuredProviders(context.config)
   if (provider && !configured.includes(provider)) {
     throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${configured.join(', ')}` })
   }

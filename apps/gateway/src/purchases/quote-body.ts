@@ -1,8 +1,8 @@
 import type { Quote, Terms } from '@svc/api/purchases'
 import * as sales from '@svc/sales/quote'
-import type { QuoteFacts } from './quote-facts.ts'
+import type { OfferFacts } from './quote-facts.ts'
 
-export function quoteBody(facts: QuoteFacts): Quote {
+export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
   const { baseUrl, units, provider } = facts
   return sales.quoteBody({
     ...facts,

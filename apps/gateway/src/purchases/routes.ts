@@ -4,16 +4,18 @@ import { JsonText } from '@svc/http-service/answer'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
-import { confirmPayment } from './confirm-payment.ts'
+import { createConfirmPayment } from './confirm-payment.ts'
 import { readReceiptText, verifyReceipt } from './receipts.ts'
-import { requestQuote } from './request-quote.ts'
+import { createRequestQuote } from './request-quote.ts'
 import { showPrice } from './show-price.ts'
 import { verifyPayment } from './verify-payment.ts'
 
 export function purchaseRoutes(service: Service, context: Context): void {
+  const requestQuote = createRequestQuote(context)
+  const confirmPayment = createConfirmPayment(context)
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
-  serve(service, purchases.requestStorage, ({ body, wire }) => requestQuote(context, body, wire))
-  serve(service, purchases.confirmStorage, ({ body, wire }) => confirmPayment(context, body, wire))
+  serve(service, purchases.requestStorage, ({ body, wire }) => requestQuote(body, wire))
+  serve(service, purchases.confirmStorage, ({ body, wire }) => confirmPayment(body, wire))
   serve(
     service,
     receipts.readReceipt,

@@ -37,7 +37,7 @@ export async function newX402Request(context: Context, order: X402Order): Promis
       },
     },
   }
-  return payRequestOf(facts, quote)
+  return payRequestOf(facts, JSON.stringify(quote))
 }
 
 const INFO_SCHEMA = {

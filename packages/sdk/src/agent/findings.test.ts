@@ -7,8 +7,9 @@ import { type Journal, memoryJournal } from '../journal.ts'
 import type { Signer } from '../signers.ts'
 import { type AgentMarket, openAgentMarket } from '../test-agents.ts'
 
+const FILES = 5
 /** More than a page has. */
-const FILES = 120
+const MORE = 600
 const DAY = 86_400
 
 let market: AgentMarket
@@ -26,10 +27,29 @@ beforeAll(async () => {
   await market.client({ signer }).putMany(locker, files)
   await market.work(DAY)
   id = delegationId
+  await lengthenLog((await client().delegation(id)).log as SignedFinding[])
   log = (await client().delegation(id)).log
 })
 afterAll(() => market.close())
 afterEach(() => market.agentProxy.behave())
+
+/** As many runs would, each of which finds some. */
+async function lengthenLog(before: SignedFinding[]): Promise<void> {
+  const { database, signer: agentSigner } = market.agent.context
+  const added: SignedFinding[] = []
+  for (let i = 0; i < MORE; i++) {
+    const last = (added.at(-1) ?? before.at(-1)) as SignedFinding
+    const next = { ...last, kind: 'file_gone', sequence: last.sequence + 1, previous_digest: last.digest }
+    added.push(signFinding(next, agentSigner))
+  }
+  const rows = added.map((finding) => {
+    const { delegation_id, sequence, severity } = finding
+    return { delegation_id, sequence, severity, finding: JSON.stringify(finding) }
+  })
+  await database.db.insertInto('findings').values(rows).execute()
+  const end = { finding_count: before.length + MORE, last_digest: added.at(-1)!.digest }
+  await database.db.updateTable('delegations').set(end).where('delegation_id', '=', id).execute()
+}
 
 const client = (journal: Journal = memoryJournal(), pinnedKeys = [market.agentKey]) =>
   market.agentClient({ signer, journal, pinnedKeys }, { now: market.now })
@@ -60,7 +80,8 @@ function showInstead(findings: readonly Finding[]): void {
 
 describe('the log of a delegation', () => {
   it('AGENT-04 comes whole, however many pages it has, and is checked', async () => {
-    expect(log.map(({ kind }) => kind)).toEqual(['baseline', ...Array(FILES).fill('file_new')])
+    const kinds = ['baseline', ...Array(FILES).fill('file_new'), ...Array(MORE).fill('file_gone')]
+    expect(log.map(({ kind }) => kind)).toEqual(kinds)
     expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => i + 1))
     await client().checkFindings(log)
     await client(memoryJournal(), []).checkFindings(log, { publicKeyHex: market.agentKey })
@@ -83,11 +104,12 @@ describe('the log of a delegation', () => {
     await expect(client().checkFindings(log, options)).rejects.toMatchObject(UNTRUE)
   })
 
-  it('is not believed when it is of another delegation, cut at its end, or goes round in circles', async () => {
+  it('is not believed when it is of another delegation, cut at its end, longer than it says, or goes round in circles', async () => {
     for (const lie of [
       (body: Delegation) => ({ ...body, delegation_id: `dlg_${'0'.repeat(32)}` }),
       (body: Delegation) => ({ ...body, locker_id: 'locker_000000000000' }),
       (body: Delegation) => ({ ...body, log: body.log.slice(0, 1), next_after: undefined }),
+      (body: Delegation) => ({ ...body, findings: 3 }),
       (body: Delegation) => ({ ...body, next_after: 1 }),
       (body: Delegation) => ({ ...body, log: [], next_after: 5 }),
     ]) {

@@ -48,6 +48,17 @@ describe('a line that breaks', () => {
     }
   })
 
+  it('that is silent for minutes is not tried for minutes again', async () => {
+    const silent = new TypeError('fetch failed', {
+      cause: Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
+    })
+    const fetch = () => Promise.reject(silent)
+    await expect(house.client({ signer, fetch }).call(lockerRecord, { params })).rejects.toMatchObject({
+      name: 'NoAnswer',
+      attempts: 1,
+    })
+  })
+
   it('is told of before each wait, and only then', async () => {
     const retries: Retry[] = []
     const client = house.client({ signer, onRetry: (retry) => void retries.push(retry) })

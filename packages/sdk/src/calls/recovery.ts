@@ -39,8 +39,14 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
     if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
     if (failure instanceof GatewayError && !isFromInBetween(failure)) return pauseAskedFor(failure, mayRepeat, attempts)
-    return mayRepeat ? growingPause(attempts) : null
+    return mayRepeat && !hasWaitedLong(failure) ? growingPause(attempts) : null
   }
+}
+
+/** Minutes have gone by in silence: to wait as long again, and again, would help nobody. */
+function hasWaitedLong({ cause }: Failure): boolean {
+  const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown }
+  return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
 }
 
 /** A proxy's words about a gateway that it could not reach. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFile } from '@svc/api/files'
@@ -93,6 +93,21 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   it('is saved under its name once it is whole', async () => {
     const path = join(folder, 'saved')
     house.proxy.plan(READ, { cut: 1_000_000 })
+    await saveAs(await read(), path)
+    expect((await readFile(path)).equals(bytes)).toBe(true)
+    await rm(path)
+    await saveAs(await read(), path, { replace: false })
+    expect((await readFile(path)).equals(bytes)).toBe(true)
+    expect(await readdir(folder)).toEqual(['saved'])
+    await rm(path)
+  })
+
+  it('takes no place that was taken meanwhile, unless it may', async () => {
+    const path = join(folder, 'taken')
+    const download = await read()
+    await writeFile(path, 'mine')
+    await expect(saveAs(download, path, { replace: false })).rejects.toThrow('is there already')
+    expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['mine', ['taken']])
     await saveAs(await read(), path)
     expect((await readFile(path)).equals(bytes)).toBe(true)
     await rm(path)

@@ -77,6 +77,19 @@ describe('many files', () => {
     expect(outcomes.filter((outcome) => 'error' in outcome)).toMatchObject([{ error: { name: 'BytesDiffer' } }])
   })
 
+  it.each<[string, string[], string?]>([
+    ['begins again', ['a', 'b'], 'next'],
+    ['has an empty page', [], 'next'],
+    ['is not in order', ['b', 'a']],
+  ])('a list of them that %s could go on for ever, and is not believed', async (_, names, next_cursor) => {
+    const body = { files: names.map((filename) => ({ filename })), next_cursor }
+    house.proxy.always(/manifest/, { answer: { status: 200, body } })
+    const read = async () => {
+      for await (const { filename } of house.client({ signer }).files(locker)) expect(names).toContain(filename)
+    }
+    await expect(read()).rejects.toMatchObject({ name: 'UntrueAnswer' })
+  })
+
   it('stop when they are told to', async () => {
     const controller = new AbortController()
     const { signal } = controller

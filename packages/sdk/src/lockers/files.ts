@@ -2,13 +2,16 @@
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { deleteFile, type FetchedFile, type FileDeleted, fetchAndStore, readManifest } from '@svc/api/files'
+import { compareCodePoints } from '@svc/protocol/order'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
-import { isGatewayError } from '../errors.ts'
+import { isGatewayError, UntrueAnswer } from '../errors.ts'
 import { requireName } from '../files/filename.ts'
 import type { Locker } from './locker.ts'
 
 const PAGE = 1000
+/** Without order a list could go round in circles for ever. */
+const NO_LIST = 'the pages of the list of files do not follow one another'
 
 /** Every file with all that is known of it, in code-point order of names, page by page. */
 export async function* files(
@@ -16,12 +19,18 @@ export async function* files(
   { locker_id }: Locker,
   { signal }: { signal?: AbortSignal } = {},
 ): AsyncGenerator<ManifestEntry> {
+  let last: string | null = null
   for (let cursor: string | undefined; ; ) {
     const query = { limit: PAGE, ...(cursor && { cursor }) }
     const { body } = await call(context, readManifest, { params: { locker_id }, query, signal })
-    yield* body.files
+    for (const file of body.files) {
+      if (last !== null && compareCodePoints(last, file.filename) >= 0) throw new UntrueAnswer(NO_LIST)
+      last = file.filename
+      yield file
+    }
     cursor = body.next_cursor
     if (cursor === undefined) return
+    if (body.files.length === 0) throw new UntrueAnswer(NO_LIST)
   }
 }
 

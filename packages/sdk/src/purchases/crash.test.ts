@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fileJournal } from '../file-journal.ts'
-import { memoryJournal } from '../journal.ts'
+import { type Journal, memoryJournal } from '../journal.ts'
 import { cutPurchase } from '../test-buyers.ts'
 import { type Market, openMarket } from '../test-market.ts'
 
@@ -53,6 +53,27 @@ describe('buyers of one intent at once', () => {
     expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
     expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
   })
+})
+
+it('PAY-55 a journal that takes no more after the payment makes it no less paid', async () => {
+  const { signer, wallet } = market.solana(1)
+  const kept = memoryJournal()
+  const full: Journal = {
+    get: kept.get,
+    async put(key, value, expected) {
+      if (value?.includes('receipt_id')) throw new Error('no space left')
+      return kept.put(key, value, expected)
+    },
+  }
+  const buy = (journal: Journal) => {
+    const client = market.client({ signer, journal, pinnedKeys: [market.key] })
+    return client.buy({ intent: 'full', units: 1, asset: 'SOL', wallet })
+  }
+  const before = await market.treasury('SOL')
+  const told = { name: 'PaymentError', money: 'moved', tx: expect.any(String) }
+  for (let i = 0; i < 2; i++) await expect(buy(full)).rejects.toMatchObject(told)
+  const { receipt } = await buy(kept)
+  expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
 })
 
 it('PAY-55, PAY-45, AMB-50 a buyer who lost his journal gets the receipt he has paid for, as long as the gateway knows his key', async () => {

@@ -83,15 +83,19 @@ async function payForReceipt(
   return noted(entry, begin, receipt)
 }
 
-/** Somebody else may have noted it: it is the same receipt. */
+/** Somebody else may have noted it: it is the same receipt. A journal that takes no more makes it no less paid. */
 async function noted(
   entry: JournalEntry<PurchaseRecord>,
   begin: PurchaseRecord,
   receipt: SignedReceipt,
 ): Promise<SignedReceipt> {
-  const record = (await entry.read()) ?? begin
-  if (!record.receipt) await entry.write({ ...record, receipt })
-  return receipt
+  try {
+    const record = (await entry.read()) ?? begin
+    if (!record.receipt) await entry.write({ ...record, receipt })
+    return receipt
+  } catch (error) {
+    return paidBut(receipt.tx_hash)(error)
+  }
 }
 
 export function paidBut(tx: string) {

@@ -1,24 +1,19 @@
-import { type Address, type Hex, type PublicClient, TransactionReceiptNotFoundError } from 'viem'
+import type { EvmNode } from './evm-node.ts'
 import type { Fate, SignedPayment } from './wallet.ts'
 
 /** What became of a payment; the node is asked in one batch, so that its answers are of one moment. */
-export async function evmFate(node: PublicClient, owner: Address, { tx, life }: SignedPayment): Promise<Fate> {
-  const findReceipt = () => node.getTransactionReceipt({ hash: tx as Hex }).catch(nullIfNotFound)
+export async function evmFate(node: EvmNode, owner: string, { tx, life }: SignedPayment): Promise<Fate> {
   const [final, finalNonce, receipt, signingBlock] = await Promise.all([
-    node.getBlock({ blockTag: 'finalized' }),
-    node.getTransactionCount({ address: owner, blockTag: 'finalized' }),
-    findReceipt(),
+    node.block('finalized'),
+    node.nonce(owner, 'finalized'),
+    node.receipt(tx),
     // Nodes forget: one that has no block of that time cannot say what was in those after it.
-    node.getBlock({ blockNumber: BigInt(life.block as string) }).catch(() => null),
+    node.block(BigInt(life.block as string)).catch(() => null),
   ])
-  if (receipt?.status === 'success') return 'landed'
+  if (receipt?.isSuccess) return 'landed'
+  if (!final) throw new Error('the node knows no final block')
   if (receipt) return receipt.blockNumber <= final.number ? 'failed' : 'unknown'
   if (finalNonce <= Number(life.nonce) || !signingBlock) return 'unknown'
   // Its number is taken for good; if not by another transaction, then by itself in this very moment.
-  return (await findReceipt()) ? 'unknown' : 'impossible'
-}
-
-function nullIfNotFound(error: unknown): null {
-  if (error instanceof TransactionReceiptNotFoundError) return null
-  throw error
+  return (await node.receipt(tx)) ? 'unknown' : 'impossible'
 }

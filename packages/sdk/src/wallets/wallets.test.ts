@@ -17,7 +17,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evmTransfer, evmWallet } from '../evm-wallet.ts'
 import { memoryJournal } from '../journal.ts'
-import { type SignTransactionFeature, solanaWalletFromStandard } from '../solana-wallet.ts'
+import { type SignTransactionFeature, solanaWallet, solanaWalletFromStandard } from '../solana-wallet.ts'
 import { type Market, openMarket } from '../test-market.ts'
 import { startProxy } from '../test-proxy.ts'
 import { amountText } from './objections.ts'
@@ -68,6 +68,20 @@ describe('a browser wallet of the primary chain', () => {
     const quote = await market.client().quote({ units: 1 })
     await expect(market.client().pay(quote, wallet)).rejects.toMatchObject({ money: 'not_moved', tx: null })
     expect(await market.treasury('SOL')).toBe(before)
+  })
+})
+
+it.each([
+  ['primary', () => solanaWallet({ rpcUrl: 'http://127.0.0.1:9/secret', signer: market.solana().signer })],
+  ['EVM', () => evmWallet({ rpcUrl: 'http://127.0.0.1:9/secret', account: DEV_PAYERS[3]!.privateKey })],
+])('a node of the %s chain that does not answer is named, by its host only', async (_, wallet) => {
+  const [leg] = (await market.client().quote({ units: 1 })).accepts
+  const error = await wallet()
+    .objection(leg!)
+    .catch((thrown: Error) => thrown)
+  expect(error).toMatchObject({
+    money: 'not_moved',
+    message: expect.stringMatching(/at 127\.0\.0\.1:9 does not answer$/),
   })
 })
 
@@ -146,6 +160,10 @@ it.each([
   ['http://127.0.0.1:8899', true],
   ['http://chain:8545', true],
   ['http://[::1]:8545', true],
+  ['http://[fd00:1::2]:8545', true],
+  ['http://[fe80::1]:8545', true],
+  ['http://[2606:4700::1111]', false],
+  ['http://[::ffff:8.8.8.8]', false],
   ['http://172.20.0.3:8545', true],
   ['http://172.40.0.3:8545', false],
   ['https://api.mainnet-beta.solana.com', false],

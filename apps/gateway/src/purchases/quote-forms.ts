@@ -1,0 +1,37 @@
+import type { Provider } from '@svc/api/purchases'
+import { createRecent, type Recent } from '@svc/guard/recent'
+import type { Market } from '@svc/sales/market'
+import { BLANK, type QuoteForm, quoteForm } from '@svc/sales/quote-form'
+import type { Context } from '../context.ts'
+import { chooseProvider, type Order, priceOrder } from './price-storage.ts'
+import { quoteBody } from './quote-body.ts'
+import { offerFacts } from './quote-facts.ts'
+
+interface OrderForm extends QuoteForm {
+  provider: Provider
+  units: number
+}
+
+/** So many different orders are quoted without work. */
+const MAX_KNOWN = 500
+
+/** The form of an order as prices are right now. */
+export function createQuoteForms(context: Context): (order: Order) => Promise<OrderForm> {
+  const { config, sales } = context
+  let known: { market: Market; forms: Recent<string, OrderForm> } | null = null
+
+  return async (order) => {
+    const provider = await chooseProvider(context, order, 'body')
+    const market = await sales.market()
+    if (known?.market !== market) known = { market, forms: createRecent(MAX_KNOWN) }
+    const { forms } = known
+    const { units } = order
+    const key = JSON.stringify([provider, units, order.pay_network, order.pay_asset])
+    const form = forms.get(key)
+    if (form) return form
+    const facts = offerFacts(config, priceOrder(config, market, { ...order, provider }, 'body'))
+    const made = { ...quoteForm(quoteBody({ ...facts, ...BLANK })), provider, units }
+    forms.set(key, made)
+    return made
+  }
+}

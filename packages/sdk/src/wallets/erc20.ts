@@ -1,0 +1,39 @@
+// The few calls of ERC-20 contracts that paying needs, as their bytes.
+
+import { addr } from 'micro-eth-signer'
+import { createContract, ERC20 } from 'micro-eth-signer/abi.js'
+import { type Hex, hexBytes, hexOf } from './evm-hex.ts'
+
+const token = createContract(ERC20)
+
+export const SYMBOL = hexOf(token.symbol.encodeInput())
+export const DECIMALS = hexOf(token.decimals.encodeInput())
+
+export function balanceOf(owner: string): Hex {
+  return hexOf(token.balanceOf.encodeInput(requireAddress(owner)))
+}
+
+export function transfer(to: string, amount: bigint): Hex {
+  return hexOf(token.transfer.encodeInput({ to: requireAddress(to), value: amount }))
+}
+
+/** In mixed case an address holds its own checksum (EIP-55): one that is mistyped or cut together is refused. */
+function requireAddress(address: string): string {
+  if (!addr.isValid(address)) throw new RangeError(`${address} is not an address`)
+  return address
+}
+
+export const readSymbol = reader(token.symbol.decodeOutput)
+export const readDecimals = reader(token.decimals.decodeOutput)
+export const readBalance = reader(token.balanceOf.decodeOutput)
+
+/** Of what a call answers. */
+function reader<T>(decode: (bytes: Uint8Array) => T): (answer: string) => T {
+  return (answer) => {
+    try {
+      return decode(hexBytes(answer))
+    } catch (cause) {
+      throw new RangeError('the contract does not answer as a token does', { cause })
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Transactions of EVM chains with two fees (EIP-1559), the only kind that is made here.
+
+import { evmAddressOf } from '@svc/protocol/keys'
+import { Transaction } from 'micro-eth-signer'
+import { type Hex, hexBytes } from './evm-hex.ts'
+
+/** As viem names its parts. */
+interface EvmTransaction {
+  type: 'eip1559'
+  chainId: number
+  nonce: number
+  maxPriorityFeePerGas: bigint
+  maxFeePerGas: bigint
+  gas: bigint
+  to: Hex
+  value: bigint
+  data: Hex
+}
+
+/** Signs without sending; a viem account is one. */
+export interface EvmAccount {
+  address: string
+  signTransaction(transaction: EvmTransaction): Promise<Hex>
+}
+
+export function accountOf(privateKey: Hex): EvmAccount {
+  const key = hexBytes(privateKey)
+  return { address: evmAddressOf(key), signTransaction: async (transaction) => signed(transaction, key) }
+}
+
+function signed({ chainId, nonce, gas, ...rest }: EvmTransaction, key: Uint8Array): Hex {
+  const fields = { ...rest, chainId: BigInt(chainId), nonce: BigInt(nonce), gasLimit: gas }
+  // What is sane to pay is decided before; the library would decide it for one chain.
+  return Transaction.prepare(fields, false).signBy(key, false).toHex() as Hex
+}
+
+/** How the chain names a signed transaction. */
+export function transactionHash(raw: string): Hex {
+  return Transaction.fromHex(raw).hash as Hex
+}
+
+/** What a signed transaction offers. */
+export function feesOf(raw: string): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } {
+  const { raw: fields } = Transaction.fromHex(raw)
+  if (!('maxFeePerGas' in fields)) throw new TypeError('not a transaction with two fees')
+  const { maxFeePerGas, maxPriorityFeePerGas } = fields
+  return { maxFeePerGas, maxPriorityFeePerGas }
+}
