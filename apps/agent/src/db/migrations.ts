@@ -150,4 +150,21 @@ export const migrations: Migrations = {
       .addColumn('value', column.text, (c) => c.notNull())
       .execute()
   },
+
+  '0006-bounds': async (db, column) => {
+    await db.schema
+      .alterTable('runs')
+      .addColumn('found', column.text, (c) => c.notNull().defaultTo('{}'))
+      .execute()
+    await db.schema.createIndex('delegations_receipt').on('delegations').column('receipt_id').execute()
+    // A file that was never read is as one that was read at the beginning of time: both databases put it first.
+    await sql`create index seen_files_read on seen_files (delegation_id, coalesce(read_at, 0), filename)`.execute(db)
+    await db.schema
+      .createIndex('deliveries_state')
+      .on('deliveries')
+      .columns(['delegation_id', 'delivered_at', 'sequence'])
+      .execute()
+    await db.schema.createIndex('deliveries_created_at').on('deliveries').column('created_at').execute()
+    await db.schema.createIndex('pay_requests_expires_at').on('pay_requests').column('expires_at').execute()
+  },
 }

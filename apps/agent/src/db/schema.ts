@@ -2,7 +2,7 @@
 
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'
-import type { Kysely, Selectable } from 'kysely'
+import type { Generated, Kysely, Selectable } from 'kysely'
 
 export type Db = Kysely<Schema>
 
@@ -20,7 +20,7 @@ export interface Schema extends QueueTables, GuardTables {
   journal: JournalTable
 }
 
-/** A quote, kept for ever: it fixes what a payment must be. */
+/** A quote: it fixes what a payment must be. One that was paid is kept for ever. */
 interface PayRequestTable {
   pay_req_id: string
   created_at: number
@@ -91,6 +91,8 @@ export interface RunTable {
   outcome: 'running' | 'done' | 'failed' | 'stopped'
   /** JSON. */
   summary: string
+  /** How many findings of each kind there were so far, also those that are no entries of the log; JSON. */
+  found: Generated<string>
 }
 
 /** A file as the watch saw it last. */
@@ -137,7 +139,7 @@ interface FindingTable {
   finding: string
 }
 
-/** A finding that is to be told to an address. */
+/** A finding that is to be told to an address; forgotten after a while, unlike the finding. */
 export interface DeliveryTable {
   delivery_id: string
   delegation_id: string

@@ -93,6 +93,39 @@ describe('the key of a delegation', () => {
     expect(await row(id)).toMatchObject({ state: 'ended', registered_at: null, watch_at: null })
   })
 
+  it('AGENT-04 that cannot be asked after for hours leaves no dead letters, and is found in the end', async () => {
+    const locker = await agency.locker(owner)
+    const { delegation_id: id, agent_pubkey } = await agency.delegate(owner, locker)
+    await agency.client(owner).addOperator(locker, agent_pubkey)
+    agency.between.always(/metadata/, { answer: { status: 500, body: { error: 'internal_error', message: 'x' } } })
+    for (let minutes = 0; minutes < 300; minutes += 5) {
+      agency.clock.advance(300)
+      await agency.drain()
+    }
+    expect([(await row(id)).state, await agency.agent.context.queue.deadLetters()]).toEqual(['pending', []])
+    agency.between.behave()
+    agency.clock.advance(1800)
+    await agency.drain()
+    expect((await row(id)).state).toBe('active')
+  })
+
+  it('AGENT-04, T-10 of a locker that is delegated anew again and again brings no work sooner than in an hour', async () => {
+    const locker = await agency.locker(owner)
+    const first = await agency.delegateActively(owner, locker)
+    await agency.drain()
+    const begun = seconds()
+    agency.clock.advance(60)
+    const end = { method: 'DELETE', path: `/v1/delegations/${first.delegation_id}`, ops: ['locker:admin'] }
+    expect((await agency.call(owner, end)).status).toBe(200)
+    const { delegation_id: id } = await agency.delegateActively(owner, locker)
+    expect((await row(id)).watch_at).toBe(begun + 3600)
+    await agency.drain()
+    expect((await agency.read(owner, id)).runs).toEqual([])
+    agency.clock.advance(3600)
+    await agency.drain()
+    expect((await agency.read(owner, id)).runs).toHaveLength(1)
+  })
+
   it('AGENT-04 that is registered makes its tasks due, and no others', async () => {
     const sources = [{ url: 'https://files.example/a', filename: 'a' }]
     const tasks = [{ watch: {} }, { mirror: { sources } }, { watch: {}, mirror: { sources } }]

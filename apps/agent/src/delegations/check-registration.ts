@@ -1,6 +1,7 @@
 // Whether the gateway lets the key of a delegation in: what the owner says to the gateway is never said to us.
 
 import type { Tasks } from '@svc/api/agent/tasks'
+import type { JobRun } from '@svc/queue/queue'
 import { isGatewayError } from '@svc/sdk/errors'
 import { hasRoom } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -9,7 +10,7 @@ import { findSubscription } from '../subscriptions/store.ts'
 import { isRunning } from '../subscriptions/subscription-view.ts'
 import { dueAtOnce } from './due-times.ts'
 import { noteRevoked } from './note-revoked.ts'
-import { findDelegation, lockDelegation, setNextCheck, setRegistered } from './store.ts'
+import { findDelegation, lastStarts, lockDelegation, setNextCheck, setRegistered } from './store.ts'
 
 /** After each time it was not let in; then the last one again and again. */
 const PAUSES_SECONDS = [15, 30, 60, 120, 300, 900, 3600]
@@ -22,7 +23,21 @@ const CLOCK_PERIOD_SECONDS = 60
  */
 const CHECKS_PER_MINUTE = 10
 
-/** The job. Rejects where the gateway gives no answer to that question, to be tried again. */
+/** With the pauses of the queue, some minutes. */
+export const CHECK_ATTEMPTS = 6
+
+/** The job. One that got no answer in the end is no dead letter: there will be another look. */
+export async function lookForKey(context: Context, delegationId: string, { attempt }: JobRun): Promise<void> {
+  try {
+    await checkRegistration(context, delegationId)
+  } catch (error) {
+    if (attempt < CHECK_ATTEMPTS) throw error
+    context.log.warn({ delegation: delegationId, err: error }, 'whether a key is registered could not be found out')
+    await checkLater(context, delegationId, PAUSES_SECONDS.length - 1)
+  }
+}
+
+/** Rejects where the gateway gives no answer to that question. */
 export async function checkRegistration(context: Context, delegationId: string): Promise<void> {
   const delegation = await findDelegation(context.database.db, delegationId)
   if (!delegation || delegation.ended_at !== null || !(await isPaidFor(context, delegation))) return
@@ -61,10 +76,11 @@ async function noteRegistered({ database, queue, now }: Context, delegationId: s
     const delegation = await lockDelegation(tx, delegationId)
     if (delegation?.state !== 'pending') return
     const tasks: Tasks = JSON.parse(delegation.tasks)
-    await setRegistered(tx, delegationId, at, dueAtOnce(tasks, at))
+    const due = dueAtOnce(tasks, await lastStarts(tx, delegation.receipt_id), at)
+    await setRegistered(tx, delegationId, at, due)
     const job = { delegation_id: delegationId }
-    if (tasks.mirror) await queue.enqueue(tx, 'mirror', job, { key: delegationId })
-    if (tasks.watch) await queue.enqueue(tx, 'watch', job, { key: delegationId })
+    if (due.mirror_at === at) await queue.enqueue(tx, 'mirror', job, { key: delegationId })
+    if (due.watch_at === at) await queue.enqueue(tx, 'watch', job, { key: delegationId })
   })
 }
 

@@ -101,20 +101,22 @@ describe('delegations', () => {
     const { delegation_id, locker_id } = await agency.delegate(owner, await agency.locker(owner))
     const { database, signer } = agency.agent.context
     const findings: SignedFinding[] = []
-    for (let sequence = 1; sequence <= 150; sequence++) {
+    for (let sequence = 1; sequence <= 600; sequence++) {
       const previous_digest = findings.at(-1)?.digest ?? null
       const about = { delegation_id, locker_id, sequence, at: iso(), previous_digest }
       findings.push(signFinding({ ...about, kind: 'file_new', severity: 'info', detail: { sequence } }, signer))
     }
     await insertFindings(database.db, findings)
     const last_digest = findings.at(-1)!.digest
-    await setLogEnd(database.db, { delegation_id, finding_count: 150, alert_count: 3, last_digest })
+    await setLogEnd(database.db, { delegation_id, finding_count: 600, alert_count: 3, last_digest })
+    // One that comes just when it is read: its count is not known yet.
+    await insertFindings(database.db, [{ ...findings.at(-1)!, sequence: 601 }])
     const run = { delegation_id, task: 'watch', summary: '{"files":2}' } as const
     await insertRun(database.db, { ...run, run_id: 'run_1', started_at: 10, finished_at: 20, outcome: 'done' })
     await insertRun(database.db, { ...run, run_id: 'run_2', started_at: 30, finished_at: null, outcome: 'running' })
 
     const first = await agency.read(owner, delegation_id)
-    expect(first).toMatchObject({ findings: 150, alerts: 3, next_after: 100 })
+    expect(first).toMatchObject({ findings: 600, alerts: 3, next_after: 500 })
     expect(first.runs).toEqual([
       { task: 'watch', started_at: isoSeconds(30), finished_at: null, outcome: 'running', summary: { files: 2 } },
       {
@@ -129,7 +131,7 @@ describe('delegations', () => {
     expect(second.next_after).toBeUndefined()
     expect([...first.log, ...second.log]).toEqual(findings)
     expect(isFindingChain(findings)).toBe(true)
-    expect((await agency.read(owner, delegation_id, 150)).log).toEqual([])
+    expect((await agency.read(owner, delegation_id, 600)).log).toEqual([])
   })
 
   it('AGENT-04 end once, keep their log, and are seen by nobody else', async () => {

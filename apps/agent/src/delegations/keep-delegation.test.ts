@@ -109,6 +109,19 @@ forEachDatabase('agent services with one book', (database) => {
     expect((await rows())[0]?.watch_at).toBe(seconds())
   })
 
+  it('AGENT-04, T-11 make so many in a day, however many were ended', async () => {
+    const locker = await agency.locker(owner)
+    const endAndMake = async () => {
+      for (const { delegation_id } of await open())
+        await closeDelegation(db(), delegation_id, { state: 'ended', at: seconds() })
+      return (await delegate(0, locker)).status
+    }
+    for (let made = 0; made < 25; made++) expect(await endAndMake()).toBe(200)
+    expect([await endAndMake(), (await rows()).length]).toEqual([409, 25])
+    agency.clock.advance(86_400)
+    expect(await endAndMake()).toBe(200)
+  })
+
   it('AGENT-04 look for the key once, whoever does it', async () => {
     const locker = await agency.locker(owner)
     await delegate(0, locker)

@@ -6,7 +6,14 @@ import type { Db, DelegationRow, SubscriptionRow } from '../db/schema.ts'
 import { lockSubscription } from '../subscriptions/store.ts'
 import { recentRuns } from '../work/store.ts'
 import { dueAfterChange } from './due-times.ts'
-import { countOpenDelegations, insertDelegation, lockOpenDelegation, setNextCheck, setTasks } from './store.ts'
+import {
+  countMadeSince,
+  countOpenDelegations,
+  insertDelegation,
+  lockOpenDelegation,
+  setNextCheck,
+  setTasks,
+} from './store.ts'
 
 /** By the clock, should the job that looks at once have nothing to say. */
 const CHECK_AGAIN_SECONDS = 60
@@ -43,6 +50,8 @@ async function make(context: Context, db: Db, order: Order): Promise<DelegationR
   const { maxPerIdentity } = context.config.delegations
   if ((await countOpenDelegations(db, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
   const now = unixNow(context)
+  const maxMade = maxPerIdentity * MADE_A_DAY
+  if ((await countMadeSince(db, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
   const delegation: DelegationRow = {
     delegation_id: `dlg_${toHex(context.randomBytes(16))}`,
     identity,
@@ -77,6 +86,10 @@ async function change(context: Context, db: Db, known: DelegationRow, tasks: Tas
   return { ...known, tasks: JSON.stringify(tasks), ...due }
 }
 
+/** For each that one may have at a time: to end them and make others again and again is nobody's need. */
+const MADE_A_DAY = 5
+const DAY = 86_400
+
 /** Of two tasks that are each done once an hour at most, with something to spare. */
 const RUNS_OF_AN_HOUR = 10
 const NOT_DUE = { mirror_at: null, watch_at: null }
@@ -84,6 +97,13 @@ const NOT_DUE = { mirror_at: null, watch_at: null }
 function tooMany(limit: number): ServiceError {
   return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `one may delegate ${limit} lockers at a time`, {
     hint: 'end a delegation first: DELETE /v1/delegations/{delegation_id}',
+    details: { limit },
+  })
+}
+
+function tooOften(limit: number): ServiceError {
+  return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `one may make ${limit} delegations in a day`, {
+    hint: 'keep those you have: to delegate a locker again changes its tasks',
     details: { limit },
   })
 }

@@ -4,12 +4,14 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Context } from '../context.ts'
 import type { Db, DelegationRow } from '../db/schema.ts'
 import { findSubscription } from '../subscriptions/store.ts'
-import { findingsAfter, type RunRow, recentRuns, summarizeDeliveries } from '../work/store.ts'
+import { findingsAfter, type RunRow, recentRuns } from '../work/store.ts'
+import { summarizeDeliveries } from '../work/told-store.ts'
 import { delegationSummary, isoOrNull, nextStep, webhookSecret } from './delegation-view.ts'
 import { findDelegation } from './store.ts'
 
 const RUNS_SHOWN = 20
-const FINDINGS_SHOWN = 100
+/** So many that a log of years is read in some dozen requests. */
+const FINDINGS_SHOWN = 500
 
 export async function readDelegation(
   context: Context,
@@ -21,8 +23,10 @@ export async function readDelegation(
   const row = await requireOwn(db, identity, delegationId)
   const summary = delegationSummary(context, row, await findSubscription(db, identity))
   const runs = await recentRuns(db, delegationId, RUNS_SHOWN)
+  // None of those that came since it was counted how many there are.
+  const limit = Math.max(0, Math.min(FINDINGS_SHOWN, row.finding_count - after))
   // Whoever wrote them could write no other kinds.
-  const log = (await findingsAfter(db, delegationId, after, FINDINGS_SHOWN)) as Finding[]
+  const log = (await findingsAfter(db, delegationId, after, limit)) as Finding[]
   const last = log.at(-1)?.sequence
   const told = await summarizeDeliveries(db, delegationId)
   return {

@@ -1,6 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { sql } from 'kysely'
 import type { Db, DelegationRow } from '../db/schema.ts'
+import type { LastRun } from './due-times.ts'
 
 export async function insertDelegation(db: Db, delegation: DelegationRow): Promise<void> {
   await db.insertInto('delegations').values(delegation).execute()
@@ -89,5 +90,58 @@ export async function closeDelegation(
     .set({ state, ended_at: at, check_at: null, mirror_at: null, watch_at: null })
     .where('delegation_id', '=', delegationId)
     .where('ended_at', 'is', null)
+    .execute()
+}
+
+/** Up to so many of those that ended before then, and that the agent was never let in for; how many they were. */
+export async function forgetNeverRegistered(db: Db, before: number, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('delegations')
+    .select('delegation_id')
+    .where('registered_at', 'is', null)
+    .where('ended_at', '<', before)
+    .limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('delegations').where('delegation_id', 'in', old).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Delegations that have ended and of whose lockers something is remembered still. */
+export async function findEndedPlaces(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('delegations')
+    .select('delegation_id')
+    .where('ended_at', 'is not', null)
+    .where(({ or, exists, selectFrom }) => {
+      const isIn = (table: 'seen_files' | 'seen_statements' | 'mirrors') =>
+        exists(
+          selectFrom(table)
+            .select(`${table}.delegation_id`)
+            .whereRef(`${table}.delegation_id`, '=', 'delegations.delegation_id'),
+        )
+      return or([isIn('seen_files'), isIn('seen_statements'), isIn('mirrors')])
+    })
+    .limit(limit)
+    .execute()
+  return rows.map(({ delegation_id }) => delegation_id)
+}
+
+export async function countMadeSince(db: Db, identity: string, since: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('delegations')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('identity', '=', identity)
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** When each task was last begun at the locker of a receipt, whichever delegation it was for. */
+export async function lastStarts(db: Db, receiptId: string): Promise<LastRun[]> {
+  return db
+    .selectFrom('runs')
+    .innerJoin('delegations', 'delegations.delegation_id', 'runs.delegation_id')
+    .select(({ fn }) => ['task', fn.max('started_at').as('started_at')])
+    .where('receipt_id', '=', receiptId)
+    .groupBy('task')
     .execute()
 }

@@ -8,7 +8,9 @@ import { type Client, createClient } from '@svc/sdk/client'
 import type { Signer } from '@svc/sdk/signers'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { dbJournal } from './db-journal.ts'
+import { createWaitNotes } from './note-waits.ts'
 
 export interface GatewayLink {
   /** Signs with what it is given; without, reads what anybody may read. */
@@ -39,9 +41,10 @@ const HEALTH_WITHIN_MS = 2_000
 export function openGatewayLink({ db, config, now, log }: GatewayLinkOptions): GatewayLink {
   const { url: baseUrl, pinnedKeys } = config.gateway
   const journal = dbJournal(db)
+  const { onRetry, onAnswer } = createWaitNotes({ log, now })
   const onWarning = (text: string) => log.warn(text)
-  const client = (signer?: Signer) =>
-    createClient({ baseUrl, pinnedKeys, journal, onWarning, ...(signer && { signer }) })
+  const options = { baseUrl, pinnedKeys, journal, onWarning, onRetry, fetch: boundedFetch(onAnswer) }
+  const client = (signer?: Signer) => createClient({ ...options, ...(signer && { signer }) })
   const anybody = client()
   let foundFitAt = Number.NEGATIVE_INFINITY
   let look: Promise<void> | null = null

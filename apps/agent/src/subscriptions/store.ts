@@ -62,3 +62,16 @@ export async function lockSubscription(db: Db, identity: string, subscriptionId:
 export async function setSubscription(db: Db, { identity, starts_at, expires_at }: SubscriptionRow): Promise<void> {
   await db.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
 }
+
+/** Up to so many of the quotes that were over before then and that nobody paid; how many they were. */
+export async function forgetUnpaid(db: Db, before: number, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('pay_requests')
+    .leftJoin('receipts', 'receipts.pay_req_id', 'pay_requests.pay_req_id')
+    .select('pay_requests.pay_req_id')
+    .where('pay_requests.expires_at', '<', before)
+    .where('receipts.pay_req_id', 'is', null)
+    .limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('pay_requests').where('pay_req_id', 'in', old).executeTakeFirst()
+  return Number(numDeletedRows)
+}

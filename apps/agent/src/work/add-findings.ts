@@ -6,7 +6,8 @@ import { type Finding, type SignedFinding, signFinding } from '@svc/protocol/fin
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Schema } from '../db/schema.ts'
-import { insertDeliveries, insertFindings, lockWorkplace, setLogEnd, type Workplace } from './store.ts'
+import { insertFindings, lockWorkplace, setLogEnd, type Workplace } from './store.ts'
+import { insertDeliveries } from './told-store.ts'
 
 /** What is to be a finding. */
 export interface News {

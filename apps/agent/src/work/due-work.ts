@@ -1,15 +1,15 @@
 import { type Context, unixNow } from '../context.ts'
-import { LONGEST_RUN_SECONDS } from './runs.ts'
+import { LONGEST_PERIOD_SECONDS, LONGEST_RUN_SECONDS } from './begin-run.ts'
 import { findDue, findUnchecked } from './store.ts'
 
 /** Makes the jobs that are due; one that waits already is not made twice. */
 export async function enqueueDueWork(context: Context): Promise<void> {
   const { db } = context.database
   const now = unixNow(context)
-  const lostBefore = now - LONGEST_RUN_SECONDS
-  await enqueue(context, 'check-registration', await findUnchecked(db, now))
-  for (const task of ['mirror', 'watch'] as const)
-    await enqueue(context, task, await findDue(db, task, now, lostBefore))
+  const due = { now, farAhead: now + LONGEST_PERIOD_SECONDS }
+  const current = { from: now - LONGEST_RUN_SECONDS, to: now + LONGEST_RUN_SECONDS }
+  await enqueue(context, 'check-registration', await findUnchecked(db, due))
+  for (const task of ['mirror', 'watch'] as const) await enqueue(context, task, await findDue(db, task, due, current))
 }
 
 async function enqueue(

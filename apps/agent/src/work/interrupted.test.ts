@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { freePort } from '@svc/testbed/free-port'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { TASK_ATTEMPTS } from './run-task.ts'
+import { startProcess } from './test-process.ts'
 import { DAY, newJob, openWorkshop, type Place, type Workshop } from './test-workshop.ts'
 import { watch } from './watch.ts'
 
@@ -140,22 +137,11 @@ describe('a watch', () => {
       .execute()
     const begun = workshop.between.seen.length
     workshop.between.always(ABOUT_B, { cut: 'request' })
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-    const env = {
-      ...workshop.chains.agentVariables,
-      SVC_MODE: 'development',
-      HOST: '127.0.0.1',
-      PORT: `${await freePort()}`,
-      DATA_DIR: workshop.context.config.dataDir,
-      GATEWAY_URL: workshop.between.url,
-    } as NodeJS.ProcessEnv
-    const child = spawn(process.execPath, [main], { stdio: 'ignore', env })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    const other = await startProcess(workshop)
     await expect.poll(() => countRequests(begun).reads).toBe(1)
     const refused = workshop.between.seen.length
     await expect.poll(() => workshop.between.seen.length).toBeGreaterThan(refused)
-    child.kill('SIGKILL')
-    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+    await other.kill()
 
     const killed = workshop.between.seen.length
     expect((await place.runs()).map(({ outcome }) => outcome)).toEqual(['running'])

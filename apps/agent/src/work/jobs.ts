@@ -3,40 +3,34 @@
 import { forgetNonces } from '@svc/guard/nonce-store'
 import type { JobRun, Queue } from '@svc/queue/queue'
 import { type Context, unixNow } from '../context.ts'
-import { checkRegistration } from '../delegations/check-registration.ts'
+import { CHECK_ATTEMPTS, lookForKey } from '../delegations/check-registration.ts'
 import { enqueueDueWork } from './due-work.ts'
+import { forgetOld } from './forget.ts'
+import type { JobPayloads, Nothing } from './job-payloads.ts'
 import { mirror } from './mirror.ts'
 import { TASK_ATTEMPTS } from './run-task.ts'
 import { TELL_ATTEMPTS, tell } from './tell.ts'
 import { watch } from './watch.ts'
 
-type Nothing = Record<string, never>
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
-
-export interface JobPayloads {
-  'check-registration': { delegation_id: string }
-  mirror: { delegation_id: string }
-  watch: { delegation_id: string }
-  tell: { delivery_id: string }
-  'due-work': Nothing
-  'forget-nonces': Nothing
-  'forget-rate-limits': Nothing
-}
 
 /** To be called once; what is due is done from then on, where workers run. */
 export function registerJobs(context: Context): void {
   const { queue, rateLimiter, database } = context
-  const tasks: HandleOptions = { concurrency: 4, maxAttempts: TASK_ATTEMPTS }
+  // Of each kind several times as many at once as one subscriber may have: those that wait cost little.
+  const checking: HandleOptions = { concurrency: 4, maxAttempts: CHECK_ATTEMPTS }
+  const mirroring: HandleOptions = { concurrency: 16, maxAttempts: TASK_ATTEMPTS }
+  const watching: HandleOptions = { concurrency: 12, maxAttempts: TASK_ATTEMPTS }
+  const telling: HandleOptions = { concurrency: 100, maxAttempts: TELL_ATTEMPTS }
 
-  handle('check-registration', { concurrency: 4 }, ({ delegation_id }) => checkRegistration(context, delegation_id))
-  handle('mirror', tasks, ({ delegation_id }, run) => mirror(context, delegation_id, run))
-  handle('watch', tasks, ({ delegation_id }, run) => watch(context, delegation_id, run))
-  handle('tell', { concurrency: 8, maxAttempts: TELL_ATTEMPTS }, ({ delivery_id }, run) =>
-    tell(context, delivery_id, run),
-  )
+  handle('check-registration', checking, ({ delegation_id }, run) => lookForKey(context, delegation_id, run))
+  handle('mirror', mirroring, ({ delegation_id }, run) => mirror(context, delegation_id, run))
+  handle('watch', watching, ({ delegation_id }, run) => watch(context, delegation_id, run))
+  handle('tell', telling, ({ delivery_id }, run) => tell(context, delivery_id, run))
   regularly(60, 'due-work', () => enqueueDueWork(context))
   regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
+  regularly(3600, 'forget-old', (run) => forgetOld(context, run.signal))
 
   /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
   function handle<Kind extends keyof JobPayloads>(
@@ -51,8 +45,8 @@ export function registerJobs(context: Context): void {
   }
 
   /** One that fails is tried again within minutes; then the next is not far. */
-  function regularly(seconds: number, kind: keyof JobPayloads, work: () => Promise<unknown>): void {
-    handle(kind, { maxAttempts: 5 }, work)
+  function regularly(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
+    handle(kind, { maxAttempts: 5 }, (_nothing, run) => work(run))
     queue.every(seconds, kind, {} as Nothing)
   }
 }

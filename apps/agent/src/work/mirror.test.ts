@@ -4,6 +4,7 @@ import { openSource, type SourceOptions } from '@svc/outgoing/open-source'
 import { resolveTo, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test-tls-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { delegateCall } from '../test-agency.ts'
+import { findMirrors } from './seen-store.ts'
 import { openWorkshop, type Place, type Workshop } from './test-workshop.ts'
 
 let server: TestTlsServer
@@ -15,7 +16,7 @@ let fetching: SourceOptions
 beforeAll(async () => {
   server = await startTestTlsServer((request, response) => answer(request, response))
   workshop = await openWorkshop()
-  workshop.gateway.context.fetchSource = (url) => openSource(url, { ...server.options, ...fetching })
+  workshop.gateway.context.fetchSource = fetchSource
 })
 afterAll(async () => {
   await workshop.close()
@@ -27,6 +28,9 @@ beforeEach(() => {
   answer = (request, response) => response.end(`of ${request.url}`)
 })
 afterEach(() => workshop.leaveAll())
+
+/** The limits are for one of them alone, since no other may be too slow for them. */
+const fetchSource = (url: string) => openSource(url, { ...server.options, ...(url.endsWith('/bad') && fetching) })
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const source = (name: string) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` })
@@ -104,7 +108,7 @@ describe('mirrors', () => {
     workshop.gateway.context.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
     const place = await workshop.place(mirrorOf('a'))
     await workshop.soon()
-    workshop.gateway.context.fetchSource = (url) => openSource(url, { ...server.options, ...fetching })
+    workshop.gateway.context.fetchSource = fetchSource
     expect(await place.news()).toEqual([['mirror_failed', { ...source('a'), reason: expect.stringMatching(/public/) }]])
     expect(server.asked).toEqual([])
   })
@@ -116,6 +120,15 @@ describe('mirrors', () => {
     await workshop.delegate(place.owner, place.locker, { mirror: { sources, every_hours: 24 } })
     await workshop.nextDay()
     expect([await textOf(place, 'mirror/a'), await place.news()]).toEqual(['of /b', []])
+  })
+
+  it('T-11 that are not wanted any more are forgotten', async () => {
+    const place = await workshop.place(mirrorOf('a', 'b'))
+    await workshop.soon()
+    await workshop.delegate(place.owner, place.locker, mirrorOf('b', 'c'))
+    await workshop.nextDay()
+    const known = await findMirrors(workshop.context.database.db, place.delegationId)
+    expect([...known.keys()].toSorted()).toEqual(['mirror/b', 'mirror/c'])
   })
 })
 
@@ -133,6 +146,35 @@ describe('a run that is cut off', () => {
     expect(runs.map(({ outcome }) => outcome)).toEqual(['done'])
     expect(JSON.parse(runs[0]!.summary)).toMatchObject({ fetched: 3 })
     expect(await place.news()).toEqual([])
+  })
+
+  it('AGENT-04 does not ask again for an address that has failed in this run, also where it had failed before', async () => {
+    answer = (request, response) => response.writeHead(request.url === '/a' ? 404 : 200).end()
+    await workshop.place(mirrorOf('a', 'b'))
+    await workshop.soon()
+    workshop.between.always(/mirror\/b/, { cut: 'request' })
+    server.asked.length = 0
+    await workshop.nextDay()
+    workshop.between.behave()
+    workshop.clock.advance(600)
+    await workshop.drain()
+    // Twice by the one request: what the gateway refuses is tried once more.
+    expect(server.asked.map((asked) => asked.at(-1))).toEqual(['a', 'a', 'b'])
+  })
+
+  it('AGENT-04 does not wait for ever for the one address at which the gateway fails', async () => {
+    const place = await workshop.place(mirrorOf('a', 'b'))
+    const error = { error: 'internal_error', message: 'x' }
+    workshop.between.always(/mirror\/a/, { answer: { status: 500, body: error } })
+    await workshop.soon()
+    expect([await place.news(), (await place.runs())[0]]).toMatchObject([[], { outcome: 'running' }])
+    for (let attempt = 2; attempt <= 6; attempt++) {
+      workshop.clock.advance(600)
+      await workshop.drain()
+    }
+    expect((await place.runs()).map(({ outcome }) => outcome)).toEqual(['done'])
+    expect(await place.news()).toEqual([['mirror_failed', { ...source('a'), reason: 'the gateway cannot fetch it' }]])
+    expect(await textOf(place, 'mirror/b')).toBe('of /b')
   })
 
   it('AGENT-04 leaves out what is not wanted any more', async () => {

@@ -5,10 +5,11 @@ import type { JobRun } from '@svc/queue/queue'
 import { GatewayError } from '@svc/sdk/errors'
 import { type Context, unixNow } from '../context.ts'
 import type { News } from './add-findings.ts'
+import { isAway } from './is-away.ts'
 import { plainText } from './plain-text.ts'
 import { runTask } from './run-task.ts'
 import { counted, noteStep, type Outcome, type Run, requireGround } from './runs.ts'
-import { findMirrors, type MirrorRow, putMirror } from './seen-store.ts'
+import { findMirrors, forgetMirrors, type MirrorRow, putMirror } from './seen-store.ts'
 
 type Source = Mirror['sources'][number]
 
@@ -24,6 +25,7 @@ export async function mirror(context: Context, delegationId: string, job: JobRun
       const wanted = (await requireGround(context, db, run)).mirror?.sources ?? []
       if (wanted.some((other) => isSame(other, source))) await fetchSource(context, run, source)
     }
+    await forgetMirrors(db, run)
   })
 }
 
@@ -38,7 +40,7 @@ async function fetchSource(context: Context, run: Run, source: Source): Promise<
     const fetched = await client.fetchInto(locker, filename, url, { signal })
     await noteSource(context, run, source, (before) => fetchedOutcome(context, run, source, fetched, before))
   } catch (error) {
-    const trouble = troubleOf(error)
+    const trouble = troubleOf(error) ?? (await lastingTrouble(run, error))
     if (trouble === null) throw error
     await noteSource(context, run, source, (before) => troubleOutcome(run, source, trouble, before))
   }
@@ -58,7 +60,7 @@ async function noteSource(
     const known = (await findMirrors(tx, delegation_id)).get(filename)
     const before = known?.url === url ? known : { sha256: null, fetched_at: null, trouble: null }
     const { seen, ...outcome } = judge(before)
-    await putMirror(tx, { delegation_id, filename, url, run_id, ...seen })
+    await putMirror(tx, { ...seen, delegation_id, filename, url, run_id })
     return outcome
   })
 }
@@ -97,4 +99,14 @@ function troubleOf(error: unknown): string | null {
   if (!(error instanceof GatewayError)) return null
   if (error.status < 400 || error.status >= 500 || NOT_OF_THE_SOURCE.includes(error.status)) return null
   return plainText(error.inputs[0]?.msg ?? error.message)
+}
+
+/** So long it is waited for a gateway that fails, some minutes; then the other addresses must not wait any longer. */
+const PATIENT_ATTEMPTS = 5
+
+/** Where the gateway fails at one address and is there for all else, it is the address that cannot be fetched. */
+async function lastingTrouble({ attempt, client, locker }: Run, error: unknown): Promise<string | null> {
+  if (attempt <= PATIENT_ATTEMPTS || !isAway(error)) return null
+  await client.metadata(locker)
+  return 'the gateway cannot fetch it'
 }

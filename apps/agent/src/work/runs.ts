@@ -1,7 +1,6 @@
-// One run of a task: begun or taken up again, carried on step by step while there is ground for it, ended once.
+// One run of a task: carried on step by step while there is ground for it, ended once. How it begins: begin-run.ts.
 
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
-import type { JobRun } from '@svc/queue/queue'
 import type { Client } from '@svc/sdk/client'
 import type { Locker } from '@svc/sdk/lockers/locker'
 import type { Transaction } from 'kysely'
@@ -9,29 +8,21 @@ import { type Context, unixNow } from '../context.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { isRunning } from '../subscriptions/subscription-view.ts'
 import { addFindings, type News } from './add-findings.ts'
-import {
-  endRun,
-  findRun,
-  findRunUnderWay,
-  findSummary,
-  insertRun,
-  lockWorkplace,
-  type RunRow,
-  setNextRun,
-  setSummary,
-  type Task,
-  type Workplace,
-} from './store.ts'
+import { type Found, listFew, unlistedNews } from './few-findings.ts'
+import { endRun, findProgress, forgetRuns, lockWorkplace, type RunRow, setNextRun, setProgress } from './store.ts'
 
 /** What was done, in numbers and words. */
 export type Summary = { [what: string]: number | string | null }
 
 export interface Run extends Pick<RunRow, 'run_id' | 'delegation_id' | 'task' | 'started_at'> {
-  /** As it was written last. */
+  /** As they were written last. */
   summary: Summary
+  found: Found
   locker: Locker
   /** Acts at the gateway with the key of the delegation. */
   client: Client
+  /** Which attempt of its job this is, 1 for the first. */
+  attempt: number
   signal: AbortSignal
 }
 
@@ -48,55 +39,8 @@ export class RunStopped extends Error {
   }
 }
 
-/** The job of a run brings it to its end well within this time, unless the job was lost. */
-export const LONGEST_RUN_SECONDS = 2 * 86_400
-
-/** The run of this job, new or taken up again; null where there is nothing to do for it. */
-export async function beginRun(context: Context, task: Task, delegationId: string, job: JobRun): Promise<Run | null> {
-  const begun = await context.database.db.transaction().execute(async (tx) => {
-    const workplace = await lockWorkplace(tx, delegationId)
-    const row = await findOrInsert(context, tx, task, workplace, job)
-    return row?.finished_at === null ? { row, workplace } : null
-  })
-  if (!begun) return null
-  const { row, workplace } = begun
-  const { run_id, delegation_id, started_at } = row
-  const locker = { locker_id: workplace.locker_id, receipt_id: workplace.receipt_id }
-  const client = context.gateway.client(context.delegationKeys.signerOf(delegation_id))
-  const summary = JSON.parse(row.summary)
-  return { run_id, delegation_id, task, started_at, summary, locker, client, signal: job.signal }
-}
-
-/** A run belongs to the job that began it: two that come at once do not both do it. */
-async function findOrInsert(
-  context: Context,
-  db: Db,
-  task: Task,
-  workplace: Workplace,
-  job: JobRun,
-): Promise<RunRow | null> {
-  const { delegation_id } = workplace
-  const now = unixNow(context)
-  const run_id = `run_${job.id.replaceAll('-', '')}`
-  const own = await findRun(db, run_id)
-  if (own) return own
-  const other = await findRunUnderWay(db, delegation_id, task)
-  if (other) return other.started_at < now - LONGEST_RUN_SECONDS ? other : null
-  if (!isDue(context, workplace, task)) return null
-  const started = { started_at: now, finished_at: null, outcome: 'running', summary: '{}' } as const
-  const run = { run_id, delegation_id, task, ...started }
-  await insertRun(db, run)
-  return run
-}
-
-function isDue(context: Context, workplace: Workplace, task: Task): boolean {
-  const dueAt = task === 'mirror' ? workplace.mirror_at : workplace.watch_at
-  const isPossible = workplace.state === 'active' && isRunning(context, workplace)
-  return isPossible && dueAt !== null && dueAt <= unixNow(context)
-}
-
 /**
- * What the subscriber wants as of now, and the summary as it is by now. Throws `RunStopped` where there is no ground to
+ * What the subscriber wants as of now, and how far the run is by now. Throws `RunStopped` where there is no ground to
  * go on.
  */
 export async function requireGround(context: Context, db: Db, run: Run): Promise<Tasks> {
@@ -107,10 +51,17 @@ export async function requireGround(context: Context, db: Db, run: Run): Promise
   if (workplace.state !== 'active') throw new RunStopped('delegation_revoked')
   if (!isRunning(context, workplace)) throw new RunStopped('subscription_expired')
   if (!tasks[run.task]) throw new RunStopped('task_removed')
-  const summary = await findSummary(db, run.run_id)
-  if (summary === null) throw new Error('another has ended this run')
-  run.summary = JSON.parse(summary)
+  if (!(await readProgress(db, run))) throw new Error('another has ended this run')
   return tasks
+}
+
+/** False where the run is over. */
+async function readProgress(db: Db, run: Run): Promise<boolean> {
+  const progress = await findProgress(db, run.run_id)
+  if (!progress) return false
+  run.summary = JSON.parse(progress.summary)
+  run.found = JSON.parse(progress.found)
+  return true
 }
 
 /** What a step has come to. */
@@ -132,9 +83,11 @@ export async function noteStep(
   await context.database.db.transaction().execute(async (tx) => {
     await requireGround(context, tx, run)
     const { summary, news = [] } = await write(tx)
+    const { listed, found } = listFew(run.found, news)
     run.summary = { ...run.summary, ...summary }
-    await setSummary(tx, run.run_id, JSON.stringify(run.summary))
-    await addFindings(context, tx, run.delegation_id, news)
+    run.found = found
+    await setProgress(tx, run.run_id, { summary: JSON.stringify(run.summary), found: JSON.stringify(found) })
+    await addFindings(context, tx, run.delegation_id, listed)
   })
 }
 
@@ -143,6 +96,9 @@ export function counted({ summary }: Run, what: string, more: number): Summary {
   return { [what]: Number(summary[what] ?? 0) + more }
 }
 
+/** Of each task; more than are shown, and than the watch looks at. */
+const RUNS_KEPT = 100
+
 /** The next one is due so long after this one began. One that was stopped is due still, should there be ground again. */
 export async function finishRun(
   context: Context,
@@ -150,13 +106,19 @@ export async function finishRun(
   outcome: 'done' | 'failed' | 'stopped',
   more: Summary = {},
 ): Promise<void> {
+  const { run_id, delegation_id } = run
   await context.database.db.transaction().execute(async (tx) => {
-    const workplace = await lockWorkplace(tx, run.delegation_id)
+    const workplace = await lockWorkplace(tx, delegation_id)
+    if (!(await readProgress(tx, run))) return
     const summary = JSON.stringify({ ...run.summary, ...more })
-    const isEnded = await endRun(tx, { run_id: run.run_id, finished_at: unixNow(context), outcome, summary })
+    const now = unixNow(context)
+    await endRun(tx, { run_id, finished_at: now, outcome, summary })
+    await forgetRuns(tx, delegation_id, run.task, RUNS_KEPT)
     const task = (JSON.parse(workplace.tasks) as Tasks)[run.task]
-    if (!isEnded || outcome === 'stopped' || workplace.state !== 'active' || !task) return
-    const period = (task.every_hours ?? DEFAULT_HOURS) * 3600
-    await setNextRun(tx, run.delegation_id, run.task, run.started_at + period)
+    if (outcome !== 'stopped' && workplace.state === 'active' && task) {
+      const period = (task.every_hours ?? DEFAULT_HOURS) * 3600
+      await setNextRun(tx, delegation_id, run.task, Math.min(run.started_at, now) + period)
+    }
+    await addFindings(context, tx, delegation_id, unlistedNews(run.found))
   })
 }

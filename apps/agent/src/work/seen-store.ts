@@ -1,6 +1,6 @@
 // What was seen at lockers, and what was fetched into them.
 
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db, MirrorTable, SeenFileTable, SeenStatementTable } from '../db/schema.ts'
 
 export type SeenFile = Selectable<SeenFileTable>
@@ -54,19 +54,25 @@ export async function forgetFiles(db: Db, delegationId: string, filenames: reado
     .execute()
 }
 
-/** The least recently read first, those never read before all others. */
+/**
+ * Those that were not read between `since` and `now`, the least recently read first and those never read before all
+ * others. One that was read later than now was read by a clock that was wrong.
+ */
 export async function findUnreadFiles(
   db: Db,
   delegationId: string,
-  { since, maxBytes, limit }: { since: number; maxBytes: number; limit: number },
+  { since, now, maxBytes, limit }: { since: number; now: number; maxBytes: number; limit: number },
 ): Promise<SeenFile[]> {
+  return unreadFiles(db, delegationId, { since, now }).where('size_bytes', '<=', maxBytes).limit(limit).execute()
+}
+
+/** In the words of its index, or each hundred files would be a search through a million. */
+export function unreadFiles(db: Db, delegationId: string, { since, now }: { since: number; now: number }) {
+  const readAt = sql<number>`coalesce(read_at, 0)`
   return seenFilesOf(db, delegationId)
-    .where(({ or, eb }) => or([eb('read_at', 'is', null), eb('read_at', '<', since)]))
-    .where('size_bytes', '<=', maxBytes)
-    .orderBy('read_at', (order) => order.asc().nullsFirst())
+    .where(({ or, eb }) => or([eb(readAt, '<', since), eb(readAt, '>', now)]))
+    .orderBy(readAt)
     .orderBy('filename')
-    .limit(limit)
-    .execute()
 }
 
 export async function findStatement(db: Db, delegationId: string, sequence: number): Promise<SeenStatement | null> {
@@ -112,4 +118,21 @@ export async function putMirror(db: Db, mirror: MirrorRow): Promise<void> {
     .values(mirror)
     .onConflict((conflict) => conflict.columns(['delegation_id', 'filename']).doUpdateSet(changes))
     .execute()
+}
+
+/** Of a mirror, those addresses that the run did not ask for. */
+export async function forgetMirrors(
+  db: Db,
+  { delegation_id, run_id }: { delegation_id: string; run_id: string },
+): Promise<void> {
+  await db.deleteFrom('mirrors').where('delegation_id', '=', delegation_id).where('run_id', '!=', run_id).execute()
+}
+
+/** All that was seen for a delegation: of files up to so many; how many they were. */
+export async function forgetSeen(db: Db, delegationId: string, limit: number): Promise<number> {
+  await db.deleteFrom('mirrors').where('delegation_id', '=', delegationId).execute()
+  await db.deleteFrom('seen_statements').where('delegation_id', '=', delegationId).execute()
+  const some = seenFilesOf(db, delegationId).clearSelect().select('filename').limit(limit)
+  const forgotten = db.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', some)
+  return Number((await forgotten.executeTakeFirst()).numDeletedRows)
 }

@@ -1,8 +1,8 @@
-// What is kept of work: runs, the log, and what is told of it. What was seen at lockers is in seen-store.ts.
+// What is kept of work: runs and the log. What is told of it is in told-store.ts, what was seen in seen-store.ts.
 
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { Insertable, Selectable } from 'kysely'
-import type { Db, DelegationRow, DeliveryTable, RunTable } from '../db/schema.ts'
+import type { Db, DelegationRow, RunTable } from '../db/schema.ts'
 
 export type RunRow = Selectable<RunTable>
 export type Task = RunRow['task']
@@ -37,27 +37,45 @@ export async function findRunUnderWay(db: Db, delegationId: string, task: Task):
   return row ?? null
 }
 
+/** How far a run has come. */
+type Progress = Pick<RunRow, 'summary' | 'found'>
+
 /** Of a run under way; null where it is over. */
-export async function findSummary(db: Db, runId: string): Promise<string | null> {
-  const run = db.selectFrom('runs').select('summary').where('run_id', '=', runId).where('finished_at', 'is', null)
-  return (await run.executeTakeFirst())?.summary ?? null
+export async function findProgress(db: Db, runId: string): Promise<Progress | null> {
+  const run = db.selectFrom('runs').select(['summary', 'found']).where('run_id', '=', runId)
+  return (await run.where('finished_at', 'is', null).executeTakeFirst()) ?? null
 }
 
-export async function insertRun(db: Db, run: RunRow): Promise<void> {
+export async function insertRun(db: Db, run: Insertable<RunTable>): Promise<void> {
   await db.insertInto('runs').values(run).execute()
 }
 
-export async function setSummary(db: Db, runId: string, summary: string): Promise<void> {
-  await db.updateTable('runs').set({ summary }).where('run_id', '=', runId).execute()
+export async function setProgress(db: Db, runId: string, progress: Progress): Promise<void> {
+  await db.updateTable('runs').set(progress).where('run_id', '=', runId).execute()
 }
 
-/** False when it was over before. */
 export async function endRun(
   db: Db,
   { run_id, ...end }: Pick<RunRow, 'run_id' | 'finished_at' | 'outcome' | 'summary'>,
-): Promise<boolean> {
-  const update = db.updateTable('runs').set(end).where('run_id', '=', run_id).where('finished_at', 'is', null)
-  return (await update.executeTakeFirst()).numUpdatedRows === 1n
+): Promise<void> {
+  await db.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
+}
+
+/** Forgets those that are over and have so many newer ones. */
+export async function forgetRuns(db: Db, delegationId: string, task: Task, kept: number): Promise<void> {
+  const last = await runsOf(db, delegationId)
+    .where('task', '=', task)
+    .offset(kept - 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (!last) return
+  await db
+    .deleteFrom('runs')
+    .where('delegation_id', '=', delegationId)
+    .where('task', '=', task)
+    .where('started_at', '<', last.started_at)
+    .where('finished_at', 'is not', null)
+    .execute()
 }
 
 export interface Workplace extends DelegationRow {
@@ -91,18 +109,34 @@ export async function setLogEnd(
 
 const DUE_AT_ONCE = 1000
 
-/** Whose key is to be looked for, and whose subscription runs. */
-export async function findUnchecked(db: Db, now: number): Promise<string[]> {
-  const rows = await paidFor(db, now).where('state', '=', 'pending').where('check_at', '<=', now).orderBy('check_at')
-  return (await rows.limit(DUE_AT_ONCE).execute()).map(({ delegation_id }) => delegation_id)
+/** From when on what was put off is due: by now, or so far ahead that a clock was wrong when it was put there. */
+interface Due {
+  now: number
+  farAhead: number
 }
 
-/** Whose task is due and not under way; a run that began before `lostBefore` has lost its job, and counts for none. */
-export async function findDue(db: Db, task: Task, now: number, lostBefore: number): Promise<string[]> {
+/** Whose key is to be looked for, and whose subscription runs. */
+export async function findUnchecked(db: Db, { now, farAhead }: Due): Promise<string[]> {
+  const rows = await paidFor(db, now)
+    .where('state', '=', 'pending')
+    .where(({ or, eb }) => or([eb('check_at', '<=', now), eb('check_at', '>', farAhead)]))
+    .orderBy('check_at')
+    .limit(DUE_AT_ONCE)
+    .execute()
+  return rows.map(({ delegation_id }) => delegation_id)
+}
+
+/** Whose task is due and not under way; a run that did not begin within `current` has lost its job, and counts for none. */
+export async function findDue(
+  db: Db,
+  task: Task,
+  { now, farAhead }: Due,
+  current: { from: number; to: number },
+): Promise<string[]> {
   const dueAt = task === 'mirror' ? 'mirror_at' : 'watch_at'
   const rows = await paidFor(db, now)
     .where('state', '=', 'active')
-    .where(dueAt, '<=', now)
+    .where(({ or, eb }) => or([eb(dueAt, '<=', now), eb(dueAt, '>', farAhead)]))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -111,7 +145,8 @@ export async function findDue(db: Db, task: Task, now: number, lostBefore: numbe
             .whereRef('runs.delegation_id', '=', 'delegations.delegation_id')
             .where('task', '=', task)
             .where('finished_at', 'is', null)
-            .where('started_at', '>=', lostBefore),
+            .where('started_at', '>=', current.from)
+            .where('started_at', '<=', current.to),
         ),
       ),
     )
@@ -153,50 +188,4 @@ export async function insertFindings(db: Db, findings: readonly SignedFinding[])
     return { delegation_id, sequence, severity, finding: JSON.stringify(finding) }
   })
   await db.insertInto('findings').values(rows).execute()
-}
-
-export async function insertDeliveries(db: Db, deliveries: readonly Insertable<DeliveryTable>[]): Promise<void> {
-  await db.insertInto('deliveries').values(deliveries).execute()
-}
-
-export interface Delivery extends Selectable<DeliveryTable> {
-  /** The signed finding, JSON. */
-  finding: string
-  state: DelegationRow['state']
-  /** Of the delegation as it is now, JSON. */
-  tasks: string
-}
-
-export async function findDelivery(db: Db, deliveryId: string): Promise<Delivery> {
-  return db
-    .selectFrom('deliveries')
-    .innerJoin('delegations', 'delegations.delegation_id', 'deliveries.delegation_id')
-    .innerJoin('findings', (join) =>
-      join
-        .onRef('findings.delegation_id', '=', 'deliveries.delegation_id')
-        .onRef('findings.sequence', '=', 'deliveries.sequence'),
-    )
-    .selectAll('deliveries')
-    .select(['findings.finding', 'delegations.state', 'delegations.tasks'])
-    .where('delivery_id', '=', deliveryId)
-    .executeTakeFirstOrThrow()
-}
-
-export async function setDelivery(
-  db: Db,
-  { delivery_id, ...outcome }: Pick<Delivery, 'delivery_id' | 'delivered_at' | 'error'>,
-): Promise<void> {
-  await db.updateTable('deliveries').set(outcome).where('delivery_id', '=', delivery_id).execute()
-}
-
-/** What became of the findings that were to be told; null where none were. */
-export async function summarizeDeliveries(db: Db, delegationId: string) {
-  const own = db.selectFrom('deliveries').where('delegation_id', '=', delegationId)
-  const { delivered, all } = await own
-    .select(({ fn }) => [fn.count<number>('delivered_at').as('delivered'), fn.countAll<number>().as('all')])
-    .executeTakeFirstOrThrow()
-  if (all === 0) return null
-  const failed = own.select('error').where('delivered_at', 'is', null).where('error', 'is not', null)
-  const last = await failed.orderBy('sequence', 'desc').limit(1).executeTakeFirst()
-  return { delivered, undelivered: all - delivered, last_error: last?.error ?? null }
 }

@@ -213,15 +213,47 @@ function ok(_request: unknown, response: Parameters<RequestListener>[1]): void {
   response.writeHead(200).end()
 }
 
-it('T-08, T-10 nobody is flooded: of many findings at once thirty are told in a minute, the rest later', async () => {
-  const place = await tellingPlace()
+describe('many findings at once', () => {
   const told = () => heard.filter(({ body }) => body.includes('file_new')).length
-  const news = Array.from({ length: 40 }, (_, i) => ({ kind: 'file_new', detail: { filename: `${i}` } }) as const)
-  const { database } = workshop.context
-  await database.db.transaction().execute((tx) => addFindings(workshop.context, tx, place.delegationId, news))
-  await workshop.context.queue.drain()
-  expect(told()).toBe(30)
-  workshop.clock.advance(60)
-  await workshop.context.queue.drain()
-  expect(told()).toBe(40)
+  const find = ({ delegationId }: Place, count: number) => {
+    const news = Array.from({ length: count }, (_, i) => ({ kind: 'file_new', detail: { filename: `${i}` } }) as const)
+    const { database } = workshop.context
+    return database.db.transaction().execute((tx) => addFindings(workshop.context, tx, delegationId, news))
+  }
+
+  it('T-08, T-10 flood nobody: thirty are told in a minute, and none is lost by that', async () => {
+    const place = await tellingPlace()
+    await find(place, 100)
+    // To be held back is no failure, after some of which a finding is given up.
+    expect(await workshop.drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(told()).toBe(30)
+    for (let minutes = 1; minutes <= 30; minutes++) {
+      expect(await workshop.soon()).toMatchObject({ failed: 0, dead: 0 })
+      expect(told()).toBeLessThanOrEqual(30 * (minutes + 1))
+    }
+    expect(told()).toBe(100)
+    expect(new Set(heard.map(({ headers }) => headers['webhook-id'])).size).toBe(heard.length)
+    const { told: sums } = await workshop.read(place.owner, place.delegationId)
+    expect(sums).toMatchObject({ undelivered: 0, last_error: null })
+  })
+
+  it('T-10 of one subscriber do not take all that tell', async () => {
+    const place = await tellingPlace()
+    const other = await tellingPlace()
+    const { promise: hung, resolve: hangUp } = Promise.withResolvers<void>()
+    const hanging = Array.from({ length: 30 }, () =>
+      workshop.context.inTurn(`tell ${place.owner.identity}`, 30, () => hung),
+    )
+    await find(place, 1)
+    await find(other, 1)
+    await workshop.drain()
+    expect([(await deliveriesOf(place))[0], (await deliveriesOf(other))[0]]).toMatchObject([
+      { delivered_at: null, error: 'too many findings at once' },
+      { delivered_at: expect.any(Number), error: null },
+    ])
+    hangUp()
+    await Promise.all(hanging)
+    for (let minutes = 0; minutes < 10; minutes++) await workshop.soon()
+    expect((await deliveriesOf(place))[0]).toMatchObject({ delivered_at: expect.any(Number), error: null })
+  })
 })

@@ -2,9 +2,11 @@
 
 import { fileUrls } from '@svc/api/files'
 import { bare } from '@svc/protocol/bytes'
-import { BytesDiffer, GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
+import { BytesDiffer, isGatewayError } from '@svc/sdk/errors'
 import { type Context, unixNow } from '../context.ts'
 import type { News } from './add-findings.ts'
+import { hasRoomFor } from './few-findings.ts'
+import { isAway } from './is-away.ts'
 import { counted, noteStep, type Run, requireGround, type Summary } from './runs.ts'
 import { findSeenFiles, findUnreadFiles, putSeenFiles, type SeenFile } from './seen-store.ts'
 import { compareFiles, forgetGone, type RecordedFile } from './watch-files.ts'
@@ -19,7 +21,8 @@ export async function watchBytes(context: Context, run: Run): Promise<void> {
   if (maxBytes === 0 || (await requireGround(context, db, run)).watch?.read_bytes === false) return
   for (;;) {
     const limit = Math.min(AT_ONCE, MAX_FILES - Number(run.summary.read ?? 0))
-    const files = await findUnreadFiles(db, run.delegation_id, { since: run.started_at, maxBytes, limit })
+    const span = { since: run.started_at, now: unixNow(context) }
+    const files = await findUnreadFiles(db, run.delegation_id, { ...span, maxBytes, limit })
     if (files.length === 0) return
     for (const file of files) {
       if (Number(run.summary.bytes_read ?? 0) + file.size_bytes > maxBytes) return
@@ -66,8 +69,7 @@ async function readBack(run: Run, file: SeenFile): Promise<Reading> {
     if (isGatewayError(error, 'FILE_NOT_FOUND', 'CONTENT_NOT_FOUND')) return { kind: 'bytes_missing', actual: null }
     // A name that only this gateway allows: it cannot be asked for.
     if (error instanceof RangeError) return 'unreadable'
-    const isAway = error instanceof NoAnswer || (error instanceof GatewayError && error.status >= 500)
-    if (!isAway) throw error
+    if (!isAway(error)) throw error
     // If it answers this, it is away for that file alone, for which the others must not wait.
     await client.metadata(locker)
     return 'unreadable'
@@ -83,16 +85,20 @@ async function findRecord({ client, locker, signal }: Run, filename: string): Pr
   return { filename, sha256: bare(url.content_hash), size_bytes: url.size_bytes }
 }
 
-/** A trouble is a finding when it comes, when it becomes another, and when it comes back. */
+/**
+ * A trouble is a finding when it comes, when it becomes another, and when it comes back. One too many to be listed is
+ * not noted, so that a later run finds it again: in the end each was an entry of the log.
+ */
 async function noteReading(context: Context, run: Run, file: SeenFile, reading: Reading): Promise<void> {
   await noteStep(context, run, async (tx) => {
     const summary = { ...countedRead(run, file), ...counted(run, 'unreadable', Number(reading === 'unreadable')) }
     const seen = (await findSeenFiles(tx, file.delegation_id, [file.filename])).get(file.filename)
     if (seen?.sha256 !== file.sha256) return { summary }
     const trouble = troubleText(reading, seen)
-    await putSeenFiles(tx, [{ ...seen, read_at: unixNow(context), trouble }])
-    const isNews = typeof reading === 'object' && trouble !== seen.trouble
-    return { news: isNews ? [newsOf(file, reading)] : [], summary }
+    const news = typeof reading === 'object' && trouble !== seen.trouble ? [newsOf(file, reading)] : []
+    const isListed = news.every(({ kind }) => hasRoomFor(run.found, kind))
+    await putSeenFiles(tx, [{ ...seen, read_at: unixNow(context), trouble: isListed ? trouble : seen.trouble }])
+    return { news, summary }
   })
 }
 

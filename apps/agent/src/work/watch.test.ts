@@ -5,6 +5,7 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { seedFiles } from '@svc/testbed/seed-lockers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enqueueDueWork } from './due-work.ts'
+import { LISTED_OF_A_KIND } from './few-findings.ts'
 import { DAY, newJob, openWorkshop, type Workshop } from './test-workshop.ts'
 import { watch } from './watch.ts'
 
@@ -52,21 +53,24 @@ describe('to watch the files of a locker', () => {
     expect(await place.news()).toEqual([['file_new', expect.objectContaining({ filename: 'first' })]])
   })
 
-  it('AGENT-04 goes through lists of many pages', async () => {
+  it('AGENT-04 goes through lists of many pages; of very many findings the first are listed, and the rest counted', async () => {
     const place = await workshop.place({ watch: { every_hours: 24, read_bytes: false } })
     await workshop.soon()
+    await place.news()
     await seedFiles(workshop.gateway.context, place.locker.locker_id, 1203)
     await workshop.nextDay()
-    const found = (await place.log()).slice(1)
-    expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['file_new']))
-    expect(new Set(found.map(({ detail }) => detail.filename)).size).toBe(1203)
-    expect(found).toHaveLength(1203)
+    const found = await place.news()
+    expect(new Set(found.map(([kind]) => kind))).toEqual(new Set(['file_new']))
+    expect(found.at(-1)).toEqual(['file_new', { more: 1203 - LISTED_OF_A_KIND }])
+    const listed = found.slice(0, -1).map(([, { filename }]) => filename)
+    expect([new Set(listed).size, listed.toSorted()]).toEqual([LISTED_OF_A_KIND, listed])
     const { db } = workshop.gateway.context.database
     await db.deleteFrom('files').where('locker_id', '=', place.locker.locker_id).execute()
     await workshop.nextDay()
-    const gone = (await place.log()).slice(1204)
-    expect(gone.map(({ detail }) => detail.filename)).toEqual(found.map(({ detail }) => detail.filename))
-    expect(new Set(gone.map(({ kind }) => kind))).toEqual(new Set(['file_gone']))
+    const gone = await place.news()
+    expect(gone.map(([, { filename }]) => filename)).toEqual([...listed, undefined])
+    expect(gone.at(-1)).toEqual(['file_gone', { more: 1203 - LISTED_OF_A_KIND }])
+    expect(JSON.parse((await place.runs())[0]!.summary)).toMatchObject({ gone: 1203 })
     expect(isFindingChain(await place.log())).toBe(true)
   })
 
