@@ -2,15 +2,13 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageProvider } from './provider.ts'
 import { fetchBytes, keep, newId, streamOf } from './test-objects.ts'
+import { itHoldsLittle } from './test-provider-memory.ts'
+import { describeSources } from './test-provider-sources.ts'
 
 const MIB = 1024 * 1024
 
@@ -28,16 +26,6 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       provider = opened.provider
     })
     afterAll(() => opened.close())
-
-    /** Tries to write; whatever came of it, the id must still be free. */
-    async function expectNothingLeft(source: Readable, size: number | null, complaint: unknown) {
-      const id = newId()
-      await expect(provider.write(id, source, { contentType: 'text/plain', size })).rejects.toThrow(complaint as Error)
-      expect(await provider.stat({ id, ref: null })).toBeNull()
-      expect(await provider.read({ id, ref: null })).toBeNull()
-      const whole = Buffer.from('the second try')
-      expect(await fetchBytes(provider, await keep(provider, whole, id))).toEqual(whole)
-    }
 
     it('is ready', async () => {
       expect(await provider.check()).toBe(true)
@@ -74,14 +62,34 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
     })
 
     it('gives any range of an object', async () => {
-      const bytes = randomBytes(3 * MIB + 7)
+      const bytes = randomBytes(2 * MIB + 7)
       const key = await keep(provider, bytes)
       const last = bytes.length - 1
-      const borders = [0, 65_535, 65_536, MIB - 1, MIB, 2 * MIB + 1, last]
+      const borders = [0, 65_535, MIB - 1, MIB, last]
       const ranges = borders.flatMap((start) => borders.filter((end) => end >= start).map((end) => ({ start, end })))
       for (const { start, end } of ranges) {
         const part = await fetchBytes(provider, key, { start, end })
         expect([start, end, sha256(part!)]).toEqual([start, end, sha256(bytes.subarray(start, end + 1))])
+      }
+    })
+
+    it('T-31 has trouble with a range that goes past the end: it had more bytes when somebody looked', async () => {
+      const key = await keep(provider, Buffer.alloc(10))
+      const empty = await keep(provider, Buffer.alloc(0))
+      for (const [of, start, end] of [
+        [key, 0, 10],
+        [key, 10, 10],
+        [empty, 0, 0],
+      ] as const) {
+        const trouble = { name: 'ProviderError', reason: 'unavailable' }
+        await expect(provider.read(of, { start, end })).rejects.toMatchObject(trouble)
+      }
+      for (const [start, end] of [
+        [5, 4],
+        [-1, 5],
+        [0, Number.NaN],
+      ] as const) {
+        await expect(provider.read(key, { start, end })).rejects.toThrow(RangeError)
       }
     })
 
@@ -103,7 +111,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it.each([1, 2000])('tells of %i objects which are absent', async (count) => {
+    it.each([1, 600])('tells of %i objects which are absent', async (count) => {
       const there = await keep(provider, Buffer.from('there'))
       const never = Array.from({ length: count }, () => ({ id: newId(), ref: null }))
       const gone = await keep(provider, Buffer.from('gone'))
@@ -130,114 +138,13 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await fetchBytes(provider, key)).toEqual(first)
     })
 
-    it('leaves nothing of a source that fails, and throws its error as it came', async () => {
-      const complaint = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
-      async function* failing(length: number) {
-        yield randomBytes(length)
-        throw complaint
-      }
-      for (const length of [1, 5 * MIB]) {
-        const source = Readable.from(failing(length), { objectMode: false })
-        const id = newId()
-        const failure = provider.write(id, source, { contentType: 'text/plain', size: null }).catch((error) => error)
-        expect(await failure).toBe(complaint)
-        await expectNothingLeft(Readable.from(failing(length), { objectMode: false }), 10 * MIB, complaint)
-      }
-    })
-
-    it('hears a source that failed before it was read', async () => {
-      const complaint = new Error('no more')
-      const failed = streamOf(randomBytes(MIB)).on('error', () => {})
-      failed.destroy(complaint)
-      await expectNothingLeft(failed, null, complaint)
-
-      const failsAtOnce = streamOf(randomBytes(MIB))
-      const id = newId()
-      const failure = provider.write(id, failsAtOnce, { contentType: 'text/plain', size: MIB }).catch((error) => error)
-      failsAtOnce.destroy(complaint)
-      expect(await failure).toBe(complaint)
-      expect(await provider.stat({ id, ref: null })).toBeNull()
-    })
-
-    it('leaves nothing of a source that is destroyed, before or while it is read', async () => {
-      const destroyed = streamOf(randomBytes(MIB))
-      destroyed.destroy()
-      await expectNothingLeft(destroyed, MIB, /premature/i)
-
-      const halfWay = new Readable({ read() {} })
-      halfWay.push(randomBytes(2 * MIB))
-      halfWay.once('resume', () => halfWay.once('data', () => halfWay.destroy()))
-      await expectNothingLeft(halfWay, null, /premature/i)
-    })
-
-    it('leaves nothing of a request whose client goes away', async () => {
-      const id = newId()
-      const outcome = Promise.withResolvers<unknown>()
-      const server = createServer((incoming) => {
-        const about = { contentType: 'text/plain', size: Number(incoming.headers['content-length']) }
-        provider.write(id, incoming, about).then(outcome.resolve, outcome.resolve)
-        incoming.once('data', () => client.destroy())
-      })
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      onTestFinished(() => void server.close())
-      const { port } = server.address() as AddressInfo // a listening TCP server has one
-      const client = request({ port, method: 'PUT', headers: { 'content-length': 10 * MIB } })
-      client.on('error', () => {})
-      client.write(randomBytes(2 * MIB))
-      expect(await outcome.promise).toMatchObject({ code: 'ECONNRESET' })
-      expect(await provider.stat({ id, ref: null })).toBeNull()
-    })
-
-    it.each([
-      ['fewer', 2 * MIB + 1],
-      ['far fewer', 100 * MIB],
-      ['more', 2 * MIB - 1],
-      ['far more', 0],
-    ])('leaves nothing of a source that gives %s bytes than declared', async (_, declared) => {
-      await expectNothingLeft(streamOf(randomBytes(2 * MIB)), declared, RangeError)
-    })
-
     it('serves many at once', async () => {
-      const objects = Array.from({ length: 40 }, (_, i) => randomBytes(i % 4 === 0 ? MIB + i : 100 * i))
+      const objects = Array.from({ length: 24 }, (_, i) => randomBytes(i % 6 === 0 ? MIB + i : 100 * i))
       const keys = await Promise.all(objects.map((bytes) => keep(provider, bytes)))
       const reads = [...keys, ...keys].map((key) => fetchBytes(provider, key))
       const hashes = (await Promise.all(reads)).map((bytes) => sha256(bytes!))
       expect(hashes).toEqual([...objects, ...objects].map(sha256))
       await Promise.all(keys.map((key) => provider.remove(key)))
-    })
-
-    it('T-11 reads little ahead of a slow reader', async () => {
-      const bytes = randomBytes(64 * MIB)
-      const key = await keep(provider, bytes)
-      const before = heldBytes()
-      const slow = (await provider.read(key))!
-      const pieces = slow.iterator()
-      const hash = createHash('sha256').update((await pieces.next()).value)
-      // Whoever reads ahead without end has had the time for it when another has read all.
-      const hashOfOther = createHash('sha256')
-      for await (const piece of (await provider.read(key))!) hashOfOther.update(piece)
-      expect(heldBytes() - before).toBeLessThan(16 * MIB)
-      for await (const piece of pieces) hash.update(piece)
-      expect([hash.digest('hex'), hashOfOther.digest('hex')]).toEqual([sha256(bytes), sha256(bytes)])
-      await provider.remove(key)
-    })
-
-    it('T-11 takes no more from a fast source than it can write', async () => {
-      const before = heldBytes()
-      let most = 0
-      let next = 0
-      const source = new Readable({
-        read() {
-          if (next % 8 === 0) most = Math.max(most, heldBytes() - before)
-          this.push(next < 64 ? Buffer.alloc(MIB, next++) : null)
-        },
-      })
-      const id = newId()
-      const { size, ref } = await provider.write(id, source, { contentType: 'text/plain', size: null })
-      expect(size).toBe(64 * MIB)
-      expect(most).toBeLessThan(24 * MIB)
-      await provider.remove({ id, ref })
     })
 
     it('lets go of an object when its reader does', async () => {
@@ -249,19 +156,12 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(stream.errored).toBeNull()
       expect(sha256((await fetchBytes(provider, key))!)).toHaveLength(64)
     })
+
+    describeSources(() => provider)
+    itHoldsLittle(() => provider)
   })
 }
 
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
-/** Bytes in buffers that somebody still holds. */
-function heldBytes(): number {
-  collectGarbage()
-  collectGarbage() // ends what the first left to its threads
-  return process.memoryUsage().arrayBuffers
 }

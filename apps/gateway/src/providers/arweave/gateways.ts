@@ -1,11 +1,11 @@
 // Where items are read: gateways, each of which may be down, behind the others, or wrong.
 
-import { Agent as HttpAgent, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
 import type { Patience } from '../http/patience.ts'
-import { BUFFERING } from '../http/socket.ts'
 import { ProviderError } from '../provider.ts'
+import { pastTheEnd } from '../range.ts'
 import { askingTwice } from './patience.ts'
 import { Refusal } from './refusal.ts'
 
@@ -22,17 +22,15 @@ export interface Gateways {
 
 export function openGateways(addresses: readonly string[], patience: Patience): Gateways {
   const agents = {
-    'http:': new HttpAgent({ keepAlive: true, ...BUFFERING }),
-    'https:': new HttpsAgent({ keepAlive: true, ...BUFFERING }),
+    'http:': createAgent('http:', { keepAlive: true }),
+    'https:': createAgent('https:', { keepAlive: true }),
   }
   /** Those that gave trouble are asked last. */
   let order = addresses
 
   async function send(method: 'GET' | 'HEAD', url: string, headers: Record<string, string>): Promise<IncomingMessage> {
     const agent = url.startsWith('https:') ? agents['https:'] : agents['http:']
-    // Packed bytes would have another length.
-    const request = { method, url, headers: { 'accept-encoding': 'identity', ...headers } }
-    return (await askingTwice(() => exchange(request, null, agent, patience))).answer
+    return (await askingTwice(() => exchange({ method, url, headers }, null, agent, patience))).answer
   }
 
   function askLast(gateway: string): void {
@@ -67,8 +65,7 @@ export function openGateways(addresses: readonly string[], patience: Patience): 
           const found = await askOne(gateway, method, id, headers, look)
           if (found !== null) return found
         } catch (error) {
-          // Whoever asks knows how long an item is: that a range is not within it may be this gateway's mistake.
-          if (!(error instanceof ProviderError || error instanceof RangeError)) throw error
+          if (!(error instanceof ProviderError)) throw error
           trouble = error
           askLast(gateway)
         }
@@ -97,7 +94,7 @@ function isUnknown({ statusCode }: IncomingMessage): boolean {
 
 function requireItem(method: string, answer: IncomingMessage): IncomingMessage {
   const { statusCode = 0, headers } = answer
-  if (statusCode === 416) throw new RangeError('the range is not within the object')
+  if (statusCode === 416) throw pastTheEnd()
   if (statusCode !== 200 && statusCode !== 206) throw new Refusal(`${method} of an item`, statusCode, '')
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
   if (isPlain && /^\d+$/.test(headers['content-length'] ?? '')) return answer

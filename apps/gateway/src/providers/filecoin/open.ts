@@ -1,6 +1,4 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
-import { BUFFERING } from '../http/socket.ts'
+import { createAgent } from '../http/agent.ts'
 import type { SlowStore } from '../slow-store.ts'
 import { openClient } from './client.ts'
 import { commitmentThread } from './commitment-thread.ts'
@@ -20,11 +18,18 @@ export async function openFilecoin(settings: FilecoinSettings, patience: Patienc
   const keeper = openRecordKeeper(client)
   const dataSet = openDataSet(settings, client, keeper, patience)
   const filecoin: Filecoin = { pdpUrl, patience, client, keeper, dataSet, commitmentOf: commitmentThread() }
-  const atProvider = { url: `${pdpUrl}/piece`, agent: agentFor(pdpUrl), patience }
+  const atProvider = { url: `${pdpUrl}/piece`, agent: createAgent(pdpUrl, { keepAlive: true }), patience }
   const places: Places =
     retrievalUrl === null
       ? [atProvider]
-      : [{ url: retrievalUrl, agent: agentFor(retrievalUrl), patience: { ...patience, attempts: 1 } }, atProvider]
+      : [
+          {
+            url: retrievalUrl,
+            agent: createAgent(retrievalUrl, { keepAlive: true }),
+            patience: { ...patience, attempts: 1 },
+          },
+          atProvider,
+        ]
   return {
     maxBytes: MAX_BYTES,
     settle: (object) => settle(filecoin, object),
@@ -45,9 +50,4 @@ export async function openFilecoin(settings: FilecoinSettings, patience: Patienc
       return answers.finally(pdp.close)
     },
   }
-}
-
-function agentFor(url: string): HttpAgent {
-  const Agent = url.startsWith('https:') ? HttpsAgent : HttpAgent
-  return new Agent({ keepAlive: true, maxFreeSockets: 64, ...BUFFERING })
 }

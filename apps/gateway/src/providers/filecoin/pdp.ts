@@ -1,7 +1,7 @@
 // The protocol by which a provider takes pieces and adds them to data sets.
 
-import { Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import type { IncomingHttpHeaders } from 'node:http'
+import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
 import { readText } from '../http/read-text.ts'
 import type { Body } from '../http/send-body.ts'
@@ -36,7 +36,7 @@ interface Answer {
 
 /** All connections break when the signal says so, or it is closed. Nothing is asked twice. */
 export function openPdp(pdpUrl: string, patience: Patience, signal: AbortSignal): Pdp {
-  const agent = new (pdpUrl.startsWith('https:') ? HttpsAgent : HttpAgent)()
+  const agent = createAgent(pdpUrl, { keepAlive: false })
   const close = () => {
     signal.removeEventListener('abort', close)
     agent.destroy()

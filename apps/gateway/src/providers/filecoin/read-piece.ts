@@ -5,6 +5,7 @@ import { retrying } from '../http/patience.ts'
 import { resumable } from '../http/resumable.ts'
 import { BUFFERING } from '../http/socket.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { requireRange } from '../range.ts'
 import type { Patience } from './patience.ts'
 import { lengthOf, type Piece } from './piece.ts'
 
@@ -21,17 +22,15 @@ interface Place {
 /** Null when the provider does not have it. */
 export async function readPiece(places: Places, piece: Piece, range?: ByteRange): Promise<Readable | null> {
   const { start, end } = range ?? { start: 0, end: piece.size - 1 }
-  if (range && !(start >= 0 && start <= end && end < piece.size)) {
-    throw new RangeError('the range is not within the object')
-  }
+  if (range) requireRange(range, piece.size)
   if (piece.size === 0) return (await findPiece(places, piece)) && Readable.from([], { objectMode: false })
   return firstOf(places, async (place) => {
-    const openAt = (position: number) => open(place, piece, { start: position, end })
-    const first = await openAt(start)
+    const first = await open(place, piece, { start, end })
     if (first === null) return null
     const isAll = first.statusCode === 200
-    const stream = resumable(first, isAll ? 0 : start, place.patience, async (position) => {
-      const next = await openAt(position)
+    const given = isAll ? { start: 0, end: lengthOf(piece) - 1 } : { start, end }
+    const stream = resumable(first, given, place.patience, async (position) => {
+      const next = await open(place, piece, { start: position, end: given.end })
       if (next?.statusCode === 206) return next
       next?.destroy()
       throw trouble('a piece cannot be read on where it broke off')
@@ -65,7 +64,8 @@ async function open(place: Place, piece: Piece, { start, end }: ByteRange) {
   const isAll = start === 0 && end === length - 1
   const answer = await ask(place, 'GET', piece, isAll ? {} : { range: `bytes=${start}-${end}` })
   const { statusCode, headers } = answer
-  const isRange = statusCode === 206 && headers['content-range'] === `bytes ${start}-${end}/${length}`
+  const isRange =
+    statusCode === 206 && isPlain(answer) && headers['content-range'] === `bytes ${start}-${end}/${length}`
   if (isRange || (statusCode === 200 && isWhole(answer, piece))) return answer
   answer.destroy()
   if (statusCode === 404) return null
@@ -84,8 +84,12 @@ async function ask({ url, agent, patience }: Place, method: string, { cid }: Pie
 }
 
 /** As far as it says: what comes in chunks does not tell its length. */
-function isWhole({ headers }: IncomingMessage, piece: Piece): boolean {
-  return Number(headers['content-length'] ?? lengthOf(piece)) === lengthOf(piece)
+function isWhole(answer: IncomingMessage, piece: Piece): boolean {
+  return isPlain(answer) && Number(answer.headers['content-length'] ?? lengthOf(piece)) === lengthOf(piece)
+}
+
+function isPlain({ headers }: IncomingMessage): boolean {
+  return (headers['content-encoding'] ?? 'identity') === 'identity'
 }
 
 /** The one ends with the other. */

@@ -41,7 +41,7 @@ describe('an object that settles at Filecoin', () => {
       { start: size, end: size },
       { start: 0, end: 126 },
     ]) {
-      await expect(filecoin.store.read(ref, range)).rejects.toThrow(RangeError)
+      await expect(filecoin.store.read(ref, range)).rejects.toMatchObject({ reason: 'unavailable' })
     }
   })
 

@@ -1,3 +1,4 @@
+import { wholeNumber } from '../http/given-bytes.ts'
 import type { Store } from './store.ts'
 
 /** An object that is there. */
@@ -17,8 +18,8 @@ export async function findObject(store: Store, id: string): Promise<Found | null
   return {
     name: document.name,
     write: `${write?.stringValue}`,
-    size: Number(size?.integerValue),
-    chunks: Number(chunks?.integerValue),
-    chunkBytes: Number(chunk_bytes?.integerValue),
+    size: wholeNumber(`${size?.integerValue}`),
+    chunks: wholeNumber(`${chunks?.integerValue}`),
+    chunkBytes: Math.max(1, wholeNumber(`${chunk_bytes?.integerValue}`)),
   }
 }

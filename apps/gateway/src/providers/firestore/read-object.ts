@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { requireRange } from '../range.ts'
 import { type Found, findObject } from './find-object.ts'
 import { chunkName, type Store } from './store.ts'
 
@@ -9,9 +10,7 @@ const CHUNKS_AT_ONCE = 4
 export async function readObject(store: Store, id: string, range: ByteRange | undefined): Promise<Readable | null> {
   const found = await findObject(store, id)
   if (!found) return null
-  if (range && !(range.start >= 0 && range.start <= range.end && range.end < found.size)) {
-    throw new RangeError('the range is not within the object')
-  }
+  if (range) requireRange(range, found.size)
   return streamOf(store, found, range ?? { start: 0, end: found.size - 1 })
 }
 

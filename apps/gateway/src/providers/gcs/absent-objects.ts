@@ -39,14 +39,19 @@ async function lookThroughList(store: GcsStore, stretch: readonly string[], pref
   return { absent, left }
 }
 
+interface Page {
+  items?: { name: string }[]
+  nextPageToken?: string
+}
+
 async function listFrom(store: GcsStore, startOffset: string, prefix: string) {
   const fields = 'items(name),nextPageToken'
   const url = store.url('storage', null, { prefix, startOffset, maxResults: '1000', fields })
-  const page = parseAnswer<{ items?: { name: string }[]; nextPageToken?: string }>(
-    await store.ask({ method: 'GET', url }, []),
-  )
-  const { items = [], nextPageToken } = page
-  return { names: items.map(({ name }) => name), isEnd: nextPageToken === undefined }
+  const answer = await store.ask({ method: 'GET', url }, [])
+  return parseAnswer(answer, ({ items = [], nextPageToken }: Page) => ({
+    names: items.map(({ name }) => name),
+    isEnd: nextPageToken === undefined,
+  }))
 }
 
 async function askOneByOne(store: GcsStore, names: readonly string[]): Promise<string[]> {

@@ -100,19 +100,6 @@ it('refuses more than the store takes before a byte is sent', async () => {
   expect([requests, source.isPaused(), source.destroyed]).toEqual([[], true, false])
 })
 
-it('refuses a range that is not within the object', async () => {
-  const key = await keep(gcs.provider, Buffer.alloc(10))
-  for (const [start, end] of [
-    [0, 10],
-    [10, 10],
-    [5, 4],
-    [-1, 5],
-    [0, Number.NaN],
-  ] as const) {
-    await expect(gcs.provider.read(key, { start, end })).rejects.toThrow(RangeError)
-  }
-})
-
 it.each([1000, 3 * MIB])('lets one of several writers of an id win with %i bytes', async (size) => {
   const id = newId()
   const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))

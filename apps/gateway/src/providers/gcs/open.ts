@@ -41,7 +41,7 @@ export async function openGcs(settings: GcsSettings, patience: Patience = PATIEN
     read: async ({ id }, range) => readObject(store, nameOf(id), range),
     async stat({ id }) {
       const found = await store.find(nameOf(id))
-      return found && { size: Number(found.size) }
+      return found && { size: found.size }
     },
     async absent(keys) {
       const absent = await findAbsent(

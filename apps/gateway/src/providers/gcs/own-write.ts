@@ -26,7 +26,7 @@ export function idIsTaken(): Error {
 }
 
 export async function isThere(store: GcsStore, { name, mark }: OwnWrite): Promise<boolean> {
-  return (await store.find(name))?.metadata?.['svc-write'] === mark
+  return (await store.find(name))?.mark === mark
 }
 
 /** After trouble that may have come too late. What went wrong before matters more than a failure of this. */
@@ -34,6 +34,6 @@ export async function takeBack(store: GcsStore, { name, mark }: OwnWrite, failur
   if (!(failure instanceof ProviderError && failure.reason === 'unavailable')) return
   try {
     const found = await store.find(name)
-    if (found?.metadata?.['svc-write'] === mark) await store.remove(name, found.generation)
+    if (found?.mark === mark) await store.remove(name, found.generation)
   } catch {}
 }

@@ -1,28 +1,45 @@
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { givenBytes, isRange } from '../http/given-bytes.ts'
+import { resumable } from '../http/resumable.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { pastTheEnd, requireRange } from '../range.ts'
 import type { GcsStore } from './store.ts'
 
-const BUFFER_BYTES = 256 * 1024
-
 export async function readObject(store: GcsStore, name: string, range?: ByteRange): Promise<Readable | null> {
-  if (range && !(range.start >= 0 && range.start <= range.end)) throw outside()
+  if (range) requireRange(range)
   const answer = await store.open(name, {}, headersFor(range))
   if (!answer) return null
-  if (range && !isLong(answer, range)) {
+  return orLetGo(answer, () => {
+    const given = givenBytes(requireStored(answer))
+    if (range && given.end < range.end) throw pastTheEnd()
+    if (!isRange(given, range ?? { start: 0, end: given.total - 1 })) throw trouble('another range was given')
+    const generation = `${answer.headers['x-goog-generation']}`
+    // Where a connection is silent it ends by itself, and another goes on; this is the end of one that drips.
+    const patience = { idleMs: 2 * store.patience.idleMs }
+    return resumable(answer, given, patience, (position) =>
+      goOn(store, name, generation, { start: position, end: given.end }),
+    )
+  })
+}
+
+/** The rest, of the same generation of the object. */
+async function goOn(store: GcsStore, name: string, generation: string, rest: ByteRange): Promise<IncomingMessage> {
+  const answer = await store.open(name, { ifGenerationMatch: generation }, headersFor(rest))
+  if (!answer) throw trouble('an object went away while it was read')
+  return orLetGo(answer, () => {
+    if (!isRange(givenBytes(requireStored(answer)), rest)) throw trouble('the rest of an object was not given')
+    return answer
+  })
+}
+
+function orLetGo<T>(answer: IncomingMessage, use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
     answer.destroy()
-    throw outside()
+    throw error
   }
-  const start = range?.start ?? 0
-  return streamOf(store, name, answer, { start, end: start + Number(answer.headers['content-length']) - 1 })
-}
-
-function outside(): RangeError {
-  return new RangeError('the range is not within the object')
-}
-
-function isLong({ headers }: IncomingMessage, { start, end }: ByteRange): boolean {
-  return Number(headers['content-length']) === end - start + 1
 }
 
 /** That we take gzip keeps the store from unpacking what somebody put there packed: the bytes are given as they are. */
@@ -30,45 +47,14 @@ function headersFor(range: ByteRange | undefined) {
   return { 'accept-encoding': 'gzip', ...(range && { range: `bytes=${range.start}-${range.end}` }) }
 }
 
-/** Where the connection breaks, it goes on in another one from there, in the same generation of the object. */
-function streamOf(store: GcsStore, name: string, first: IncomingMessage, { start, end }: ByteRange): Readable {
-  const generation = `${first.headers['x-goog-generation']}`
-  let answer = first
-  let position = start
-  let breaks = 0
+/** What was packed only on its way to us is not what is stored. */
+function requireStored(answer: IncomingMessage): IncomingMessage {
+  const { 'content-encoding': given = 'identity', 'x-goog-stored-content-encoding': stored = 'identity' } =
+    answer.headers
+  if (given !== stored) throw trouble(`bytes are stored as ${stored} and were given as ${given}`)
+  return answer
+}
 
-  const stream = new Readable({
-    highWaterMark: BUFFER_BYTES,
-    read() {
-      answer.resume()
-    },
-    destroy(error, done) {
-      answer.destroy()
-      done(error)
-    },
-  })
-
-  function follow(next: IncomingMessage) {
-    answer = next
-    answer.on('data', (chunk: Buffer) => {
-      position += chunk.length
-      if (!stream.push(chunk)) next.pause()
-    })
-    answer.on('end', () => stream.push(null))
-    answer.on('error', (error) => {
-      if (!stream.destroyed) goOn(error).catch((trouble) => stream.destroy(trouble))
-    })
-  }
-
-  async function goOn(reason: Error): Promise<void> {
-    if (++breaks >= store.patience.attempts) throw new ProviderError('unavailable', reason)
-    const rest = { start: position, end }
-    const next = await store.open(name, { ifGenerationMatch: generation }, headersFor(rest))
-    if (next && isLong(next, rest) && !stream.destroyed) return follow(next)
-    next?.destroy()
-    throw new ProviderError('unavailable', new Error('the rest of the object was not to be had', { cause: reason }))
-  }
-
-  follow(answer)
-  return stream
+function trouble(what: string): ProviderError {
+  return new ProviderError('unavailable', new Error(what))
 }

@@ -30,7 +30,7 @@ export function isBucketMissing(status: number, text: string): boolean {
 function readError(text: string): { reason: string; message: string } {
   try {
     const { error } = JSON.parse(text)
-    return { reason: `${error.errors?.[0]?.reason ?? ''}`, message: `${error.message}` }
+    return { reason: `${error.errors?.[0]?.reason ?? ''}`.slice(0, 60), message: `${error.message}`.slice(0, 300) }
   } catch {
     return { reason: '', message: text.slice(0, 200) }
   }

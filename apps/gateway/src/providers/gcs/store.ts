@@ -1,7 +1,9 @@
 // The JSON API of one bucket.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { wholeNumber } from '../http/given-bytes.ts'
 import { ProviderError } from '../provider.ts'
+import { pastTheEnd } from '../range.ts'
 import type { Account } from './account.ts'
 import { type Patience, retrying } from './patience.ts'
 import { isBucketMissing, StaleToken, troubleOf } from './refusal.ts'
@@ -14,9 +16,10 @@ export interface Answer {
 }
 
 interface StoredMetadata {
-  size: string
+  size: number
   generation: string
-  metadata?: Record<string, string>
+  /** Of the write that made it; null where a client made it by itself. */
+  mark: string | null
 }
 
 export interface GcsStore {
@@ -35,12 +38,19 @@ export interface GcsStore {
   url(path: 'storage' | 'upload/storage', name: string | null, query: Record<string, string>): string
 }
 
-export function parseAnswer<T>({ text }: Answer): T {
+/** What is picked from an answer; trouble where that is not as it should be. */
+export function parseAnswer<Said, T>({ text }: Answer, pick: (said: Said) => T): T {
   try {
-    return JSON.parse(text)
+    return pick(JSON.parse(text))
   } catch (error) {
-    throw new ProviderError('unavailable', error)
+    throw error instanceof ProviderError ? error : new ProviderError('unavailable', error)
   }
+}
+
+interface ObjectAnswer {
+  size: string
+  generation: string
+  metadata?: Record<string, string>
 }
 
 export function createStore(endpoint: string, bucket: string, account: Account, patience: Patience): GcsStore {
@@ -68,7 +78,7 @@ export function createStore(endpoint: string, bucket: string, account: Account, 
     patience,
     async attempt(request, statuses) {
       const answer = await send(request, patience)
-      const text = await readText(answer)
+      const text = await readText(answer, patience.idleMs)
       const status = answer.statusCode ?? 0
       const isExpected = (status >= 200 && status < 300) || statuses.includes(status)
       if (!isExpected || isBucketMissing(status, text)) throw troubleOf(status, text)
@@ -81,15 +91,20 @@ export function createStore(endpoint: string, bucket: string, account: Account, 
         const answer = await send(letIn, patience)
         const status = answer.statusCode ?? 0
         if (status === 200 || status === 206) return answer
-        const text = await readText(answer)
+        const text = await readText(answer, patience.idleMs)
         if (status === 404 && !isBucketMissing(status, text)) return null
-        throw status === 416 ? new RangeError('the range is not within the object') : troubleOf(status, text)
+        throw status === 416 ? pastTheEnd() : troubleOf(status, text)
       })
     },
     async find(name) {
       const url = store.url('storage', name, { fields: 'size,generation,metadata' })
       const answer = await store.ask({ method: 'GET', url }, [404])
-      return answer.status === 404 ? null : parseAnswer<StoredMetadata>(answer)
+      if (answer.status === 404) return null
+      return parseAnswer(answer, ({ size, generation, metadata }: ObjectAnswer) => ({
+        size: wholeNumber(size),
+        generation,
+        mark: metadata?.['svc-write'] ?? null,
+      }))
     },
     async remove(name, generation) {
       const url = store.url('storage', name, generation === undefined ? {} : { ifGenerationMatch: generation })

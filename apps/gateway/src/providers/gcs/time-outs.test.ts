@@ -44,7 +44,9 @@ it('ends the wait for the rest of an answer', async () => {
 it('ends the wait for the rest of a session, and leaves nothing of it', async () => {
   const id = newId()
   gcs.server.fail({ at: /^PUT/, mishap: 'silence' })
-  await expect(keep(hasty, Buffer.alloc(9 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
+  // Long enough for the session to be cancelled.
+  const provider = await gcs.open({}, { idleMs: 1000, attempts: 1 })
+  await expect(keep(provider, Buffer.alloc(9 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
   expect([gcs.server.openUploads(), await gcs.provider.stat({ id, ref: null })]).toEqual([0, null])
 })
 

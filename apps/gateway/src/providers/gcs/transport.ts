@@ -28,7 +28,14 @@ export function send(request: HttpRequest, { connectMs, idleMs }: Patience): Pro
       if (answer?.isPaused()) outgoing.setTimeout(idleMs)
       else (answer ?? outgoing).destroy(new Error('no sign of life from the store'))
     })
+    // The head of an answer may not come by drips either.
+    let overdue: NodeJS.Timeout | undefined
+    outgoing.on('finish', () => {
+      overdue = setTimeout(() => outgoing.destroy(new Error('no whole answer from the store')), idleMs)
+    })
+    outgoing.on('close', () => clearTimeout(overdue))
     outgoing.on('response', (response) => {
+      clearTimeout(overdue)
       answer = response
       resolve(response)
     })
@@ -39,11 +46,13 @@ export function send(request: HttpRequest, { connectMs, idleMs }: Patience): Pro
   })
 }
 
-/** Flowing, as an answer that is read in another way looks paused. */
-export function readText(answer: IncomingMessage): Promise<string> {
+/** All of it within the time given. Flowing, as an answer that is read in another way looks paused. */
+export function readText(answer: IncomingMessage, withinMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    const overdue = setTimeout(() => answer.destroy(new Error('the store takes too long for an answer')), withinMs)
+    answer.on('close', () => clearTimeout(overdue))
     answer.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length

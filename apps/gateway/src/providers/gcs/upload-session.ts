@@ -1,6 +1,7 @@
 // A large object, chunk by chunk. The store keeps the chunks apart until the last has come: before that there is no
 // object, and none when the session is cancelled.
 
+import { wholeNumber } from '../http/given-bytes.ts'
 import { ProviderError } from '../provider.ts'
 import type { Blocks, Chunk } from './blocks.ts'
 import { idIsTaken, metadataOf, type OwnWrite, takeBack } from './own-write.ts'
@@ -38,9 +39,10 @@ async function begin(store: GcsStore, write: OwnWrite): Promise<string> {
   const headers = { 'content-type': 'application/json; charset=UTF-8', 'x-upload-content-type': write.contentType }
   const answer = await store.ask({ method: 'POST', url, headers, body: [Buffer.from(metadataOf(write))] }, [412])
   if (answer.status === 412) throw idIsTaken()
-  const { location } = answer.headers
-  if (!location) throw new ProviderError('unavailable', new Error('the store began no session'))
-  return location
+  const session = URL.parse(answer.headers.location ?? '', url)
+  // Its bytes travel as safely as what was asked before.
+  if (answer.headers.location && session?.protocol === new URL(url).protocol) return session.href
+  throw new ProviderError('unavailable', new Error('the store began no session'))
 }
 
 /** Until the store has all of it. After trouble it is asked how far it got, and sent the rest. */
@@ -78,7 +80,7 @@ async function sendRest(
   const answer = await store.attempt({ method: 'PUT', url: session, headers, body, signal }, [308, 412])
   if (answer.status === 412) throw idIsTaken()
   const isWhole = answer.status !== 308
-  const now = isWhole ? Number(parseAnswer<{ size: string }>(answer).size) : keptBytes(answer)
+  const now = isWhole ? parseAnswer(answer, ({ size }: { size: string }) => wholeNumber(size)) : keptBytes(answer)
   const isPossible = isWhole ? isLast && now === end : now >= start && now <= end
   if (!isPossible)
     throw new ProviderError('unavailable', new Error(`the store lost count: ${now}, not ${start}-${end}`))

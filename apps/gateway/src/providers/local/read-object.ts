@@ -3,6 +3,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { requireRange } from '../range.ts'
 import { nullIfMissing, onDisk } from './disk.ts'
 
 /** Larger ones are no faster, and more memory lies about until it is collected. */
@@ -14,9 +15,7 @@ export async function readObject(path: string, range: ByteRange | undefined): Pr
   if (!file) return null
   try {
     const size = sizeOf(await onDisk(file.stat()))
-    if (range && !(range.start >= 0 && range.start <= range.end && range.end < size)) {
-      throw new RangeError('the range is not within the object')
-    }
+    if (range) requireRange(range, size)
     return streamOf(file, range ?? { start: 0, end: size - 1 })
   } catch (error) {
     await file.close()

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FindCursor } from 'mongodb'
 import { type ByteRange, ProviderError } from '../provider.ts'
+import { requireRange } from '../range.ts'
 import type { Bucket, ChunkDocument } from './bucket.ts'
 
 /** With fewer there are more questions, which take time; with more a slow reader holds more memory. */
@@ -16,15 +17,18 @@ interface Found {
 
 export async function findObject({ files, ask }: Bucket, id: string): Promise<Found | null> {
   const file = await ask((options) => files.findOne({ _id: id, 'metadata.isWhole': true }, options))
-  return file && { id, write: file.metadata.write, size: Number(file.length), chunkSize: file.chunkSize }
+  if (!file) return null
+  const found = { id, write: file.metadata?.write, size: Number(file.length), chunkSize: Number(file.chunkSize) }
+  if (isSize(found.size) && found.chunkSize > 0 && isSize(found.chunkSize)) return found
+  throw new ProviderError('unavailable', new Error('the provider does not tell how long an object is'))
 }
+
+const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0
 
 export async function readObject(bucket: Bucket, id: string, range: ByteRange | undefined): Promise<Readable | null> {
   const found = await findObject(bucket, id)
   if (!found) return null
-  if (range && !(range.start >= 0 && range.start <= range.end && range.end < found.size)) {
-    throw new RangeError('the range is not within the object')
-  }
+  if (range) requireRange(range, found.size)
   return Readable.from(piecesOf(bucket, found, range ?? { start: 0, end: found.size - 1 }), { objectMode: false })
 }
 

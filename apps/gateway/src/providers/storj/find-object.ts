@@ -1,3 +1,4 @@
+import { wholeNumber } from '../http/given-bytes.ts'
 import { ProviderError } from '../provider.ts'
 import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
@@ -15,7 +16,7 @@ export const MARK_HEADER = 'x-amz-meta-svc-write'
 export async function findObject(store: Store, key: string): Promise<FoundObject | null> {
   try {
     const { headers } = await store.ask({ method: 'HEAD', key })
-    return { size: Number(headers['content-length']), mark: headers[MARK_HEADER]?.toString() ?? null }
+    return { size: wholeNumber(headers['content-length']), mark: headers[MARK_HEADER]?.toString() ?? null }
   } catch (error) {
     if (error instanceof Refusal && error.status === 404) return null
     throw error

@@ -8,11 +8,18 @@ export class Refusal extends HttpRefusal {
   readonly code: string
 
   /** Only the code is kept of what was said: messages repeat keys and signatures. */
-  constructor(method: string, status: number, text: string) {
+  constructor(method: string, status: number, text: string, date?: string) {
     const code = /^\w{1,60}$/.exec(textIn(text, 'Code') ?? '')?.[0] ?? ''
-    super(troubleOf(status, code), status, new Error(`the store answered ${status} ${code} to ${method}`))
+    const said = `the store answered ${status} ${code} to ${method}${clockGap(date)}`
+    super(troubleOf(status, code), status, new Error(said))
     this.code = code
   }
+}
+
+/** Signatures are good for a quarter of an hour; to HEAD it is not said that this is what is wrong with one. */
+function clockGap(date = ''): string {
+  const seconds = Math.round((Date.parse(date) - Date.now()) / 1000)
+  return Math.abs(seconds) > 300 ? `: its clock and ours are ${Math.abs(seconds)} s apart` : ''
 }
 
 const NO_ROOM = /quota|(?:storage|segments?)limit|storagefull/i

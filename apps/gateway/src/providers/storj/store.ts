@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
-import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isHex } from '@svc/protocol/bytes'
+import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
 import { type Patience, retrying } from '../http/patience.ts'
 import { readText } from '../http/read-text.ts'
 import type { Body } from '../http/send-body.ts'
-import { BUFFERING } from '../http/socket.ts'
 import { Refusal } from './refusal.ts'
 import type { StorjSettings } from './settings.ts'
 import { createSigner } from './signer.ts'
@@ -41,8 +40,7 @@ export interface Store {
 export function createStore(settings: StorjSettings, patience: Patience): Store {
   const { endpoint, bucket, prefix } = settings
   const signer = createSigner(settings)
-  const Agent = endpoint.startsWith('https:') ? HttpsAgent : HttpAgent
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64, ...BUFFERING })
+  const agent = createAgent(endpoint, { keepAlive: true })
 
   function request({ method, key, query, headers = {} }: Call) {
     const url = new URL(key === undefined ? `${endpoint}/${bucket}` : `${endpoint}/${bucket}/${key}`)
@@ -58,7 +56,7 @@ export function createStore(settings: StorjSettings, patience: Patience): Store 
     if (statusCode >= 200 && statusCode < 300 && outgoing.writableEnded) return answer
     const text = await readText(answer, patience.idleMs)
     if (!outgoing.writableEnded) outgoing.destroy()
-    throw new Refusal(method, statusCode, text)
+    throw new Refusal(method, statusCode, text, answer.headers.date)
   }
 
   async function askOnce(call: Call): Promise<Answer> {

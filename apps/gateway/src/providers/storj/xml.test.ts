@@ -25,6 +25,14 @@ describe('the XML of S3', () => {
     expect(new Refusal('PUT', 502, '<html>Bad gateway</html>')).toMatchObject({ reason: 'unavailable', code: '' })
   })
 
+  it('leads to a clock that is off, where that may be why we are not let in', () => {
+    const at = (ahead: number) => new Date(Date.now() + ahead).toUTCString()
+    const told = (date: string) => (new Refusal('HEAD', 403, '', date).cause as Error).message
+    expect(told(at(3_600_000))).toMatch(/^the store answered 403 {2}to HEAD: its clock and ours are \d{4} s apart$/)
+    expect(told(at(-3_600_000))).toContain('apart')
+    for (const date of [at(0), '', 'someday']) expect(told(date)).toBe('the store answered 403  to HEAD')
+  })
+
   it.each([
     [507, '', 'full'],
     [400, 'XMinioAdminBucketQuotaExceeded', 'full'],

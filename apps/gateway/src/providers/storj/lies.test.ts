@@ -1,0 +1,12 @@
+import { PATIENCE } from '../http/patience.ts'
+import { describeLies, LITTLE_PATIENCE } from '../test-lies.ts'
+import { newId } from '../test-objects.ts'
+import { openStorj } from './open.ts'
+
+const NOBODY = { region: 'us-east-1', bucket: 'none', prefix: '', accessKeyId: 'nobody', secretAccessKey: 'nothing' }
+
+describeLies('the driver of Storj', async (endpoint) => {
+  const provider = await openStorj({ ...NOBODY, endpoint, redirect: 'off' }, { ...PATIENCE, ...LITTLE_PATIENCE })
+  const key = { id: newId(), ref: null }
+  return { read: (range) => provider.read(key, range), stat: () => provider.stat(key) }
+})
