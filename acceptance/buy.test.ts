@@ -41,7 +41,7 @@ async function buy(asset: string, network: string) {
   const tx = await payLeg(wallet(), leg)
   const confirm = () => post('/v1/storage/confirm', { pay_req_id: leg.extra.pay_req_id }, { 'x402-tx': tx })
   // As clients do: not visible yet is no failure, and nobody pays again.
-  await expect.poll(async () => (await confirm()).status, { timeout: 20_000, interval: 500 }).toBe(200)
+  await expect.poll(async () => (await confirm()).status, { timeout: 60_000, interval: 500 }).toBe(200)
   return confirm()
 }
 

@@ -45,8 +45,8 @@ export interface Started {
 
 export async function npmStart(place: Place, variables: Record<string, string> = {}): Promise<Started> {
   // Not all of our own environment: the test runner sets variables of its own, BASE_URL among them.
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, ...place.variables, ...variables }
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...place.variables, ...variables }
   const child = spawn('npm', ['start'], { cwd: new URL('..', import.meta.url), env, detached: true })
   return { output: await untilReady(child), interrupt: () => interrupt(child) }
 }

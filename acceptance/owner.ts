@@ -37,7 +37,7 @@ export function visitor(place: Place) {
     const tx = await payLeg(chains, chosen, { payer })
     const body = { pay_req_id: chosen.extra.pay_req_id, ...leg }
     const confirm = () => send('POST', '/v1/storage/confirm', body, { 'x402-tx': tx })
-    await expect.poll(async () => (await confirm()).status, { timeout: 20_000, interval: 500 }).toBe(200)
+    await expect.poll(async () => (await confirm()).status, { timeout: 60_000, interval: 500 }).toBe(200)
     const receiptId = (await confirm()).body.receipt_id as string
     const order = { receipt_id: receiptId, tags: ['acceptance'] }
     const request = { method: 'POST', path: '/v1/storage/signed_provision', body: order, receiptId }

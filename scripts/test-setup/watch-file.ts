@@ -5,7 +5,7 @@ import { afterAll, expect } from 'vitest'
 import { watch } from './watch.ts'
 
 /** Many times what the longest file takes. */
-const LIMIT_MS = 5 * 60_000
+const LIMIT_MS = 10 * 60_000
 
 watch({ file: expect.getState().testPath ?? 'a test file', limitMs: LIMIT_MS })
 afterAll(() => watch(null))

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { openDatabase } from '@svc/database/open'
 import { sql } from 'kysely'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFreshDatabase, forEachDatabase } from './databases.ts'
 
 for (const block of ['one block', 'another block']) {
@@ -60,6 +60,6 @@ describe('the PostgreSQL server', () => {
     await once(connection, 'connect')
     owner.kill('SIGKILL')
     await once(connection.resume(), 'close')
-    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), 10_000)
+    await expect.poll(() => existsSync(folder)).toBe(false)
   })
 })

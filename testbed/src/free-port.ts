@@ -1,12 +1,42 @@
 import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
 
-/** Below the ports that the kernel gives away, and by chance, so that two processes hardly meet. */
+/** Below the ports that the kernel gives away. */
+const FIRST_PORT = 16_000
+const BLOCKS = 160
+const PORTS_PER_BLOCK = 100
+
+/** The first port of the block of this process. */
+let block: Promise<number> | undefined
+let given = 0
+
+/**
+ * A process that listens on the first port of a block has the others to give away: what is free now is still free when
+ * it comes to be used, whatever other processes start meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const candidate = randomInt(16_000, 32_000)
-  const isFree = await new Promise<boolean>((resolve) => {
-    const server = createServer().once('error', () => resolve(false))
-    server.listen(candidate, '127.0.0.1', () => server.close(() => resolve(true)))
+  block ??= takeBlock()
+  const port = (await block) + 1 + (given++ % (PORTS_PER_BLOCK - 1))
+  const server = await listenOn(port)
+  if (!server) return freePort()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function takeBlock(): Promise<number> {
+  const first = FIRST_PORT + randomInt(BLOCKS) * PORTS_PER_BLOCK
+  const server = await listenOn(first)
+  if (!server) return takeBlock()
+  server.unref()
+  return first
+}
+
+/** Null where somebody else does. */
+function listenOn(port: number): Promise<Server | null> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(null))
+    server.listen(port, '127.0.0.1', () => resolve(server))
   })
-  return isFree ? candidate : freePort()
 }

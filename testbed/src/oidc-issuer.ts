@@ -44,7 +44,8 @@ export async function startOidcIssuer({ now = Date.now }: { now?: () => number }
   let jwksAnswer: JwksAnswer = 'keys'
   let jwksRequests = 0
 
-  const server = createServer((request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (request.url === '/.well-known/openid-configuration') return sendJson(response, discovery(issuer, jwksUrl))
     if (request.url !== '/jwks') return response.writeHead(404).end()
     jwksRequests++

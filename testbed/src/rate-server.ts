@@ -67,7 +67,8 @@ export async function startRateServer(options: RateServerOptions = {}): Promise<
     send(response, 200, JSON.stringify({ binary: { encoding: 'hex', data: [] }, parsed }))
   }
 
-  const server = createServer((request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     requestCount++
     if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
       return send(response, 401, 'an API key is required')

@@ -40,7 +40,8 @@ interface Permission {
 
 export async function startRedirectingStore({ provider, now = Date.now }: StoreOptions): Promise<RedirectingStore> {
   const secret = randomBytes(32)
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     const permission = readPermission(secret, request)
     if (!permission || now() >= permission.expires * 1000) return refuse(response, 403)
     const answer = permission.method === 'PUT' ? takeBytes : giveBytes

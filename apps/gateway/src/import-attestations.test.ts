@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/testbed/databases'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   addReceipt,
   type Exported,
@@ -74,35 +74,33 @@ forEachDatabase('the command that imports attestations', (database) => {
     })
     const kept = await findRecord(db, vectorRecord.receipt_id as string)
     expect(kept).toMatchObject({ sequence: 0, status: null, anchor: vectorRecord.anchor })
-    expect(await run(path)).toEqual({
-      status: 0,
-      stdout: ['2 records: 0 imported, 2 there already, 0 refused.', '', ...unverified, ''].join('\n'),
-      stderr: '',
+  })
+
+  // What it says and how it ends is the same on any database.
+  if (database.dialect === 'sqlite') {
+    it('exits with 1 when a record was refused, in a dry run too, and imports the others', async () => {
+      const signed = { attested_at: '2026-06-20T00:00:00Z' }
+      const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
+      const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
+      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the files are 2\n`
+
+      const rehearsed = await run('--dry-run', path)
+      const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`
+      expect(rehearsed).toEqual({ status: 1, stdout: would, stderr: '' })
+      expect(await findRecord(db, 'rcpt_good')).toBeNull()
+
+      const did = `2 records: 1 imported, 0 there already, 1 refused.${refused}`
+      expect(await run(path)).toEqual({ status: 1, stdout: did, stderr: '' })
+      expect(await findRecord(db, 'rcpt_good')).not.toBeNull()
+      expect(await findRecord(db, 'rcpt_spoiled')).toBeNull()
     })
-  })
-
-  it('exits with 1 when a record was refused, in a dry run too, and imports the others', async () => {
-    const signed = { attested_at: '2026-06-20T00:00:00Z' }
-    const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
-    const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
-    const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the files are 2\n`
-
-    const rehearsed = await run('--dry-run', path)
-    const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`
-    expect(rehearsed).toEqual({ status: 1, stdout: would, stderr: '' })
-    expect(await findRecord(db, 'rcpt_good')).toBeNull()
-
-    const did = `2 records: 1 imported, 0 there already, 1 refused.${refused}`
-    expect(await run(path)).toEqual({ status: 1, stdout: did, stderr: '' })
-    expect(await findRecord(db, 'rcpt_good')).not.toBeNull()
-    expect(await findRecord(db, 'rcpt_spoiled')).toBeNull()
-  })
+  }
 
   it('keeps what it has imported when it is killed, and goes on from there', async () => {
     const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
     const victim = start(['-'], { DATABASE_URL: database.url })
     victim.stdin?.write(jsonLines(all.slice(0, 2)))
-    await vi.waitFor(async () => expect(await findRecord(db, 'rcpt_k2')).not.toBeNull(), { timeout: 20_000 })
+    await expect.poll(() => findRecord(db, 'rcpt_k2')).not.toBeNull()
     victim.kill('SIGKILL')
     await once(victim, 'close')
     expect(await findRecord(db, 'rcpt_k3')).toBeNull()

@@ -47,6 +47,6 @@ forEachDatabase('any asks at any times', (database) => {
         expect(await admitted(takes)).toEqual(calls.map(buckets.take))
       }
     }
-    await fc.assert(fc.asyncProperty(fc.array(turn, { maxLength: 8 }), followsTheLaw), { numRuns: 100 })
+    await fc.assert(fc.asyncProperty(fc.array(turn, { maxLength: 8 }), followsTheLaw), { numRuns: 40 })
   })
 })

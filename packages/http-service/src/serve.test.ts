@@ -357,6 +357,7 @@ describe('the log', () => {
       'rcpt_secret',
     ]
     await fetch(`${url}/f/TOKENSECRET?receipt_id=rcpt_secret`)
+    const began = performance.now()
     await fetch(`${url}/v1/things/TOKENSECRET?receipt_id=rcpt_secret`, {
       headers: {
         'x-svc-signature': 'SIGSECRET',
@@ -381,7 +382,7 @@ describe('the log', () => {
       ms: expect.any(Number),
     })
     expect(lines[1].ms).toBeGreaterThan(0)
-    expect(lines[1].ms).toBeLessThan(5000)
+    expect(lines[1].ms).toBeLessThan(performance.now() - began)
   })
 })
 

@@ -1,7 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostOptions, post } from './post.ts'
 import { SourceError } from './source-error.ts'
 import { mustNotResolve, resolveTo, SOURCE, startTestTlsServer, type TestTlsServer } from './test-tls-server.ts'
@@ -24,6 +25,8 @@ async function withServer(
   await work(server)
   await server.stop()
 }
+
+afterEach(() => void vi.useRealTimers())
 
 describe('a message that is posted', () => {
   it('AGENT-04 arrives as it is, with its headers and no others than are needed', async () => {
@@ -119,12 +122,25 @@ describe('a message that is posted', () => {
       },
     )
     await withServer(
-      (_request, response) => void response.writeHead(200).write('and'),
-      async ({ options }) => expect(await send({ ...options, deadlineMs: 100 })).toBe(200),
-    )
-    await withServer(
       (_request, response) => response.writeHead(200).write('and', () => response.destroy()),
       async ({ options }) => expect(await send(options)).toBe(200),
+    )
+  })
+
+  it('T-11 has been answered, and the rest is not waited for beyond the deadline', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const begun = Promise.withResolvers<void>()
+    const notice = () => begun.resolve()
+    subscribe('http.client.response.finish', notice)
+    onTestFinished(() => void unsubscribe('http.client.response.finish', notice))
+    await withServer(
+      (_request, response) => void response.writeHead(200).write('and'),
+      async ({ options }) => {
+        const sending = send(options)
+        await begun.promise
+        vi.advanceTimersByTime(10_000)
+        expect(await sending).toBe(200)
+      },
     )
   })
 })

@@ -8,24 +8,25 @@ export function createChainProbe(
   network: Network,
   rpcUrls: readonly string[],
   now: () => number,
+  timeoutMs = TIMEOUT_MS,
 ): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY
   let answer: Promise<boolean> = Promise.resolve(false)
   return () => {
     if (Math.abs(now() - checkedAt) >= KNOWN_FOR_MS) {
       checkedAt = now()
-      answer = anyAnswers(network, rpcUrls)
+      answer = anyAnswers(network, rpcUrls, timeoutMs)
     }
     return answer
   }
 }
 
-async function anyAnswers(network: Network, rpcUrls: readonly string[]): Promise<boolean> {
-  const answers = await Promise.all(rpcUrls.map((url) => isNodeOf(network, url)))
+async function anyAnswers(network: Network, rpcUrls: readonly string[], timeoutMs: number): Promise<boolean> {
+  const answers = await Promise.all(rpcUrls.map((url) => isNodeOf(network, url, timeoutMs)))
   return answers.includes(true)
 }
 
-async function isNodeOf(network: Network, url: string): Promise<boolean> {
+async function isNodeOf(network: Network, url: string, timeoutMs: number): Promise<boolean> {
   const [method, expected] =
     network.family === 'evm'
       ? ['eth_chainId', `0x${EVM.chainId.toString(16)}`]
@@ -35,7 +36,7 @@ async function isNodeOf(network: Network, url: string): Promise<boolean> {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const { result } = (await response.json()) as { result?: unknown }
     return result === expected

@@ -16,7 +16,7 @@ function read(options: Partial<HermesOptions> = {}) {
     baseUrl: server.url,
     apiKey: 'a key',
     feeds: HERMES_FEEDS,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     maxAgeSeconds: 60,
     maxConfidenceRatio: 0.02,
     now,

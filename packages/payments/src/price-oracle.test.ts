@@ -22,7 +22,7 @@ function hermes(options: Partial<HermesOptions> = {}) {
   return createHermesSource({
     baseUrl: server.url,
     feeds: HERMES_FEEDS,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     maxAgeSeconds: 60,
     maxConfidenceRatio: 0.02,
     now,

@@ -31,7 +31,8 @@ const UNAVAILABLE = { outcome: 'unavailable', problem: expect.any(String) }
 const NOT_FOUND = { outcome: 'not_found' }
 const RPC_ERROR = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'
 const NO_RESULT = '{"jsonrpc":"2.0","id":1}'
-const TIMEOUT_MS = 2_000
+/** More than any answer takes, whatever else the machine does. */
+const TIMEOUT_MS = 20_000
 
 const always = (reply: Reply): Behaviour => {
   return () => reply

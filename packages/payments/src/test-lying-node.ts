@@ -33,7 +33,8 @@ export interface LyingNode {
 export async function startLyingNode(target: string, first: Behaviour = honestly): Promise<LyingNode> {
   const calls: string[] = []
   let behaviour = first
-  const server = createServer(async (request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const body = await text(request)
     const { method } = JSON.parse(body) as { method: string } // our own clients speak JSON-RPC
     calls.push(method)

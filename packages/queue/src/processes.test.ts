@@ -27,7 +27,7 @@ forEachDatabase('a process with a queue', (database) => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
       // One that fails notices that its connection is gone.
-      await vi.waitFor(() => enqueue(queue, 'after'), 20_000)
+      await vi.waitFor(() => enqueue(queue, 'after'), 60_000)
       await ran.promise
     })
   }

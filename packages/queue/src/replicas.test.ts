@@ -42,14 +42,14 @@ async function kill({ child }: Replica): Promise<void> {
 }
 
 forEachDatabase('three processes, one of which is killed again and again', (database) => {
-  it('give each of 500 jobs its effect, and none twice', async () => {
+  it('give each of 250 jobs its effect, and none twice', async () => {
     const { open, db, clock, drainLater, notes } = await openTestQueues(database)
     const queue = await open()
-    const texts = Array.from({ length: 500 }, (_, i) => `${i}`.padStart(3, '0'))
+    const texts = Array.from({ length: 250 }, (_, i) => `${i}`.padStart(3, '0'))
     await db.transaction().execute(async (tx) => {
       for (const text of texts) await queue.enqueue(tx, 'note', { text })
     })
-    const replicas = Array.from({ length: 12 }, () => startReplica(database.url))
+    const replicas = Array.from({ length: 7 }, () => startReplica(database.url))
     for (const replica of replicas) await replica.says('ready')
     for (const replica of replicas.slice(0, 3)) replica.tell('start')
 
@@ -67,13 +67,13 @@ forEachDatabase('three processes, one of which is killed again and again', (data
     await Promise.all(replicas.map(kill))
     const before = await notes()
     expect(before.length).toBeGreaterThan(0)
-    expect(before.length).toBeLessThan(450)
+    expect(before.length).toBeLessThan(200)
 
     queue.handle('note', { concurrency: 50, maxAttempts: 1000 }, async ({ text }) => writeNote(text))
     await drainLater(queue)
     expect(await queue.counts()).toMatchObject({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
     expect((await notes()).filter((text) => text !== 'tick')).toEqual(texts)
-  }, 120_000)
+  })
 })
 
 forEachDatabase('two processes with the same schedule', (database) => {
@@ -88,20 +88,18 @@ forEachDatabase('two processes with the same schedule', (database) => {
         expect(await readNotes(db)).toHaveLength(period + 1)
       }
     }
-  }, 120_000)
+  })
 })
 
 it('eight processes may begin at once with an empty PostgreSQL database', async () => {
-  for (let round = 0; round < 2; round++) {
-    const { url, drop } = await createFreshDatabase('postgres')
-    onTestFinished(drop)
-    const replicas = Array.from({ length: 8 }, () => startReplica(url))
-    for (const replica of replicas) await replica.says('ready')
-    for (const replica of replicas) replica.tell(`time ${START}`)
-    for (const replica of replicas) await replica.says('drained')
-    await Promise.all(replicas.map(kill))
-    const { db, close }: Database<QueueTables> = await openDatabase({ url, migrations: noteTables })
-    expect(await readNotes(db)).toEqual(['tick'])
-    await close()
-  }
-}, 120_000)
+  const { url, drop } = await createFreshDatabase('postgres')
+  onTestFinished(drop)
+  const replicas = Array.from({ length: 8 }, () => startReplica(url))
+  for (const replica of replicas) await replica.says('ready')
+  for (const replica of replicas) replica.tell(`time ${START}`)
+  for (const replica of replicas) await replica.says('drained')
+  await Promise.all(replicas.map(kill))
+  const { db, close }: Database<QueueTables> = await openDatabase({ url, migrations: noteTables })
+  expect(await readNotes(db)).toEqual(['tick'])
+  await close()
+})

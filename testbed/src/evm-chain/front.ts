@@ -15,7 +15,8 @@ const CORS = {
 
 /** JSON-RPC 2.0 over HTTP: errors travel in the body with status 200, as hardhat's node sends them. */
 export function createFront(chain: EvmChain): Server {
-  return createServer(async (request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  return createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, CORS).end()
       return

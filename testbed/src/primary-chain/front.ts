@@ -4,7 +4,8 @@ const MAX_BODY_BYTES = 1024 * 1024
 
 /** HTTP around JSON-RPC, as a node has it: POST of application/json, open to every origin. */
 export function createFront(answer: (body: string) => Promise<string>): Server {
-  return createServer((request, response) => {
+  // Clients end connections, so that none asks just when its connection is closed.
+  return createServer({ keepAliveTimeout: 0 }, (request, response) => {
     respond(answer, request, response).catch((error: unknown) => {
       // Only a client that went away in the middle of its request gets here.
       response.destroy(error instanceof Error ? error : undefined)

@@ -93,7 +93,7 @@ describe('JSON-RPC over HTTP', () => {
           expect(answer.error?.code).not.toBe(-32603)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 })

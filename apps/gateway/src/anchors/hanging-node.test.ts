@@ -5,7 +5,7 @@ import { ChainUnavailable, createPublicationNodes } from './publication-nodes.ts
 it('T-19 a node that hangs is not waited for for ever', async () => {
   const node = await startLyingNode('', () => null)
   onTestFinished(node.stop)
-  const nodes = createPublicationNodes([node.url])
+  const nodes = createPublicationNodes([node.url], 100)
   const asked = [nodes.lifetime(), nodes.objection('AA=='), nodes.costs('tx'), nodes.balance('key')]
   const [sent, seen, ...answers] = await Promise.all([
     nodes.send('AA=='),

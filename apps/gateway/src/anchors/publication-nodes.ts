@@ -47,8 +47,8 @@ export interface AccountOnChain {
 
 export type PublicationNodes = ReturnType<typeof createPublicationNodes>
 
-export function createPublicationNodes(rpcUrls: readonly string[]) {
-  const nodes = rpcUrls.map(createNode)
+export function createPublicationNodes(rpcUrls: readonly string[], timeoutMs = TIMEOUT_MS) {
+  const nodes = rpcUrls.map((url) => createNode(url, timeoutMs))
 
   /** Asks all at once; the first good answer counts. */
   async function first<T>(ask: (node: Node) => Promise<T>): Promise<T> {
@@ -99,12 +99,12 @@ export function createPublicationNodes(rpcUrls: readonly string[]) {
 
 type Node = ReturnType<typeof createNode>
 
-function createNode(url: string) {
+function createNode(url: string, timeoutMs: number) {
   const rpc = createSolanaRpc(url)
   let isRightChain = false
 
   async function ask<T>(question: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
-    const abortSignal = AbortSignal.timeout(TIMEOUT_MS)
+    const abortSignal = AbortSignal.timeout(timeoutMs)
     if (!isRightChain) {
       const genesis: string = await rpc.getGenesisHash().send({ abortSignal })
       if (genesis !== PRIMARY.genesisHash) throw new Error('a node of another chain')

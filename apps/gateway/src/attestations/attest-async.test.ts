@@ -155,7 +155,7 @@ describe('a gateway that does its jobs itself', () => {
     await locker.put('a', 'a')
     const { status } = await askToAttest<AttestQueued>(house, locker, { sync: false })
     expect(status).toBe(202)
-    await expect.poll(() => statusOf(house, locker), { timeout: 20_000 }).toMatchObject({ status: 'computed' })
+    await expect.poll(() => statusOf(house, locker)).toMatchObject({ status: 'computed' })
     await house.close()
   })
 })

@@ -56,5 +56,5 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     expect(await statusOf(heir, locker)).toMatchObject({ status: 'computed', sequence: 1 })
     expect(await expectChain(heir, locker)).toHaveLength(1)
     expect((await queue.counts()).attest).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
-  }, 60_000)
+  })
 })

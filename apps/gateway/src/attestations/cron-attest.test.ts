@@ -2,20 +2,14 @@ import { rm } from 'node:fs/promises'
 import type { CronAttestAnswer } from '@svc/api/attestations'
 import type { Variables } from '@svc/http-service/config'
 import { forEachDatabase, type TestDatabase } from '@svc/testbed/databases'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/test-lockers.ts'
 import { attest, expectChain, objectPath, statementsOf } from './test-attest.ts'
 
 const HOUR = 3600
 
-/** A gateway on a database in which nothing is attested yet. */
-async function openHouse(database: TestDatabase, variables: Variables = {}): Promise<LockerHouse> {
-  const house = await openLockerHouse({ DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ...variables })
-  onTestFinished(house.close)
-  const { db } = house.gateway.context.database
-  for (const table of ['attestations', 'statements', 'cron_failures'] as const) await db.deleteFrom(table).execute()
-  return house
-}
+const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
+  openLockerHouse({ DATABASE_URL: url, CRON_ATTEST_ENABLED: 'true', ...variables })
 
 async function cron(house: LockerHouse, body: object = {}): Promise<CronAttestAnswer> {
   const reply = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)
@@ -34,8 +28,24 @@ const idsOf = ({ results }: CronAttestAnswer) => results.map(({ receipt_id }) =>
 const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, results: [] }
 
 forEachDatabase('attesting again by the clock', (database) => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await enabledOn(database)
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    const { db } = house.gateway.context.database
+    for (const table of ['attestations', 'statements', 'cron_failures'] as const) await db.deleteFrom(table).execute()
+  })
+
+  async function openHouse(variables: Variables): Promise<LockerHouse> {
+    const other = await enabledOn(database, variables)
+    onTestFinished(other.close)
+    return other
+  }
+
   it('CRON-01 SHAPE-41 does nothing unless it is enabled', async () => {
-    const house = await openHouse(database, { CRON_ATTEST_ENABLED: 'false' })
+    const house = await openHouse({ CRON_ATTEST_ENABLED: 'false' })
     const locker = await attestedLocker(house)
     house.clock.advance(100 * HOUR)
     expect(await cron(house)).toEqual({ ok: true, enabled: false, ...NOTHING })
@@ -44,7 +54,6 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('CRON-04 CRON-06 STATE-11 AMB-36 takes what is older than a day, or has changed, and makes the next statement', async () => {
-    const house = await openHouse(database)
     const [old, changed, fresh] = [
       await attestedLocker(house),
       await attestedLocker(house),
@@ -80,7 +89,6 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('AMB-43 leaves alone what was never attested', async () => {
-    const house = await openHouse(database)
     const locker = await house.locker(ed25519Identity())
     await locker.put('a', 'a')
     house.clock.advance(100 * HOUR)
@@ -88,7 +96,7 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('CRON-03 AMB-43 takes so many at a time, the oldest first', async () => {
-    const house = await openHouse(database, { CRON_ATTEST_BATCH_SIZE: '2' })
+    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '2' })
     const lockers: TestLocker[] = []
     for (let i = 0; i < 5; i++) {
       lockers.push(await attestedLocker(house))
@@ -103,7 +111,6 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('SHAPE-41 rehearsed, tells what is due and changes nothing', async () => {
-    const house = await openHouse(database)
     const locker = await attestedLocker(house)
     house.clock.advance(24 * HOUR)
     const expected = { selected: 1, attested: 0, skipped: 0, failed: 0 }
@@ -114,7 +121,7 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('CRON-05 AMB-43 unchanged: only for their age', async () => {
-    const house = await openHouse(database, { CRON_ATTEST_FILTER: 'unchanged' })
+    const house = await openHouse({ CRON_ATTEST_FILTER: 'unchanged' })
     const [same, changed] = [await attestedLocker(house), await attestedLocker(house)]
     await changed.put('b', 'b')
     expect(await cron(house)).toMatchObject(NOTHING)
@@ -123,7 +130,7 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('CRON-05 AMB-43 opted_in: with the tag, exactly', async () => {
-    const house = await openHouse(database, { CRON_ATTEST_FILTER: 'opted_in' })
+    const house = await openHouse({ CRON_ATTEST_FILTER: 'opted_in' })
     const opted = [await attestedLocker(house, ['cron_attest']), await attestedLocker(house, ['x', 'cron_attest', 'y'])]
     for (const tags of [[], ['cron_attests'], ['CRON_ATTEST'], ['cron-attest'], ['x"cron_attest'], ['["cron_attest"]']])
       await attestedLocker(house, tags)
@@ -133,7 +140,7 @@ forEachDatabase('attesting again by the clock', (database) => {
 
   it('CRON-05 AMB-43 tier: with a tag of one of the tiers', async () => {
     const variables = { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: 'gold,100%' }
-    const house = await openHouse(database, variables)
+    const house = await openHouse(variables)
     const chosen = [await attestedLocker(house, ['tier:gold']), await attestedLocker(house, ['a', 'tier:100%'])]
     for (const tags of [['gold'], ['tier:silver'], ['tier:100'], ['tier:golden']]) await attestedLocker(house, tags)
     house.clock.advance(24 * HOUR)
@@ -141,7 +148,7 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('CRON-03 CRON-04 one that cannot be attested waits, and keeps no other from its turn', async () => {
-    const house = await openHouse(database, { CRON_ATTEST_BATCH_SIZE: '1' })
+    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '1' })
     const empty = await attestedLocker(house)
     const fine = await attestedLocker(house)
     await rm(await objectPath(house, empty, 'a'))
@@ -163,7 +170,6 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 
   it('T-18 CRON-06 two runs at once make one statement of each', async () => {
-    const house = await openHouse(database)
     const lockers = [await attestedLocker(house), await attestedLocker(house), await attestedLocker(house)]
     house.clock.advance(24 * HOUR)
     await Promise.all([cron(house), cron(house)])

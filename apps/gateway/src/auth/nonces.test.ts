@@ -78,15 +78,15 @@ forEachDatabase('nonces', (database) => {
     const reading = () =>
       draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
 
-    it('ENV-13, T-04 of a thousand replays of one request at once, one is answered', async () => {
+    it('ENV-13, T-04 of two hundred replays of one request at once, one is answered', async () => {
       const { target, envelope } = reading()
       const signed = owner.sign(envelope)
       const headers = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
       const request = { method: 'GET', target, headers }
-      const answers = await Promise.all(Array.from({ length: 1000 }, () => sendRaw(house.gateway.url, request)))
+      const answers = await Promise.all(Array.from({ length: 200 }, () => sendRaw(house.gateway.url, request)))
       const byCode = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error}`)
       const counts = Object.entries(byCode).map(([code, of]) => [code, of?.length])
-      expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 999 })
+      expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 199 })
     })
 
     it('AMB-29 owner and operator may use one nonce each', async () => {

@@ -11,7 +11,9 @@ export function createTestVerifier(
   settings: Pick<Settings, 'now'> & Partial<Settings>,
 ): OidcVerifier {
   const allowedServices = ['sponsor', 'sponsor@services.example']
-  return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, allowedServices, ...settings })
+  // Longer than keys take on a machine that has other things to do.
+  const jwksTimeoutMs = 60_000
+  return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, allowedServices, jwksTimeoutMs, ...settings })
 }
 
 /** The code of the refusal; the service where there is none. */

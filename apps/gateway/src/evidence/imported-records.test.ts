@@ -1,37 +1,28 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { EvidenceBundle } from '@svc/api/evidence'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { exported, signerHex } from '../attestations/import/test-exports.ts'
+import { importRecords } from '../attestations/import/import-records.ts'
+import { readExport } from '../attestations/import/read-export.ts'
+import { chunked, exported, signerHex } from '../attestations/import/test-exports.ts'
 import { attest } from '../attestations/test-attest.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/test-lockers.ts'
+import { createKeysAt } from '../info/keys-at.ts'
 import { activateSigningKey } from '../info/store.ts'
-
-const command = fileURLToPath(new URL('../import-attestations.ts', import.meta.url))
 
 forEachDatabase('a locker whose record was imported', (database) => {
   let house: LockerHouse
   let locker: TestLocker
-  let folder: string
   beforeAll(async () => {
     house = await openLockerHouse({ DATABASE_URL: database.url })
     await activateSigningKey(house.gateway.context.database.db, signerHex, '2024-01-01T00:00:00Z')
     locker = await house.locker(ed25519Identity())
     await locker.put('a.txt', 'new bytes')
-    folder = await mkdtemp(join(tmpdir(), 'svc-imported-'))
-    await writeFile(join(folder, 'export.json'), JSON.stringify([exported(locker.receiptId)]))
-    const env = { SVC_MODE: 'development', DATA_DIR: folder, DATABASE_URL: database.url }
-    await promisify(execFile)(process.execPath, [command, join(folder, 'export.json')], { env })
+    const { database: opened, now } = house.gateway.context
+    const context = { db: opened.db, keysAt: createKeysAt({ database: opened }), now }
+    const entries = readExport(chunked(JSON.stringify([exported(locker.receiptId)]), 1000))
+    expect(await importRecords(context, entries)).toMatchObject({ imported: 1, unverified: [] })
   })
-  afterAll(async () => {
-    await house.close()
-    await rm(folder, { recursive: true })
-  })
+  afterAll(() => house.close())
 
   const get = async <Body>(path: string, query = '') =>
     (await house.send<Body>('GET', `${path}?receipt_id=${locker.receiptId}${query}`)).body

@@ -29,10 +29,10 @@ export interface SignedTransaction {
 
 export type EvmAccount = ReturnType<typeof createEvmAccount>
 
-export function createEvmAccount(rpcUrls: readonly string[], privateKey: Uint8Array) {
+export function createEvmAccount(rpcUrls: readonly string[], privateKey: Uint8Array, timeoutMs?: number) {
   const account = privateKeyToAccount(toHex(privateKey))
   const { address } = account
-  const client = connectEvm(rpcUrls, account)
+  const client = connectEvm(rpcUrls, account, timeoutMs)
   let next = { number: 0, until: 0 }
 
   /** A node may take a transaction and not get to say so. Where nobody can tell, it may be there. */

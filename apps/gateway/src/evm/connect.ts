@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5_000
 const BASE_FEE_MULTIPLIER = 2
 
 /** A client of nodes that are of the right chain. The next one is asked when one does not answer. */
-export function connectEvm(rpcUrls: readonly string[], account: Account) {
+export function connectEvm(rpcUrls: readonly string[], account: Account, timeoutMs = TIMEOUT_MS) {
   const chain = defineChain({
     id: EVM.chainId,
     name: EVM.name,
@@ -15,13 +15,15 @@ export function connectEvm(rpcUrls: readonly string[], account: Account) {
     rpcUrls: { default: { http: rpcUrls } },
     fees: { baseFeeMultiplier: BASE_FEE_MULTIPLIER },
   })
-  const transport = fallback(rpcUrls.map(nodeOfChain), { retryCount: 1 })
+  const nodes = rpcUrls.map((url) => nodeOfChain(url, timeoutMs))
+  const transport = fallback(nodes, { retryCount: 1 })
   return createClient({ account, chain, transport, cacheTime: 0 }).extend(publicActions)
 }
 
-function nodeOfChain(url: string): Transport {
+function nodeOfChain(url: string, timeoutMs: number): Transport {
   // viem's own deadline would not cover the body of an answer.
-  const node = http(url, { timeout: 0, retryCount: 0, fetchFn: fetchInTime })
+  const fetchFn: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+  const node = http(url, { timeout: 0, retryCount: 0, fetchFn })
   let isRightChain = false
   return (options) => {
     const transport = node(options)
@@ -36,5 +38,3 @@ function nodeOfChain(url: string): Transport {
     return { ...transport, request }
   }
 }
-
-const fetchInTime: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -183,8 +183,8 @@ describe('discovery', () => {
         },
       ],
     })
-    const { checks } = (await (await fetch(`${other.url}/health`)).json()) as { checks: object }
-    expect(checks).toMatchObject({ primary_chain: 'ok', evm_chain: 'ok' })
+    const health = async () => (await fetch(`${other.url}/health`)).json()
+    await expect.poll(health).toMatchObject({ checks: { primary_chain: 'ok', evm_chain: 'ok' } })
     await other.stop()
     await chains.stop()
   })

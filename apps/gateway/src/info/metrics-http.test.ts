@@ -11,7 +11,6 @@ import { createHttpMetrics } from './metrics-http.ts'
 import { metricsText } from './metrics-text.ts'
 import { parseMetrics } from './test-metrics.ts'
 
-const PATIENTLY = { timeout: 15_000 }
 const NAME = 'svc_http_request_duration_seconds'
 
 describe('the durations of requests', () => {
@@ -74,9 +73,9 @@ describe('answers that are streams', () => {
 
   it('are told once, when they have ended', async () => {
     await (await fetch(`${url}/short`)).text()
-    await expect.poll(() => count('/short'), PATIENTLY).toBe(1)
+    await expect.poll(() => count('/short')).toBe(1)
     await fetch(`${url}/empty`)
-    await expect.poll(() => count('/empty', '3xx'), PATIENTLY).toBe(1)
+    await expect.poll(() => count('/empty', '3xx')).toBe(1)
   })
 
   function ask(path: string) {
@@ -90,13 +89,13 @@ describe('answers that are streams', () => {
     await once(socket, 'data')
     expect(count('/endless')).toBeNull()
     socket.destroy()
-    await expect.poll(() => count('/endless'), PATIENTLY).toBe(1)
+    await expect.poll(() => count('/endless')).toBe(1)
   })
 
   it('are told also where the reader was gone before', async () => {
     const socket = ask('/late')
     await late.promise
     socket.destroy()
-    await expect.poll(() => count('/late'), PATIENTLY).toBe(1)
+    await expect.poll(() => count('/late')).toBe(1)
   })
 })

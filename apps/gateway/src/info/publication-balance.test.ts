@@ -64,6 +64,7 @@ describe('health of the publication key', () => {
     harbour.node.behave(DOWN)
     expect((await health(house)).body.checks.publication_key).toBe('ok')
     harbour.clock.advance(HALF_A_MINUTE)
+    await expect.poll(async () => (await health(house)).body.checks.publication_key).toBe('failing')
     const down = await health(house)
     expect([down.status, down.body.status]).toEqual([200, 'ok'])
     expect(down.body.checks).toMatchObject({ publication_key: 'failing', primary_chain: 'failing', database: 'ok' })

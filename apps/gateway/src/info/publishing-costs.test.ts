@@ -81,8 +81,12 @@ forEachDatabase('what anchors cost', (database) => {
     expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
     expect(low.value('svc_publication_low_balance')).toBe(1)
     harbour.node.behave(DOWN)
-    harbour.clock.advance(3600)
-    const blind = await scrape(house.gateway.url)
+    const later = () => {
+      harbour.clock.advance(3600)
+      return scrape(house.gateway.url)
+    }
+    await expect.poll(async () => (await later()).families).not.toContain('svc_publication_balance_lamports')
+    const blind = await later()
     expect(blind.families).not.toContain('svc_publication_balance_lamports')
     expect(blind.families).not.toContain('svc_publication_low_balance')
     expect(blind.value('svc_anchor_fee_lamports_total')).toBe(21_000)

@@ -30,6 +30,6 @@ export const health = (house: LockerHouse) => house.send<Health>('GET', '/health
 /** As soon as a node has answered: one that is slow is not waited for for ever. */
 export async function settledHealth(house: LockerHouse) {
   const state = async () => (await health(house)).body.checks.publication_key
-  await expect.poll(state, { timeout: 15_000 }).not.toBe('failing')
+  await expect.poll(state).not.toBe('failing')
   return health(house)
 }

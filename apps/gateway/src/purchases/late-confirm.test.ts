@@ -1,5 +1,6 @@
 import { createFreshDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { findPayRequest, findReceiptOfRequest } from './store.ts'
 import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './test-market.ts'
 
 let market: Market
@@ -23,20 +24,8 @@ describe('a quote that has run out', () => {
     market.clock.advance(1)
     for (let i = 0; i < 2; i++) expectError(await shop.confirm(body, UNKNOWN_TX), 410, 'quote_expired')
     const { db } = shop.gateway.context.database
-    const where = ['pay_req_id', '=', body.pay_req_id] as const
-    expect(
-      await db
-        .selectFrom('receipts')
-        .where(...where)
-        .selectAll()
-        .execute(),
-    ).toEqual([])
-    const [row] = await db
-      .selectFrom('pay_requests')
-      .where(...where)
-      .selectAll()
-      .execute()
-    expect(row?.quote).toBe(JSON.stringify(quote))
+    expect(await findReceiptOfRequest(db, body.pay_req_id)).toBeNull()
+    expect((await findPayRequest(db, body.pay_req_id))?.quote).toBe(JSON.stringify(quote))
   })
 
   it('AMB-13 lives as long as the setting says', async () => {

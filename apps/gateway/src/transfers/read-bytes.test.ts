@@ -270,14 +270,14 @@ describe('the public link', () => {
   })
 })
 
-it('T-11 64 MiB come back byte for byte, whole and in parts', async () => {
-  const bytes = randomBytes(64 * 1_048_576)
+it('T-11 16 MiB come back byte for byte, whole and in parts', async () => {
+  const bytes = randomBytes(16 * 1_048_576)
   await locker.put('large.bin', bytes, { contentType: 'application/octet-stream' })
   const { token } = await doorsOf('large.bin')
   const whole = new Uint8Array(await (await fetch(token)).arrayBuffer())
   expect([whole.length, sha256(whole)]).toEqual([bytes.length, sha256(bytes)])
   expect((await fetch(token, { method: 'HEAD' })).headers.get('etag')).toBe(`"sha256:${sha256(bytes)}"`)
-  const [start, end] = [12_345_678, 45_678_901]
+  const [start, end] = [2_345_678, 15_678_901]
   const part = await fetch(token, { headers: { range: `bytes=${start}-${end}` } })
   expect(sha256(new Uint8Array(await part.arrayBuffer()))).toBe(sha256(bytes.subarray(start, end + 1)))
 })

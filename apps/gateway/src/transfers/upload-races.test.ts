@@ -73,7 +73,7 @@ forEachDatabase('uploads at the same time', (database) => {
   })
 
   it('AMB-24 of a file that is being read: the reader gets the old bytes, whole', async () => {
-    const old = randomBytes(32 * MEBIBYTE)
+    const old = randomBytes(16 * MEBIBYTE)
     const { upload, download } = await createFile(house, locker, 'read.bin')
     expect((await put(upload, old)).status).toBe(200)
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
@@ -86,7 +86,7 @@ forEachDatabase('uploads at the same time', (database) => {
   })
 
   it('AMB-24 of a file that is read and deleted: the reader gets the bytes, whole', async () => {
-    const bytes = randomBytes(32 * MEBIBYTE)
+    const bytes = randomBytes(16 * MEBIBYTE)
     const { upload, download, remove } = await createFile(house, locker, 'deleted.bin')
     await put(upload, bytes)
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>()

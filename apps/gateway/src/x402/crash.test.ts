@@ -8,7 +8,7 @@ import { type Behaviour, honestly, type LyingNode, startLyingNode } from '@svc/p
 import { freePort } from '@svc/testbed/free-port'
 import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'
 import { startTestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './test-shop.ts'
 import { READ, SEND } from './test-trouble.ts'
 
@@ -39,6 +39,7 @@ async function startVictim(family: Family, silent: string): Promise<Victim> {
   const port = await freePort()
   const database = `sqlite:${join(folder, 'gateway.db')}`
   const env = {
+    NODE_COMPILE_CACHE: globalThis.process.env.NODE_COMPILE_CACHE,
     ...chains.variables,
     [family === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS']: node.url,
     SVC_MODE: 'development',
@@ -51,7 +52,7 @@ async function startVictim(family: Family, silent: string): Promise<Victim> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const process = spawn(globalThis.process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const url = `http://127.0.0.1:${port}`
-  await vi.waitFor(async () => expect((await fetch(`${url}/v1/keys`)).status).toBe(200), { timeout: 20_000 })
+  await expect.poll(async () => (await fetch(`${url}/v1/keys`)).status).toBe(200)
   const remove = async () => {
     await node.stop()
     await rm(folder, { recursive: true })
@@ -68,7 +69,7 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
     const victim = await startVictim(family, silent)
     const { text } = await signFor(await walletOn(family, chains), victim.url)
     const unanswered = expect(show(victim.url, text)).rejects.toThrow('fetch failed')
-    await vi.waitFor(() => expect(victim.node.calls).toContain(silent), { timeout: 10_000 })
+    await expect.poll(() => victim.node.calls).toContain(silent)
     victim.process.kill('SIGKILL')
     await once(victim.process, 'exit')
     await unanswered

@@ -1,11 +1,11 @@
-// Opens each database whose url arrives on standard input, counts ten up in as many transactions, and says so.
+// Opens each database whose url arrives on standard input, counts three up in as many transactions, and says so.
 import { createInterface } from 'node:readline'
 import { openDatabase } from '../open.ts'
 import { type JournalSchema, journalMigrations } from './journal.ts'
 
 for await (const url of createInterface(process.stdin)) {
   const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 3; i++) {
     await db.transaction().execute(async (trx) => {
       const { value } = await trx.selectFrom('counter').select('value').forUpdate().executeTakeFirstOrThrow()
       await trx

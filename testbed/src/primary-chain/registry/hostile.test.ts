@@ -41,7 +41,7 @@ describe('hostile instructions', () => {
         expect(err).not.toBeNull()
         expect(changes).toEqual({ [registry.authority.address]: -fee })
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
     expect(await registry.attestation(attested.attestation)).toEqual(before)
   })
@@ -59,7 +59,7 @@ describe('hostile instructions', () => {
         if (err !== null) expect(changes).toEqual({ [registry.authority.address]: -fee })
         else expect((await registry.run([close(deployment, subject)])).err).toBeNull()
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
   })
 
@@ -78,7 +78,7 @@ describe('hostile instructions', () => {
         const { error } = await simulate(Buffer.from(good.with(at, byte)))
         expect(error?.code).not.toBe(-32603)
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     )
   })
 })

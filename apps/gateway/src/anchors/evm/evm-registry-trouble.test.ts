@@ -28,9 +28,8 @@ describe('a node that does not answer', () => {
     const { raw, tx } = await prepared(test.owner, newReceipt(), newEntry())
     test.chain.node.behave(() => ({ status: 500, body: '' }))
     const { owner } = test
-    for (const answer of [owner.read(newReceipt()), owner.isOwner(), owner.balance(), owner.fate(tx, raw)]) {
-      await expect(answer).rejects.toMatchObject(UNAVAILABLE)
-    }
+    const answers = [owner.read(newReceipt()), owner.isOwner(), owner.balance(), owner.fate(tx, raw)]
+    await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
   })
 
   it.each([

@@ -54,7 +54,7 @@ describe('chunks of a file list', () => {
         expect(missingFrom(after, before)).toBeLessThanOrEqual(2)
         expect(after).not.toEqual(before)
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 

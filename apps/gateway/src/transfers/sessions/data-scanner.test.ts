@@ -36,8 +36,12 @@ describe('the part in its JSON', () => {
     })).any
     const base64 = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))
     const member = fc.oneof(
-      fc.tuple(text, value),
-      fc.tuple(fc.constant('data'), base64),
+      // Texts of that name are the decoder's to judge: see below.
+      fc.tuple(
+        text.filter((key) => key !== 'data'),
+        value,
+      ),
+      fc.tuple(fc.constant('data'), fc.oneof(base64, fc.array(value))),
       fc.tuple(fc.constant('index'), fc.nat()),
     )
     const part = fc.uniqueArray(member, { selector: ([key]) => key }).map((members) => Object.fromEntries(members))
@@ -47,7 +51,7 @@ describe('the part in its JSON', () => {
         fc.pre(Buffer.byteLength(text) < MAX_REST_BYTES)
         expect(read(text, length)).toEqual(document)
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 

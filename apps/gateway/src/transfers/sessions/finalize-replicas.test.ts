@@ -2,52 +2,39 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFreshDatabase, type FreshDatabase } from '@svc/testbed/databases'
-import { afterEach, describe, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse } from '../../auth/test-lockers.ts'
+import { forEachDatabase } from '@svc/testbed/databases'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/test-lockers.ts'
 import { lockerRow } from '../../files/test-files.ts'
 import { listed, openTestSession, publicBytes, sha256 } from './test-sessions.ts'
-
-const endings: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end()
-})
-
-/** Gateways with one database and one storage, started one by one. */
-async function shared(dialect: 'sqlite' | 'postgres'): Promise<{ start(): Promise<LockerHouse> }> {
-  const database: FreshDatabase = await createFreshDatabase(dialect)
-  const folder = await mkdtemp(join(tmpdir(), 'svc-shared-'))
-  endings.push(
-    () => database.drop(),
-    () => rm(folder, { recursive: true }),
-  )
-  return {
-    async start() {
-      const house = await openLockerHouse({
-        DATABASE_URL: database.url,
-        STORAGE_DIR: folder,
-        BASE_URL: 'https://gateway.example',
-      })
-      let isOpen = true
-      const close = async () => {
-        if (isOpen) await house.close()
-        isOpen = false
-      }
-      endings.push(close)
-      return { ...house, close }
-    },
-  }
-}
 
 const partsOf = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
 
-describe.each(['sqlite', 'postgres'] as const)('upload sessions at two gateways (%s)', (dialect) => {
+forEachDatabase('upload sessions at two gateways', (database) => {
+  let folder: string
+  let houses: [LockerHouse, LockerHouse]
+  let locker: TestLocker
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-shared-'))
+    houses = [await open(), await open()]
+  })
+  afterAll(async () => {
+    for (const house of houses) await house.close()
+    await rm(folder, { recursive: true })
+  })
+  beforeEach(async () => {
+    locker = await houses[0].locker(ed25519Identity())
+  })
+
+  const open = () =>
+    openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder, BASE_URL: 'https://gateway.example' })
+
   it('SESS-03 finalized by ten at once, store one file and tell all the same', async () => {
-    const { start } = await shared(dialect)
-    const houses = [await start(), await start()] as const
     const [first] = houses
-    const locker = await first.locker(ed25519Identity())
+    const { db } = first.gateway.context.database
+    const kept = () => db.selectFrom('objects').select('state').where('state', '!=', 'released').execute()
+    const before = await kept()
     const bytes = randomBytes(400_000)
     const session = await openTestSession(first, locker, { files: [{ filename: 'joined' }, { filename: 'single' }] })
     const at = (turn: number) => session.at(houses[turn % 2] as LockerHouse)
@@ -68,15 +55,10 @@ describe.each(['sqlite', 'postgres'] as const)('upload sessions at two gateways 
       total_bytes: 400_006,
       manifest_version: 2,
     })
-    const { db } = first.gateway.context.database
-    const objects = await db.selectFrom('objects').selectAll().where('state', '!=', 'released').execute()
-    expect(objects.map(({ state }) => state)).toEqual(['held', 'held'])
+    expect(await kept()).toEqual([...before, { state: 'held' }, { state: 'held' }])
   })
 
   it('SESS-02 the same parts sent to both are counted once', async () => {
-    const { start } = await shared(dialect)
-    const houses = [await start(), await start()] as const
-    const locker = await houses[0].locker(ed25519Identity())
     const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a', size_bytes: 40 }] })
     const sends = Array.from({ length: 24 }, (_, i) =>
       session.at(houses[i % 2] as LockerHouse).raw(i % 4, String(i % 4).repeat(10)),
@@ -88,9 +70,6 @@ describe.each(['sqlite', 'postgres'] as const)('upload sessions at two gateways 
   })
 
   it('SESS-02 SESS-03 parts that come while it is finalized are in the file or refused, never half', async () => {
-    const { start } = await shared(dialect)
-    const houses = [await start(), await start()] as const
-    const locker = await houses[0].locker(ed25519Identity())
     const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a' }] })
     for (const i of [0, 1, 2]) await session.raw(i, 'a'.repeat(100_000))
     const replacements = [0, 1, 2].map((i) => session.at(houses[i % 2] as LockerHouse).raw(i, 'b'.repeat(50_000)))
@@ -110,15 +89,14 @@ describe.each(['sqlite', 'postgres'] as const)('upload sessions at two gateways 
   })
 
   it('SESS-02 goes on after a restart', async () => {
-    const { start } = await shared(dialect)
-    const before = await start()
-    const locker = await before.locker(ed25519Identity())
+    const before = await open()
     const session = await openTestSession(before, locker, { files: [{ filename: 'a' }] })
     await session.raw(0, 'before ')
     await session.part(2, ' end')
     await before.close()
 
-    const after = await start()
+    const after = await open()
+    onTestFinished(after.close)
     const resumed = session.at(after)
     expect((await resumed.status()).body.files).toMatchObject([{ parts: 2, received_bytes: 11, missing_parts: [1] }])
     await resumed.raw(1, 'and after')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/test-lockers.ts'
 import { openTestSession, publicBytes, type TestSession } from './test-sessions.ts'
 
@@ -50,9 +50,9 @@ describe('a connection that breaks in the middle of a part', () => {
     const before = await objects()
     const socket = await beginPart(session, head, query, sent)
     // The object is noted as soon as there is a part to be written.
-    await vi.waitFor(async () => expect(await objects()).toHaveLength(before.length + 1))
+    await expect.poll(objects).toHaveLength(before.length + 1)
     socket.destroy()
-    await vi.waitFor(async () => expect(await objects()).toEqual(before))
+    await expect.poll(objects).toEqual(before)
     expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
 
     await session.raw(1, bytes)
@@ -65,7 +65,7 @@ describe('a connection that breaks in the middle of a part', () => {
     const before = await objects()
     const head = { ...raw, 'content-length': '200000', connection: 'close' }
     const socket = await beginPart(session, head, '?index=0', bytes.subarray(0, 100_000))
-    await vi.waitFor(async () => expect(await objects()).toHaveLength(before.length + 1))
+    await expect.poll(objects).toHaveLength(before.length + 1)
     house.clock.advance(61)
     socket.write(bytes.subarray(100_000))
     let answer = ''
