@@ -2,11 +2,8 @@
 
 import { Command } from 'commander'
 import { AFTER_HELP } from './help-text.ts'
-import { openSession, type Session } from './session.ts'
+import { type Open, openSession } from './session.ts'
 import type { TextStream, World } from './world.ts'
-
-/** What the action of a command begins with. */
-export type Open = (command: Command) => Promise<Session>
 
 interface CommandModule {
   add(program: Command, open: Open): void

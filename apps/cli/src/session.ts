@@ -6,6 +6,7 @@ import type { Client } from '@svc/sdk/client'
 import type { ClientOptions } from '@svc/sdk/context'
 import type { Journal } from '@svc/sdk/journal'
 import { isPrivateHost } from '@svc/sdk/wallets/private-host'
+import type { Command } from 'commander'
 import { agentAddress } from './config/agent-address.ts'
 import { findLocker, type NamedLocker } from './config/find-locker.ts'
 import { configFolder, openFolder } from './config/folder.ts'
@@ -20,6 +21,9 @@ import { shown } from './output/shown.ts'
 import { findKeys } from './wallet/find-keys.ts'
 import type { Key } from './wallet/key.ts'
 import type { World } from './world.ts'
+
+/** What the action of a command begins with. */
+export type Open = (command: Command) => Promise<Session>
 
 export interface GlobalOptions extends OutputOptions {
   gateway?: string

@@ -4,9 +4,7 @@ import { FACTS } from '@svc/protocol/facts'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
-import { ENVELOPE_ERRORS, Hex, OrNull, Timestamp, Words } from './wire.ts'
-
-const NO_STORE = { 'cache-control': 'no-store' }
+import { ENVELOPE_ERRORS, Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
 /** On chain, next to every proof. Historical ones have fewer fields. */
 export const Anchor = Type.Object(
@@ -52,8 +50,6 @@ export const AnchorError = Type.Object(
   { title: 'AnchorError' },
 )
 export type AnchorError = Static<typeof AnchorError>
-
-const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
 
 export const EvidenceEnvelope = Type.Object(
   {
@@ -228,137 +224,4 @@ export const push = endpoint({
     'RATE_LIMITED',
     'validation_error',
   ],
-})
-
-const AnchorCosts = Type.Object(
-  {
-    published: Type.Integer(),
-    failed: Type.Integer({ description: 'In a block, but refused by a program.' }),
-    expired: Type.Integer({ description: 'Never in a block.' }),
-    fee_lamports_total: Type.Integer(),
-    rent_lamports_total: Type.Integer({ description: 'Locked in accounts now.' }),
-    publication_key: Type.String({ description: 'Who pays; base58.' }),
-    balance_lamports: OrNull(Type.Integer({ description: 'Null while no node answers.' })),
-    low_balance: Type.Boolean(),
-  },
-  { title: 'AnchorCosts' },
-)
-export type AnchorCosts = Static<typeof AnchorCosts>
-
-export const AttestHealth = Type.Object(
-  {
-    counts: Type.Object({
-      pending: Type.Integer(),
-      computed: Type.Integer(),
-      pushing: Type.Integer(),
-      complete: Type.Integer(),
-    }),
-    oldest_nonfinal_age_sec: OrNull(Type.Integer()),
-    nonfinal_unknown_age: Type.Integer(),
-    /** Of a gateway that publishes. */
-    anchors: Type.Optional(AnchorCosts),
-    time: Timestamp(),
-  },
-  { title: 'AttestHealth' },
-)
-export type AttestHealth = Static<typeof AttestHealth>
-
-const internal = { auth: 'internal', headers: NO_STORE } as const
-
-export const internalAttest = endpoint({
-  ...internal,
-  name: 'internalAttest',
-  method: 'POST',
-  path: '/v1/internal/attest',
-  summary: 'Attest a locker, as the queue does',
-  body: Type.Object({
-    receipt_id: Type.String(),
-    push: Type.Optional(Type.Boolean()),
-    force: Type.Optional(Type.Boolean({ description: 'A new statement also when nothing has changed.' })),
-  }),
-  responses: { 200: AttestAnswer },
-  errors: [
-    'INTERNAL_AUTH_REQUIRED',
-    'receipt_not_found',
-    'locker_not_found',
-    'EMPTY_FILE_LIST',
-    'CONTENT_HASH_CHANGED',
-    'validation_error',
-    'STORAGE_UNAVAILABLE',
-  ],
-})
-
-export const internalAttestPayment = endpoint({
-  ...internal,
-  name: 'internalAttestPayment',
-  method: 'POST',
-  path: '/v1/internal/attest-payment',
-  summary: "Record the code of a receipt's payment",
-  body: Type.Object({ receipt_id: Type.String() }),
-  responses: {
-    200: Type.Object({
-      ok: Type.Literal(true),
-      receipt_id: Type.String(),
-      att_code: Type.Integer(),
-      recorded: Type.Boolean(),
-    }),
-  },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'anchor_failed', 'validation_error'],
-})
-
-export const internalBridgeRetry = endpoint({
-  ...internal,
-  name: 'internalBridgeRetry',
-  method: 'POST',
-  path: '/v1/internal/bridge-retry',
-  summary: 'Try again what could not be written to the EVM registry',
-  body: Type.Object({
-    receipt_id: Type.Optional(Type.String()),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  }),
-  responses: {
-    200: Type.Object({
-      ok: Type.Boolean(),
-      attempted: Type.Integer(),
-      succeeded: Type.Integer(),
-      failed: Type.Integer(),
-    }),
-  },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
-})
-
-export const CronAttestAnswer = Type.Object(
-  {
-    ok: Type.Literal(true),
-    enabled: Type.Boolean(),
-    selected: Type.Integer(),
-    attested: Type.Integer(),
-    pushed: Type.Integer(),
-    skipped: Type.Integer(),
-    failed: Type.Integer(),
-    results: Type.Array(Type.Object({ receipt_id: Type.String(), status: Type.String() })),
-  },
-  { title: 'CronAttestAnswer' },
-)
-export type CronAttestAnswer = Static<typeof CronAttestAnswer>
-
-export const internalCronAttest = endpoint({
-  ...internal,
-  name: 'internalCronAttest',
-  method: 'POST',
-  path: '/v1/internal/cron-attest',
-  summary: 'Attest again the lockers that are due',
-  body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
-  responses: { 200: CronAttestAnswer },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
-})
-
-export const internalAttestHealth = endpoint({
-  ...internal,
-  name: 'internalAttestHealth',
-  method: 'GET',
-  path: '/v1/internal/attest-health',
-  summary: 'How many attestations are in which state, and for how long',
-  responses: { 200: AttestHealth },
-  errors: ['INTERNAL_AUTH_REQUIRED'],
 })

@@ -13,14 +13,13 @@ import {
   UrlSet,
   UrlsExpire,
 } from './file-entries.ts'
-import { ENVELOPE_ERRORS, Page, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, Page, Timestamp } from './wire.ts'
 
-const MAX_FILES_PER_BATCH = 1000
+export const MAX_FILES_PER_BATCH = 1000
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
 const ContentType = Type.String({ maxLength: 255, description: 'Locked: the upload must come with it.' })
-const NO_STORE = { 'cache-control': 'no-store' }
 const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
 
 export const createFile = endpoint({
@@ -182,90 +181,6 @@ export const readManifest = endpoint({
   responses: { 200: Manifest },
   headers: NO_STORE,
   errors: ERRORS,
-})
-
-export const ConfirmedFile = Type.Object(
-  {
-    ok: Type.Literal(true),
-    receipt_id: Type.String(),
-    locker_id: Type.String(),
-    filename: Type.String(),
-    size_bytes: Type.Integer({ minimum: 0 }),
-    content_hash: ContentHash,
-    hash_recorded_at: Timestamp(),
-  },
-  { title: 'ConfirmedFile' },
-)
-export type ConfirmedFile = Static<typeof ConfirmedFile>
-
-const CONFIRM_ERRORS = [
-  ...ENVELOPE_ERRORS,
-  'receipt_not_found',
-  'locker_not_found',
-  'validation_error',
-  'RATE_LIMITED',
-] as const
-
-export const confirmFile = endpoint({
-  name: 'confirmFile',
-  method: 'POST',
-  path: '/v1/files/confirm',
-  auth: { ops: ['locker:write'], optional: true },
-  summary: "Read a file's bytes and record their hash: by query, or by body with an envelope",
-  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
-  body: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
-  responses: { 200: ConfirmedFile },
-  headers: NO_STORE,
-  errors: [
-    ...CONFIRM_ERRORS,
-    'FILE_NOT_FOUND',
-    'CONTENT_NOT_FOUND',
-    'HASH_MISMATCH',
-    'CONTENT_HASH_CHANGED',
-    'STORAGE_UNAVAILABLE',
-  ],
-})
-
-const Names = Type.Array(Type.String(), { minItems: 1, maxItems: MAX_FILES_PER_BATCH })
-
-export const ConfirmedFiles = Type.Object(
-  {
-    receipt_id: Type.String(),
-    locker_id: Type.String(),
-    results: Type.Array(
-      Type.Union([
-        Type.Object({
-          filename: Type.String(),
-          ok: Type.Literal(true),
-          size_bytes: Type.Integer(),
-          content_hash: ContentHash,
-        }),
-        Type.Object({
-          filename: Type.String(),
-          ok: Type.Literal(false),
-          error: Type.String(),
-          message: Type.String(),
-        }),
-      ]),
-    ),
-    summary: Type.Object({ total: Type.Integer(), confirmed: Type.Integer(), failed: Type.Integer() }),
-    reattest: Words(['queued', 'skipped', 'off']),
-  },
-  { title: 'ConfirmedFiles' },
-)
-export type ConfirmedFiles = Static<typeof ConfirmedFiles>
-
-export const confirmFiles = endpoint({
-  name: 'confirmFiles',
-  method: 'POST',
-  path: '/v1/files/confirm-batch',
-  auth: { ops: ['locker:write'], optional: true },
-  summary: 'The same for many files; one that fails does not fail the others',
-  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
-  body: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
-  responses: { 200: ConfirmedFiles },
-  headers: NO_STORE,
-  errors: CONFIRM_ERRORS,
 })
 
 export const FetchedFile = Type.Object(

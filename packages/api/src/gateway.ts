@@ -1,12 +1,15 @@
 // All endpoints of the gateway.
 
 import * as attestations from './attestations.ts'
+import * as confirmFiles from './confirm-files.ts'
 import { endpointsOf } from './endpoint.ts'
 import * as evidence from './evidence.ts'
 import * as files from './files.ts'
 import * as info from './info.ts'
 import * as internal from './internal.ts'
+import * as internalAttestations from './internal-attestations.ts'
 import * as lockers from './lockers.ts'
+import * as proofs from './proofs.ts'
 import * as purchases from './purchases.ts'
 import * as receipts from './receipts.ts'
 import * as sponsored from './sponsored.ts'
@@ -21,10 +24,13 @@ export const gatewayEndpoints = endpointsOf([
   sponsored,
   lockers,
   files,
+  confirmFiles,
   transfers,
   uploadSessions,
   attestations,
   evidence,
+  proofs,
+  internalAttestations,
   internal,
   x402,
 ])

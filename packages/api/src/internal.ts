@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
-import { OrNull, Timestamp } from './wire.ts'
+import { NO_STORE, OrNull, Timestamp } from './wire.ts'
 
 const Amount = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]*)$', description })
 
@@ -27,8 +27,6 @@ export const TreasurySummary = Type.Object(
   { title: 'TreasurySummary' },
 )
 export type TreasurySummary = Static<typeof TreasurySummary>
-
-const NO_STORE = { 'cache-control': 'no-store' }
 
 export const treasurySummary = endpoint({
   name: 'treasurySummary',

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
-import { ENVELOPE_ERRORS, OrNull, Page, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
 
 export const Tags = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 32,
@@ -105,7 +105,6 @@ const ProvisionRequest = Type.Object({
 })
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
-const NO_STORE = { 'cache-control': 'no-store' }
 const LOCKER_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
 const PROVISION_ERRORS = [
   ...ENVELOPE_ERRORS,

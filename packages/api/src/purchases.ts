@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { AtomicAmount, LegChoice, OracleRate, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { Words } from './wire.ts'
+import { NO_STORE, Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
@@ -79,8 +79,6 @@ export const Price = Type.Object(
   { title: 'Price' },
 )
 export type Price = Static<typeof Price>
-
-const NO_STORE = { 'cache-control': 'no-store' }
 
 export const requestStorage = endpoint({
   name: 'requestStorage',

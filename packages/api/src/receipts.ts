@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Hex, OrNull, Timestamp, Words } from './wire.ts'
+import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 export const Receipt = Type.Object(
   {
@@ -27,7 +27,6 @@ export const Receipt = Type.Object(
   { title: 'Receipt' },
 )
 
-const NO_STORE = { 'cache-control': 'no-store' }
 const ReceiptPath = Type.Object({ receipt_id: Type.String() })
 
 export const readReceipt = endpoint({

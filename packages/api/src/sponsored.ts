@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { LockerRecord, Tags } from './lockers.ts'
 import { Confirmation } from './purchases.ts'
-import { OrNull } from './wire.ts'
+import { NO_STORE, OrNull } from './wire.ts'
 
 const Sponsorship = {
   tx_sig: Type.String({ description: 'The transaction that paid.' }),
@@ -52,7 +52,6 @@ export const SponsoredBatch = Type.Object(
 )
 export type SponsoredBatch = Static<typeof SponsoredBatch>
 
-const NO_STORE = { 'cache-control': 'no-store' }
 const ERRORS = [
   'OIDC_TOKEN_INVALID',
   'SERVICE_NOT_AUTHORIZED',

@@ -3,11 +3,10 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { ContentHash, Filename } from './file-entries.ts'
-import { ENVELOPE_ERRORS, OrNull, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const Status = Words(['complete', 'partial', 'failed'])
 const SessionPath = Type.Object({ session_id: Type.String() })
-const NO_STORE = { 'cache-control': 'no-store' }
 const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
 const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
 const ViewerUrl = OrNull(Type.String({ description: 'Public link of the first file that is stored.' }))

@@ -8,6 +8,7 @@ export const Timestamp = (description?: string) =>
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$',
     ...(description && { description }),
   })
+export const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
 /** One of a few words. */
 export const Words = <const W extends string[]>(words: readonly [...W]) => Type.Enum<W>(words)
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -19,6 +20,9 @@ export const Page = {
     Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description: '`next_cursor` of the page before.' }),
   ),
 }
+
+/** Of answers that are true for one caller, or for now. */
+export const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Any endpoint with a signed envelope may answer these. */
 export const ENVELOPE_ERRORS = [

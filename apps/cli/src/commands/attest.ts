@@ -4,8 +4,7 @@ import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { anchorText } from '../output/statement.ts'
 import { pairs } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface AttestOptions {
   queued?: boolean

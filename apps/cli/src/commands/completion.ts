@@ -3,7 +3,7 @@ import { bashScript } from '../completion/bash.ts'
 import { fishScript } from '../completion/fish.ts'
 import { wordsOf } from '../completion/words.ts'
 import { zshScript } from '../completion/zsh.ts'
-import type { Open } from '../program.ts'
+import type { Open } from '../session.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }
 type Shell = keyof typeof SCRIPTS

@@ -11,8 +11,7 @@ import {
   webAddress,
 } from '../config/settings.ts'
 import { table } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
   const config = program.command('config').description('settings, and where each comes from')

@@ -8,8 +8,7 @@ import { listText } from '../delegations/list-text.ts'
 import { UsageError } from '../failures.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import type { Key } from '../wallet/key.ts'
 
 interface DelegationsOptions {

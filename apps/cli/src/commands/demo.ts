@@ -7,8 +7,7 @@ import { fundedWallet } from '../demo/funded-wallet.ts'
 import { play } from '../demo/play.ts'
 import { writeSamples } from '../demo/sample-files.ts'
 import { steps } from '../demo/steps.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { nodeFor } from '../wallet/nodes.ts'
 
 interface DemoOptions {

@@ -11,8 +11,7 @@ import { type Outcome, outcomeTeller } from '../files/outcomes.ts'
 import { safePath } from '../files/safe-path.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { written } from '../output/written.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface GetCommandOptions extends GetOptions {
   public?: boolean

@@ -6,8 +6,7 @@ import { Failure, NotVerified, UsageError } from '../failures.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface PinOptions {
   replace?: boolean

@@ -5,8 +5,7 @@ import { UsageError } from '../failures.ts'
 import { short, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
   const lockers = program.command('lockers').description('the lockers that this machine knows')

@@ -4,8 +4,7 @@ import { nameItGoesBy } from '../files/get-listed.ts'
 import { bytesText, counted, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface LsOptions {
   hash?: boolean

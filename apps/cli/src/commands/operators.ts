@@ -2,8 +2,7 @@ import { lockerRecord } from '@svc/api/lockers'
 import type { Command } from 'commander'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
   const operators = program.command('operators').description('who may read, write and list for the owner')

@@ -3,8 +3,7 @@ import { bytesText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { anchorText } from '../output/statement.ts'
 import { pairs } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { type StatementOptions, sequenceOf, statementOption } from './statement-option.ts'
 
 export function add(program: Command, open: Open): void {

@@ -4,8 +4,7 @@ import { UsageError } from '../failures.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import { termsText } from '../output/terms.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { listOption } from './list-option.ts'
 
 interface ProvisionOptions {

@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import { shown } from '../output/shown.ts'
 import { anchorText } from '../output/statement.ts'
 import { pairs } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
   program

@@ -4,8 +4,7 @@ import type { Command } from 'commander'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import { termsText } from '../output/terms.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { assetOption, type OrderOptions, withOrderOptions } from './order-options.ts'
 
 export function add(program: Command, open: Open): void {

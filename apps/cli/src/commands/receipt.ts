@@ -4,8 +4,7 @@ import type { Command } from 'commander'
 import { NotVerified } from '../failures.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { lockerArgument } from './locker-argument.ts'
 
 interface ReceiptOptions {

@@ -5,8 +5,7 @@ import { Failure } from '../failures.ts'
 import { nameItGoesBy } from '../files/get-listed.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface RmOptions {
   recursive?: boolean

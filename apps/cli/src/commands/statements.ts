@@ -5,8 +5,7 @@ import { NotVerified } from '../failures.ts'
 import { bytesText, short, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 import { lockerArgument } from './locker-argument.ts'
 
 type Statement = Statements['statements'][number]

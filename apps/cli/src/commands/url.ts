@@ -3,8 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { Failure } from '../failures.ts'
 import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 interface UrlOptions {
   ttl?: number

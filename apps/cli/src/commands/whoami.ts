@@ -3,8 +3,7 @@ import { knownLockers } from '../config/known-lockers.ts'
 import { keyHexes, readPins } from '../config/pinned.ts'
 import { counted, durationText } from '../output/quantities.ts'
 import { pairs } from '../output/table.ts'
-import type { Open } from '../program.ts'
-import type { Session } from '../session.ts'
+import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
   program

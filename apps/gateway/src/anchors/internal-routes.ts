@@ -1,4 +1,4 @@
-import * as attestations from '@svc/api/attestations'
+import * as internalAttestations from '@svc/api/internal-attestations'
 import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
@@ -7,8 +7,10 @@ import { attestPayment } from './payments/attest-payment.ts'
 
 export function internalAnchorRoutes(service: Service, context: Context): void {
   const { isInternalCaller } = context
-  serveKnown(service, attestations.internalAttestPayment, isInternalCaller, ({ body }) =>
+  serveKnown(service, internalAttestations.internalAttestPayment, isInternalCaller, ({ body }) =>
     attestPayment(context, body.receipt_id),
   )
-  serveKnown(service, attestations.internalBridgeRetry, isInternalCaller, ({ body }) => retryEntries(context, body))
+  serveKnown(service, internalAttestations.internalBridgeRetry, isInternalCaller, ({ body }) =>
+    retryEntries(context, body),
+  )
 }

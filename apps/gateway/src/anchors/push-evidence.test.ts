@@ -1,5 +1,6 @@
-import type { Anchor, AttestHealth } from '@svc/api/attestations'
+import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
+import type { AttestHealth } from '@svc/api/internal-attestations'
 import { honestly } from '@svc/payments/test-lying-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/test-attest.ts'

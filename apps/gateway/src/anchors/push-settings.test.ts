@@ -1,4 +1,4 @@
-import type { CronAttestAnswer } from '@svc/api/attestations'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/test-attest.ts'

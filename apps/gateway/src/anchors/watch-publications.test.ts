@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AttestHealth } from '@svc/api/attestations'
+import type { AttestHealth } from '@svc/api/internal-attestations'
 import { honestly, withResult } from '@svc/payments/test-lying-node'
 import { toBase58 } from '@svc/protocol/bytes'
 import { forEachDatabase } from '@svc/testbed/databases'

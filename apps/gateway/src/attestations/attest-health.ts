@@ -1,4 +1,4 @@
-import type { AnchorCosts, AttestHealth } from '@svc/api/attestations'
+import type { AnchorCosts, AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countByStatus } from './store.ts'

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { ConfirmedFiles } from '@svc/api/files'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/test-lockers.ts'

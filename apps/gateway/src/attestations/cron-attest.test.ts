@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { CronAttestAnswer } from '@svc/api/attestations'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import type { Variables } from '@svc/http-service/config'
 import { forEachDatabase, type TestDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'

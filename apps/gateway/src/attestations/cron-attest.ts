@@ -1,6 +1,6 @@
 // Attests again what was attested once, has changed, or was not attested for too long (CRON-01..06).
 
-import type { CronAttestAnswer } from '@svc/api/attestations'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import { type DueLocker, findDueLockers, forgetCronFailure, recordCronFailure } from './cron-store.ts'

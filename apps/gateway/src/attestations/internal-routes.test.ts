@@ -1,4 +1,5 @@
-import type { AttestAnswer, AttestHealth } from '@svc/api/attestations'
+import type { AttestAnswer } from '@svc/api/attestations'
+import type { AttestHealth } from '@svc/api/internal-attestations'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import type { EvidenceBundle } from '@svc/api/evidence'
+import type { EvidenceBundle } from '@svc/api/proofs'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { BUNDLE_VERSIONS, DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { forEachDatabase } from '@svc/testbed/databases'

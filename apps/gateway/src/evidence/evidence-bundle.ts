@@ -1,4 +1,4 @@
-import type { EvidenceBundle } from '@svc/api/evidence'
+import type { EvidenceBundle } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'

@@ -1,4 +1,4 @@
-import type { EvidenceBundle } from '@svc/api/evidence'
+import type { EvidenceBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { importRecords } from '../attestations/import/import-records.ts'

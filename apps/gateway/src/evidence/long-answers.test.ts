@@ -1,5 +1,7 @@
-import type { EvidenceBundle, Retrieved, VerificationBundle, VerifyAnswer } from '@svc/api/evidence'
+import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
 import * as evidence from '@svc/api/evidence'
+import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
+import * as proofs from '@svc/api/proofs'
 import { schemaCheck } from '@svc/http-service/validate'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -24,9 +26,9 @@ describe('answers with many files', () => {
   it.each([
     ['verify', evidence.verify, (body: VerifyAnswer) => body.attestation?.files],
     ['retrieve', evidence.retrieve, (body: Retrieved) => body.manifest.files],
-    ['verificationBundle', evidence.verificationBundle, (body: VerificationBundle) => body.content_proof?.files],
-    ['evidenceBundle', evidence.evidenceBundle, (body: EvidenceBundle) => body.files],
-    ['recomputeVerify', evidence.recomputeVerify, (body: { files: unknown[] }) => body.files],
+    ['verificationBundle', proofs.verificationBundle, (body: VerificationBundle) => body.content_proof?.files],
+    ['evidenceBundle', proofs.evidenceBundle, (body: EvidenceBundle) => body.files],
+    ['recomputeVerify', proofs.recomputeVerify, (body: { files: unknown[] }) => body.files],
   ] as const)(
     'SHAPE-32 SHAPE-33 SHAPE-36 SHAPE-37 SHAPE-39 come whole, piece by piece, as declared: %s',
     async (_, endpoint, filesOf) => {

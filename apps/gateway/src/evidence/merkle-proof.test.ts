@@ -1,4 +1,5 @@
-import type { InclusionProof, VerifyAnswer } from '@svc/api/evidence'
+import type { VerifyAnswer } from '@svc/api/evidence'
+import type { InclusionProof } from '@svc/api/proofs'
 import { bare, withPrefix } from '@svc/protocol/bytes'
 import { foldProof, leafHash, treeDepth } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'

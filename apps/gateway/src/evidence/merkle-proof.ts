@@ -1,4 +1,4 @@
-import type { InclusionProof } from '@svc/api/evidence'
+import type { InclusionProof } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import { proveFile } from '../attestations/snapshots/prove-file.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,5 @@
-import type { RecomputeVerify, Retrieved, SelfVerify, VerificationBundle, VerifyAnswer } from '@svc/api/evidence'
+import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
+import type { RecomputeVerify, SelfVerify, VerificationBundle } from '@svc/api/proofs'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }

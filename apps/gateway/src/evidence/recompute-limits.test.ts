@@ -1,4 +1,4 @@
-import type { RecomputeVerify } from '@svc/api/evidence'
+import type { RecomputeVerify } from '@svc/api/proofs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/test-lockers.ts'
 import { type EvidenceHouse, type FilledLocker, openEvidenceHouse } from './test-statements.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
-import type { RecomputeVerify } from '@svc/api/evidence'
+import type { RecomputeVerify } from '@svc/api/proofs'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'

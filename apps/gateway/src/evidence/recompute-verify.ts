@@ -1,4 +1,4 @@
-import type { RecomputeVerify } from '@svc/api/evidence'
+import type { RecomputeVerify } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'

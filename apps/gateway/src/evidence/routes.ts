@@ -1,4 +1,5 @@
 import * as evidence from '@svc/api/evidence'
+import * as proofs from '@svc/api/proofs'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
@@ -33,11 +34,11 @@ export function evidenceRoutes(service: Service, context: Context): void {
     (wire) => readReceiptToken(context, wire),
     ({ caller }) => readByToken(context, caller),
   )
-  serve(service, evidence.merkleProof, ({ query }) => readMerkleProof(context, query))
-  serve(service, evidence.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
-  serve(service, evidence.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
-  serve(service, evidence.recomputeVerify, ({ query, wire }) => recompute(query.receipt_id, wire))
-  serve(service, evidence.selfVerify, ({ query, wire }) => selfVerify(query, wire))
+  serve(service, proofs.merkleProof, ({ query }) => readMerkleProof(context, query))
+  serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
+  serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
+  serve(service, proofs.recomputeVerify, ({ query, wire }) => recompute(query.receipt_id, wire))
+  serve(service, proofs.selfVerify, ({ query, wire }) => selfVerify(query, wire))
 }
 
 /** AMB-39. */

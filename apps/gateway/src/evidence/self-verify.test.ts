@@ -1,4 +1,4 @@
-import type { SelfVerify } from '@svc/api/evidence'
+import type { SelfVerify } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StatementRecord } from '../attestations/record.ts'

@@ -1,4 +1,4 @@
-import type { SelfVerify } from '@svc/api/evidence'
+import type { SelfVerify } from '@svc/api/proofs'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { VerificationBundle } from '@svc/api/evidence'
+import type { VerificationBundle } from '@svc/api/proofs'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'

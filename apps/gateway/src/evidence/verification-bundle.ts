@@ -1,4 +1,4 @@
-import type { VerificationBundle } from '@svc/api/evidence'
+import type { VerificationBundle } from '@svc/api/proofs'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { MERKLE_ALGORITHM, MERKLE_VERSION } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'

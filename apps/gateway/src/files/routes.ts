@@ -1,3 +1,4 @@
+import * as confirming from '@svc/api/confirm-files'
 import * as files from '@svc/api/files'
 import * as lockers from '@svc/api/lockers'
 import type { Service } from '@svc/http-service/service'
@@ -29,7 +30,7 @@ export function fileRoutes(service: Service, context: Context): void {
   serveLocker(service, context, files.readManifest, ({ caller, query }) => readManifest(context, caller.locker, query))
   serveLocker(service, context, lockers.lockerUrls, ({ caller, query }) => lockerUrls(context, caller, query))
 
-  serveReceiptOrAnybody(service, context, files.confirmFile, (request) => confirmFile(context, request))
-  serveReceiptOrAnybody(service, context, files.confirmFiles, (request) => confirmFiles(context, request))
+  serveReceiptOrAnybody(service, context, confirming.confirmFile, (request) => confirmFile(context, request))
+  serveReceiptOrAnybody(service, context, confirming.confirmFiles, (request) => confirmFiles(context, request))
   serveLocker(service, context, files.fetchAndStore, ({ caller, body }) => fetchAndStore(context, caller, body))
 }

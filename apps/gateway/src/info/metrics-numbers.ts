@@ -1,6 +1,6 @@
 // What the database knows that an operator watches.
 
-import type { AttestHealth } from '@svc/api/attestations'
+import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../context.ts'
 import type { Family, Sample } from './metrics-text.ts'
 import { countObjects, countRows, countSettling, streamPayments } from './store.ts'

@@ -1,4 +1,4 @@
-import type { AttestHealth } from '@svc/api/attestations'
+import type { AttestHealth } from '@svc/api/internal-attestations'
 import { honestly } from '@svc/payments/test-lying-node'
 import { forEachDatabase } from '@svc/testbed/databases'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/test-lockers.ts'
 import { storeFile } from '../files/test-files.ts'
 import { openTestSession } from '../transfers/sessions/test-sessions.ts'
-import type { JobPayloads } from './jobs.ts'
+import type { JobPayloads } from './job-payloads.ts'
 
 forEachDatabase('jobs', (database) => {
   let house: LockerHouse

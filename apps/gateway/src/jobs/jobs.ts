@@ -19,30 +19,11 @@ import { sweepSettling } from '../files/settling/sweep-settling.ts'
 import { sessionFinalizer } from '../transfers/sessions/finalize-session.ts'
 import { sweepSessions } from '../transfers/sessions/sweep-sessions.ts'
 import { resumeSettlements } from '../x402/resume-settlements.ts'
+import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
 
-type Nothing = Record<string, never>
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
-
-export interface JobPayloads {
-  attest: { receipt_id: string }
-  push: { receipt_id: string }
-  bridge: { receipt_id: string }
-  'bridge-retry': Nothing
-  'attest-payment': { receipt_id: string }
-  'finalize-upload': { session_id: string }
-  'settle-object': { object_id: string }
-  'drop-staged': { object_id: string }
-  'cron-attest': Nothing
-  'watch-publications': Nothing
-  'resume-settlements': Nothing
-  'forget-nonces': Nothing
-  'forget-rate-limits': Nothing
-  'sweep-sessions': Nothing
-  'sweep-objects': Nothing
-  'sweep-settling': Nothing
-}
 
 /** To be called once; what is due is done from then on, where workers run. */
 export function registerJobs(context: Context): void {

@@ -45,7 +45,9 @@ export async function answerBytes(
   const ifRange = headers['if-range'] as string | undefined
   const range = isRangeStillGood(ifRange, etag) ? readRange(headers.range, size) : 'whole'
   if (range === 'unsatisfiable') throw notSatisfiable(size)
-  if (range === 'whole') return new Bytes(200, whole, await openBytes(context, bytes))
+  // Named by its ends: no more may follow the length that the headers tell, nor less.
+  const all = size === 0 ? undefined : { start: 0, end: size - 1 }
+  if (range === 'whole') return new Bytes(200, whole, await openBytes(context, bytes, all))
   const { start, end } = range
   const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` }
   return new Bytes(206, { ...about, ...part }, await openBytes(context, bytes, range))

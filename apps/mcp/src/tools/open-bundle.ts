@@ -1,6 +1,6 @@
 // An evidence bundle from wherever it is.
 
-import { evidenceBundle } from '@svc/api/evidence'
+import { evidenceBundle } from '@svc/api/proofs'
 import { isGatewayError } from '@svc/sdk/errors'
 import { chunksOf } from '@svc/sdk/files/source'
 import type { Chunks } from '@svc/verifier/text-pieces'

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { ENVELOPE_ERRORS, Hex, OrNull, Timestamp, Words } from '../wire.ts'
+import { ENVELOPE_ERRORS, Hex, NO_STORE, OrNull, Timestamp, Words } from '../wire.ts'
 import { Identity, Subscription, SubscriptionQuote } from './subscriptions.ts'
 import { Tasks } from './tasks.ts'
 
@@ -142,7 +142,6 @@ export const DelegationList = Type.Object(
 )
 export type DelegationList = Static<typeof DelegationList>
 
-const NO_STORE = { 'cache-control': 'no-store' }
 const requestHeaders = Type.Object({ 'X-Svc-Identity': Identity })
 const params = Type.Object({ delegation_id: DelegationId })
 const COMMON_ERRORS = [...ENVELOPE_ERRORS, 'RATE_LIMITED', 'validation_error'] as const

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { LegChoice, quoteOf } from '../quote.ts'
 import { Receipt } from '../receipts.ts'
-import { Timestamp, Words } from '../wire.ts'
+import { NO_STORE, Timestamp, Words } from '../wire.ts'
 
 export const SUBSCRIPTION_DAYS = 30
 
@@ -44,8 +44,6 @@ export const SubscriptionConfirmation = Type.Object(
   { title: 'SubscriptionConfirmation' },
 )
 export type SubscriptionConfirmation = Static<typeof SubscriptionConfirmation>
-
-const NO_STORE = { 'cache-control': 'no-store' }
 
 export const requestSubscription = endpoint({
   name: 'requestSubscription',

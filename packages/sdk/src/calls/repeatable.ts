@@ -3,6 +3,7 @@
 import * as delegations from '@svc/api/agent/delegations'
 import * as subscriptions from '@svc/api/agent/subscriptions'
 import * as attestations from '@svc/api/attestations'
+import * as confirmFiles from '@svc/api/confirm-files'
 import type { Endpoint } from '@svc/api/endpoint'
 import * as evidence from '@svc/api/evidence'
 import * as files from '@svc/api/files'
@@ -23,8 +24,8 @@ const POSTS = new Set<string>(
     lockers.refresh,
     lockers.addOperator,
     files.fileUrls,
-    files.confirmFile,
-    files.confirmFiles,
+    confirmFiles.confirmFile,
+    confirmFiles.confirmFiles,
     uploadSessions.openUploadSession,
     uploadSessions.uploadPart,
     uploadSessions.finalizeUpload,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AttestAnswer, Attestation } from '@svc/api/attestations'
-import { evidenceBundle } from '@svc/api/evidence'
+import { evidenceBundle } from '@svc/api/proofs'
 import { toHex } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
 import { ed25519Signer } from '@svc/protocol/keys'

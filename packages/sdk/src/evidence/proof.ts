@@ -1,4 +1,4 @@
-import { type InclusionProof, merkleProof } from '@svc/api/evidence'
+import { type InclusionProof, merkleProof } from '@svc/api/proofs'
 import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import { call } from '../calls/call.ts'

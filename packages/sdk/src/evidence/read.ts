@@ -1,6 +1,7 @@
 // Reading what anybody may read.
 
-import { evidenceBundle, type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
+import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
+import { evidenceBundle } from '@svc/api/proofs'
 import { readReceipt } from '@svc/api/receipts'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { call, open } from '../calls/call.ts'

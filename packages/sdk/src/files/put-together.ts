@@ -1,4 +1,5 @@
-import { confirmFiles, createFiles } from '@svc/api/files'
+import { confirmFiles } from '@svc/api/confirm-files'
+import { createFiles } from '@svc/api/files'
 import { withPrefix } from '@svc/protocol/bytes'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,5 @@
-import { confirmFile, createFile } from '@svc/api/files'
+import { confirmFile } from '@svc/api/confirm-files'
+import { createFile } from '@svc/api/files'
 import { withPrefix } from '@svc/protocol/bytes'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'

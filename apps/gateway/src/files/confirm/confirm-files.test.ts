@@ -1,4 +1,4 @@
-import type { ConfirmedFiles } from '@svc/api/files'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   ed25519Identity,

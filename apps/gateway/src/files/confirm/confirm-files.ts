@@ -1,4 +1,4 @@
-import type { ConfirmedFiles } from '@svc/api/files'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../../context.ts'
 import { confirmNames } from './confirm-names.ts'

@@ -1,7 +1,7 @@
 // Has the bytes that files point at read, and records what they are. Meanwhile a file may be put anew or deleted: what
 // was read counts for a file that still points at it, and for no other (state machine 3.3, T-17).
 
-import type { ConfirmedFiles } from '@svc/api/files'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'

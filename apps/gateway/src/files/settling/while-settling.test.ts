@@ -1,4 +1,4 @@
-import type { InclusionProof, RecomputeVerify } from '@svc/api/evidence'
+import type { InclusionProof, RecomputeVerify } from '@svc/api/proofs'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { attest } from '../../attestations/test-attest.ts'

@@ -3,7 +3,7 @@ import type { SettlingObject } from '../slow-store.ts'
 import type { DataItem } from './data-item.ts'
 import { itemBody } from './item-body.ts'
 import { retrying } from './patience.ts'
-import type { Notes, SettleTools } from './settle-item.ts'
+import type { Notes, SettleTools } from './settle-tools.ts'
 
 /** The service takes 5 MiB at least; of the largest item these are few enough to be listed at once. */
 const CHUNK_BYTES = 8 * 1024 * 1024

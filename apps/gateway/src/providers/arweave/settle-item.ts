@@ -1,26 +1,10 @@
-import type { Patience } from '../http/patience.ts'
 import { ProviderError } from '../provider.ts'
 import type { SettlingObject } from '../slow-store.ts'
 import { signItem } from './data-item.ts'
 import { itemBody } from './item-body.ts'
 import { sendInChunks } from './send-in-chunks.ts'
-import type { ItemState, UploadService } from './upload-service.ts'
-
-/** What a run leaves to the next. */
-export interface Notes {
-  /** Of the item. */
-  id: string
-  /** Where its chunks are sent, when it is sent in chunks. */
-  uploadId: string | null
-}
-
-export interface SettleTools {
-  service: UploadService
-  seed: Uint8Array
-  patience: Patience
-  /** How many bytes of the item are to be read somewhere; null also where nobody can be asked. */
-  sizeAtGateways(id: string): Promise<number | null>
-}
+import type { Notes, SettleTools } from './settle-tools.ts'
+import type { ItemState } from './upload-service.ts'
 
 /** Larger ones go in chunks, so that what is cut off goes on where it was. */
 const MAX_BYTES_AT_ONCE = 8 * 1024 * 1024

@@ -6,7 +6,7 @@ import { newId, streamOf } from '../test-objects.ts'
 import { openArweave } from './open.ts'
 import { PATIENCE } from './patience.ts'
 import type { ArweaveSettings } from './settings.ts'
-import type { Notes } from './settle-item.ts'
+import type { Notes } from './settle-tools.ts'
 
 export interface TestArweave {
   server: ArweaveServer

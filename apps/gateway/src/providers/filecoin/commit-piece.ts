@@ -5,7 +5,7 @@ import { ProviderError } from '../provider.ts'
 import type { Notes } from './notes.ts'
 import { until } from './patience.ts'
 import { Refusal } from './refusal.ts'
-import type { Run } from './settle.ts'
+import type { Run } from './run.ts'
 
 /** Adds the piece to the data set, or goes on with it, until the chain has it. */
 export async function commitPiece(run: Run): Promise<void> {

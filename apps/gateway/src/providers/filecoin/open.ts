@@ -8,8 +8,9 @@ import { openPdp } from './pdp.ts'
 import { MAX_BYTES, pieceOf } from './piece.ts'
 import { findPiece, type Places, readPiece } from './read-piece.ts'
 import { openRecordKeeper } from './record-keeper.ts'
+import type { Filecoin } from './run.ts'
 import type { FilecoinSettings } from './settings.ts'
-import { type Filecoin, settle } from './settle.ts'
+import { settle } from './settle.ts'
 
 /** Pieces in a data set at a provider that proves to a contract, day by day, that it has them. */
 export async function openFilecoin(settings: FilecoinSettings, patience: Patience = PATIENCE): Promise<SlowStore> {

@@ -1,31 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { SettlingObject } from '../slow-store.ts'
-import type { FilecoinClient } from './client.ts'
 import { commitPiece } from './commit-piece.ts'
 import type { Notes } from './notes.ts'
-import type { Patience } from './patience.ts'
-import { openPdp, type Pdp } from './pdp.ts'
+import { openPdp } from './pdp.ts'
 import { cidOf, MAX_BYTES, refOf, withZeros } from './piece.ts'
-import type { DataSet, RecordKeeper } from './record-keeper.ts'
+import type { Filecoin, Run } from './run.ts'
 import { uploadPiece } from './upload-piece.ts'
-
-export interface Filecoin {
-  pdpUrl: string
-  patience: Patience
-  client: FilecoinClient
-  keeper: RecordKeeper
-  dataSet(pdp: Pdp, signal: AbortSignal): Promise<DataSet>
-  commitmentOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array>
-}
-
-/** One object, on its way to the provider. */
-export interface Run extends Filecoin {
-  object: SettlingObject
-  pdp: Pdp
-  /** As noted last. */
-  notes: Notes
-  note(notes: Notes): Promise<void>
-}
 
 export async function settle(filecoin: Filecoin, object: SettlingObject): Promise<{ ref: string }> {
   if (object.size > MAX_BYTES) throw new RangeError('the object is larger than a piece may be')

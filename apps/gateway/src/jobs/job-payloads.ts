@@ -1,0 +1,21 @@
+export type Nothing = Record<string, never>
+
+/** Which kinds of jobs there are, and what each is told. */
+export interface JobPayloads {
+  attest: { receipt_id: string }
+  push: { receipt_id: string }
+  bridge: { receipt_id: string }
+  'bridge-retry': Nothing
+  'attest-payment': { receipt_id: string }
+  'finalize-upload': { session_id: string }
+  'settle-object': { object_id: string }
+  'drop-staged': { object_id: string }
+  'cron-attest': Nothing
+  'watch-publications': Nothing
+  'resume-settlements': Nothing
+  'forget-nonces': Nothing
+  'forget-rate-limits': Nothing
+  'sweep-sessions': Nothing
+  'sweep-objects': Nothing
+  'sweep-settling': Nothing
+}
