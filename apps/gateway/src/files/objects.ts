@@ -103,6 +103,6 @@ export async function sweepObjects(context: Context): Promise<number> {
 
 async function sweepObject(context: Context, object: ObjectTable): Promise<boolean> {
   const { object_id, provider, provider_ref } = object
-  if (!(await condemnObject(context.database.db, object))) return false
+  if (!(await condemnObject(context.database.db, object, unixNow(context)))) return false
   return removeObject(context, provider, object_id, provider_ref)
 }

@@ -200,11 +200,14 @@ export function findUnheldObjects(
     .execute()
 }
 
-/** Takes an unheld object out of everybody's reach; false when it is held after all. */
-export async function condemnObject(db: Db, { object_id, state, since }: ObjectTable): Promise<boolean> {
+/**
+ * Takes an unheld object out of everybody's reach, as released just now: one that cannot be removed is behind all others
+ * then. False when it is held after all.
+ */
+export async function condemnObject(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('objects')
-    .set({ state: 'released' })
+    .set({ state: 'released', since: now })
     .where('object_id', '=', object_id)
     .where('state', '=', state)
     .where('since', '=', since)

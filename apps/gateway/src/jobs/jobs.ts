@@ -38,7 +38,7 @@ export function registerJobs(context: Context): void {
   handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(context, receipt_id))
   handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => finalizeSession(session_id))
   handle('settle-object', settles, ({ object_id }, { signal }) => settleObject(context, object_id, signal))
-  handle('drop-staged', settles, ({ object_id }) => dropStaged(context, object_id))
+  handle('drop-staged', settles, ({ object_id }, { signal }) => dropStaged(context, object_id, signal))
 
   if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
   if (publisher) regularly(15, 'watch-publications', () => watchPublications(context))

@@ -55,6 +55,15 @@ describe('the hash of an object', () => {
     expect(storage.reads).toHaveLength(2)
   })
 
+  it('T-10 does not wait for another provider that gives nothing', async () => {
+    const gcs = storage.providers.named('gcs')
+    const silent = { ...gcs, read: async () => new PassThrough() }
+    const named = (provider: string) => (provider === 'storj' ? silent : gcs)
+    const readObject = createObjectReader({ named })
+    for (let i = 0; i < 100; i++) void readObject('storj', { id: `${i}`, ref: null })
+    expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
+  })
+
   it('T-31 fails with its provider, and works when that does', async () => {
     const key = await keep('later')
     storage.failRead()

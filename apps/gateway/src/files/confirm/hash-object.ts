@@ -5,7 +5,7 @@ import { withPrefix } from '@svc/protocol/bytes'
 import type { Providers } from '../../providers/open-providers.ts'
 import type { ObjectKey, StorageProvider } from '../../providers/provider.ts'
 import { createHashThread, type HashThread, type ThreadHash } from './hash-thread.ts'
-import { atMost, singleFlight } from './single-flight.ts'
+import { atMost, type InTurn, singleFlight } from './single-flight.ts'
 
 /** What an object's bytes are: read from it, not believed. */
 export interface Reading {
@@ -16,17 +16,21 @@ export interface Reading {
 /** Null when there is no such object. */
 export type HashObject = (provider: string, key: ObjectKey) => Promise<Reading | null>
 
-/** They share one thread: more at once would only mean more open files. */
+/** From one provider. They share one thread: more at once would only mean more open files. */
 const AT_ONCE = 8
 const READINGS_KEPT = 10_000
 /** So much is hashed in less time than the way to another thread takes. */
 const SMALL_BYTES = 512 * 1024
 
-/** Reads an object each time it is asked about. */
-export function createObjectReader(providers: Providers): HashObject {
-  const inTurn = atMost(AT_ONCE)
+/** Reads an object each time it is asked about. A provider that is slow keeps nobody waiting but for itself. */
+export function createObjectReader(providers: Pick<Providers, 'named'>): HashObject {
+  const turns = new Map<string, InTurn>()
   const thread = createHashThread()
-  return (provider, key) => inTurn(() => readWhole(providers.named(provider), key, thread))
+  return (provider, key) => {
+    const inTurn = turns.get(provider) ?? atMost(AT_ONCE)
+    turns.set(provider, inTurn)
+    return inTurn(() => readWhole(providers.named(provider), key, thread))
+  }
 }
 
 /**

@@ -57,7 +57,7 @@ queue.handle('settle-object', { concurrency: 8 }, async ({ object_id }, { signal
   return async () => {}
 })
 queue.handle('drop-staged', { concurrency: 8 }, async ({ object_id }) => {
-  await dropStaged(context, object_id)
+  await dropStaged(context, object_id, new AbortController().signal)
   return async () => {}
 })
 await queue.start()
