@@ -56,8 +56,8 @@ queue.handle('settle-object', { concurrency: 8 }, async ({ object_id }, { signal
   await settleObject(context, object_id, signal)
   return async () => {}
 })
-queue.handle('drop-staged', { concurrency: 8 }, async ({ object_id }) => {
-  await dropStaged(context, object_id, new AbortController().signal)
+queue.handle('drop-staged', { concurrency: 8 }, async ({ object_id }, { signal }) => {
+  await dropStaged(context, object_id, signal)
   return async () => {}
 })
 await queue.start()
