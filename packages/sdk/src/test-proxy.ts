@@ -66,7 +66,7 @@ export async function startProxy(target: string): Promise<TestProxy> {
     await passOn(target, { request, body }, response, fault)
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => request.socket.destroy())
   })
   server.listen(0, '127.0.0.1')

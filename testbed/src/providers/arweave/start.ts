@@ -77,7 +77,7 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
 
   async function listen(place: Place) {
     // An upload may take longer than the five minutes that are usual.
-    const http = createServer({ requestTimeout: 0 })
+    const http = createServer({ requestTimeout: 0, keepAliveTimeout: 0 })
     async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const line = `${place} ${request.method} ${request.url}`
       requests.push(line)

@@ -57,7 +57,7 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
   const requests: string[] = []
   const arrivals = new EventEmitter()
   // An upload may take longer than the five minutes that are usual.
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     serve(request, response).catch(() => request.socket.destroy())
   })
   server.listen(port, '127.0.0.1')

@@ -58,7 +58,7 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
   const faults = createFaults()
   const requests: string[] = []
   // An upload may take longer than the five minutes that are usual.
-  const server = createServer({ requestTimeout: 0 })
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 })
   const receive = (request: IncomingMessage, response: ServerResponse) =>
     void serve(request, response).catch(() => response.destroy())
   server.on('request', receive)
