@@ -1,7 +1,8 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { describe, expect, it } from 'vitest'
 import type { DelegationRow } from '../db/schema.ts'
-import { dueAfterChange, dueAtOnce, type LastRun } from './due-times.ts'
+import { dueAfterChange, dueAtOnce } from './due-times.ts'
+import type { LastRun } from './store.ts'
 
 const NOW = 1_800_000_000
 const HOUR = 3600

@@ -1,13 +1,8 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import type { DelegationRow } from '../db/schema.ts'
-import type { DueTimes } from './store.ts'
+import type { DueTimes, LastRun } from './store.ts'
 
 const SHORTEST_PERIOD_SECONDS = 3600
-
-export interface LastRun {
-  task: 'mirror' | 'watch'
-  started_at: number
-}
 
 /**
  * Of the tasks of a new delegation, at once; but a locker that is delegated anew again and again is not worked on more

@@ -1,7 +1,6 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { sql } from 'kysely'
 import type { Db, DelegationRow } from '../db/schema.ts'
-import type { LastRun } from './due-times.ts'
 
 export async function insertDelegation(db: Db, delegation: DelegationRow): Promise<void> {
   await db.insertInto('delegations').values(delegation).execute()
@@ -133,6 +132,11 @@ export async function countMadeSince(db: Db, identity: string, since: number): P
     .where('created_at', '>', since)
     .executeTakeFirstOrThrow()
   return count
+}
+
+export interface LastRun {
+  task: 'mirror' | 'watch'
+  started_at: number
 }
 
 /** When each task was last begun at the locker of a receipt, whichever delegation it was for. */

@@ -1,6 +1,7 @@
 import { addAbortSignal } from 'node:stream'
 import type { Client } from '@svc/sdk/client'
-import type { NamedBytes, PutOutcome } from '@svc/sdk/files/put-many'
+import type { NamedBytes } from '@svc/sdk/files/put-many'
+import type { PutOutcome } from '@svc/sdk/files/put-outcome'
 import { streamSource } from '@svc/sdk/files/source'
 import { SMALL_FILE_BYTES, type StoredFile } from '@svc/sdk/files/upload'
 import { fileSource } from '@svc/sdk/node-files'

@@ -3,9 +3,10 @@
 import type { Context } from '../context.ts'
 import type { Locker } from '../lockers/locker.ts'
 import { put } from './put.ts'
+import type { NamedSource, PutOutcome } from './put-outcome.ts'
 import { putTogether } from './put-together.ts'
-import { type Source, type SourceLike, sourceOf } from './source.ts'
-import { SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
+import { type SourceLike, sourceOf } from './source.ts'
+import { SMALL_FILE_BYTES } from './upload.ts'
 
 export interface NamedBytes {
   filename: string
@@ -13,21 +14,12 @@ export interface NamedBytes {
   contentType?: string
 }
 
-/** What became of one file; the failure of one is not that of the others. */
-export type PutOutcome = { filename: string; stored: StoredFile } | { filename: string; error: unknown }
-
 export interface ManyOptions {
   /** How many at once; 4 unless told. */
   atOnce?: number
   /** Told of each file as it is done. */
   onFile?: (outcome: PutOutcome) => void
   signal?: AbortSignal | undefined
-}
-
-export interface NamedSource {
-  filename: string
-  source: Source
-  contentType: string | undefined
 }
 
 const BATCH_FILES = 100
