@@ -1,7 +1,7 @@
 // For tests: stands before a real node and answers as told, so that a reader can be shown every kind of bad node.
 
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
@@ -33,8 +33,8 @@ export interface LyingNode {
 export async function startLyingNode(target: string, first: Behaviour = honestly): Promise<LyingNode> {
   const calls: string[] = []
   let behaviour = first
-  // Clients end connections, so that none asks just when its connection is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
     const { method } = JSON.parse(body) as { method: string } // our own clients speak JSON-RPC
     calls.push(method)
@@ -42,6 +42,12 @@ export async function startLyingNode(target: string, first: Behaviour = honestly
     const honest = async () => (await fetch(target, { method: 'POST', headers, body })).text()
     const reply = await behaviour({ method, honest })
     if (reply) give(response, reply)
+  }
+
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    // The real node may be stopped while somebody who has given up is still answered.
+    answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
