@@ -31,8 +31,11 @@ export function openDataSet(
       const extraData = await signCreateDataSet(client, { clientDataSetId, payee: payee as `0x${string}` })
       await pdp.createDataSet(recordKeeper, extraData)
     } catch (error) {
-      if (error instanceof Refusal) sentAt = Number.NEGATIVE_INFINITY
-      throw error
+      if (!(error instanceof Refusal)) throw error
+      sentAt = Number.NEGATIVE_INFINITY
+      // Another gateway may have made it meanwhile: then it is there, and must not be made twice.
+      found = await find()
+      if (!found) throw error
     }
   }
 
@@ -40,7 +43,7 @@ export function openDataSet(
     found ??= await find()
     if (found) return found
     if (performance.now() - sentAt >= patience.lostMs) await create(pdp)
-    found = await until(patience, signal, 'a new data set', find)
+    found ??= await until(patience, signal, 'a new data set', find)
     return found
   }
 }
