@@ -17,12 +17,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: [
-            'packages/*/src/**/*.test.ts',
-            'apps/*/src/**/*.test.ts',
-            'testbed/src/**/*.test.ts',
-            'contracts/**/*.test.ts',
-          ],
+          include: ['{packages,apps}/*/test/**/*.test.ts', '{testbed,contracts}/test/**/*.test.ts'],
           isolate: false,
           setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,
@@ -43,7 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['packages/protocol/src/**/*.test.ts', 'packages/verifier/src/**/*.test.ts'],
+          include: ['packages/{protocol,verifier}/test/**/*.test.ts'],
           exclude: ['**/*.node.test.ts'],
           setupFiles: [LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,

@@ -1,8 +1,8 @@
 // What is in the locker, said once, signed, chained, published; and checked by somebody who trusts nothing but the keys
 // he pinned.
 
-import { DEMO_PAYERS, PUBLICATION } from '@svc/testbed/primary-chain/dev-accounts'
-import { call as ask } from '@svc/testbed/primary-chain/test-client'
+import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
+import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Identity } from '@svc/testbed/signing'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'

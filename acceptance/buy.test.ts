@@ -1,6 +1,6 @@
 // Money in, receipt out, on both chains, as a buyer with a wallet does it; and nothing forgotten over a restart.
 
-import { payLeg } from '@svc/testbed/pay-leg'
+import { payLeg } from '@svc/devnet/pay-leg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
 

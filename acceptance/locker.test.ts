@@ -1,8 +1,8 @@
 // From a payment to files that are there after a restart, as an owner and an operator do it over HTTP.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { DEV_PAYERS } from '@svc/testbed/evm-chain/dev-accounts'
-import { DEMO_PAYERS } from '@svc/testbed/primary-chain/dev-accounts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Identity, evmIdentity } from '@svc/testbed/signing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@svc/testbed/free-port'
+import { freePort } from '@svc/devnet/free-port'
 
 export interface Place {
   gateway: string

@@ -1,6 +1,6 @@
 // What a locker's owner does over HTTP: pays, opens the locker, signs requests, puts files in.
 
-import { type PayableLeg, payLeg } from '@svc/testbed/pay-leg'
+import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
 import { expect } from 'vitest'
 import type { Place } from './npm-start.ts'

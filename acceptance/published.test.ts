@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { openMarket } from '@svc/sdk/test-market'
+import { openMarket } from '@svc/sdk/test/market'
 import { build, type Rolldown } from 'vite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { installPackages, modules, readmeProgram, root, runProgram, type Stranger } from './test-installed.ts'
+import { installPackages, modules, readmeProgram, root, runProgram, type Stranger } from './installed.ts'
 
 const KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
 const SECRET = /PRIVATE KEY|_authToken|\b(?:npm|ghp)_\w{36}|\bAKIA[0-9A-Z]{16}\b/

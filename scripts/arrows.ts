@@ -7,15 +7,19 @@ const PACKAGES: Record<string, readonly string[]> = {
   api: ['protocol'],
   verifier: ['protocol'],
   payments: ['protocol'],
-  database: [],
+  concurrency: [],
+  database: ['concurrency'],
   outgoing: [],
+  storage: ['api', 'concurrency', 'http-service', 'protocol'],
+  devnet: ['database', 'http-service', 'protocol'],
   contracts: [],
   queue: ['database', 'protocol'],
   'http-service': ['api', 'protocol'],
-  guard: ['database', 'http-service', 'protocol'],
+  guard: ['concurrency', 'database', 'http-service', 'protocol'],
   sales: ['api', 'http-service', 'payments', 'protocol'],
   gateway: [
     'api',
+    'concurrency',
     'contracts',
     'database',
     'guard',
@@ -25,29 +29,29 @@ const PACKAGES: Record<string, readonly string[]> = {
     'protocol',
     'queue',
     'sales',
+    'storage',
   ],
   agent: ['api', 'database', 'guard', 'http-service', 'outgoing', 'payments', 'protocol', 'queue', 'sales', 'sdk'],
   sdk: ['api', 'protocol'],
   cli: ['api', 'payments', 'protocol', 'sdk', 'verifier'],
   mcp: ['api', 'protocol', 'sdk', 'verifier'],
-  testbed: ['agent', 'api', 'database', 'gateway', 'http-service', 'protocol'],
-  acceptance: ['api', 'protocol', 'sdk', 'testbed', 'verifier'],
-  bench: ['api', 'gateway', 'http-service', 'protocol', 'testbed'],
+  testbed: ['agent', 'api', 'devnet', 'gateway', 'http-service', 'protocol', 'storage'],
+  acceptance: ['api', 'devnet', 'protocol', 'sdk', 'testbed', 'verifier'],
+  bench: ['api', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'testbed'],
 }
 
 /** Rooms of the gateway: each names those it may enter. Files at the top wire them together. */
 const ROOMS: Record<string, readonly string[]> = {
   db: [],
-  providers: [],
   evm: [],
   info: ['db'],
   auth: ['db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'lockers'],
   x402: ['auth', 'db', 'evm', 'purchases'],
-  files: ['auth', 'db', 'lockers', 'providers'],
-  transfers: ['auth', 'db', 'files', 'lockers', 'providers'],
-  attestations: ['auth', 'db', 'files', 'lockers', 'providers'],
+  files: ['auth', 'db', 'lockers'],
+  transfers: ['auth', 'db', 'files', 'lockers'],
+  attestations: ['auth', 'db', 'files', 'lockers'],
   anchors: ['attestations', 'auth', 'db', 'evm', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
   jobs: ['anchors', 'attestations', 'auth', 'files', 'transfers', 'x402'],
@@ -61,10 +65,10 @@ for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
 
 function sourceFiles(): string[] {
-  return globSync('{packages,apps}/*/src/**/*.ts').concat(
-    globSync('{testbed,bench}/src/**/*.ts'),
+  return globSync('{packages,apps}/*/{src,test}/**/*.ts').concat(
+    globSync('{testbed,bench}/{src,test}/**/*.ts'),
     globSync('acceptance/**/*.ts'),
-    globSync('contracts/{*,src/*}.ts'),
+    globSync('contracts/{*,src/*,test/*}.ts'),
   )
 }
 
@@ -75,15 +79,15 @@ function imports(file: string): string[] {
 }
 
 function objection(file: string, owner: string, target: string): string | null {
-  const isTest = /(?:\.test\.ts|\/test-[^/]+\.ts|\/test-programs\/[^/]+\.ts)$/.test(file)
+  const isTest = /(?:\/test\/|^acceptance\/)/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
-    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['testbed', 'verifier', owner] : [])]
+    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['devnet', 'testbed', 'verifier', 'storage', owner] : [])]
     return allowed.includes(imported) ? null : `${file}: ${owner} may not import ${imported}`
   }
   if (!target.startsWith('.') || isTest) return null
   const path = new URL(target, `file:///${file}`).pathname.slice(1)
-  const home = file.includes('/src/') ? file.split('/src/')[0] : owner
+  const home = file.split(/\/(?:src|test)\//)[0] as string
   if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
   return owner === 'gateway' ? roomObjection(file, path) : null
 }

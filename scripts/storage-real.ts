@@ -3,7 +3,7 @@
 // TEST_ variables are set (see apps/gateway/src/providers).
 
 import { spawnSync } from 'node:child_process'
-import { startRadosgw } from '../testbed/src/providers/storj/radosgw.ts'
+import { startRadosgw } from '@svc/devnet/providers/storj/radosgw'
 
 const radosgw = await startRadosgw()
 if (!radosgw) {

@@ -1,5 +1,5 @@
-import { type LocalChains, startLocalChains } from '@svc/testbed/local-chains'
-import { type PayableLeg, payLeg } from '@svc/testbed/pay-leg'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
 import { type ServerProcess, startServer } from './server-process.ts'

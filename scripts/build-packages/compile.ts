@@ -29,7 +29,6 @@ function compilerConfig(root: string, packages: readonly SourcePackage[], folder
       lib: ['ES2023', 'ES2024.String', 'DOM'],
     },
     include: packages.map(({ home }) => join(root, home, 'src')),
-    exclude: ['*.test.ts', 'test-*'].map((name) => join(root, '**', name)),
   }
 }
 

@@ -23,12 +23,16 @@ export function publishedManifest({ name, manifest }: SourcePackage): PublishedM
     imports: imports && mapped(imports, builtConditions),
     exports: {
       ...(entry && { '.': built(`./src/${entry}.ts`) }),
-      ...mapped(exports, built),
+      ...mapped(withoutTests(exports), built),
       './package.json': './package.json',
     },
     dependencies,
     publishConfig: { access: 'public' },
   }
+}
+
+function withoutTests(exports: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(exports).filter(([path]) => !path.startsWith('./test/')))
 }
 
 function mapped<T, U>(record: Record<string, T>, change: (value: T) => U): Record<string, U> {

@@ -1,5 +1,7 @@
 // What an operator sets up once, done at the start of a development environment: the registries of both chains.
 
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import type { LocalChains } from '@svc/devnet/local-chains'
 import { prepareDeployment } from '@svc/gateway/anchors/evm/deploy-registry'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
 import { readConfig } from '@svc/gateway/config'
@@ -7,8 +9,6 @@ import { createEvmAccount } from '@svc/gateway/evm/account'
 import type { Variables } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Address, getContractAddress, hexToBytes } from 'viem'
-import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
-import type { LocalChains } from './local-chains.ts'
 
 /** Owns the EVM registry. The last of the payers sends x402 payments. */
 const OWNER = DEV_PAYERS.at(-2)!

@@ -1,8 +1,8 @@
 // The providers of a gateway that has only one, under every name.
 
 import { PROVIDERS } from '@svc/api/purchases'
-import type { Providers } from '@svc/gateway/providers/open-providers'
-import type { StorageProvider } from '@svc/gateway/providers/provider'
+import type { Providers } from '@svc/storage/open-providers'
+import type { StorageProvider } from '@svc/storage/provider'
 
 export function onlyProvider(provider: StorageProvider): Providers {
   return {

@@ -3,15 +3,15 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { startAgent } from '@svc/agent/agent'
 import { readConfig as readAgentConfig } from '@svc/agent/config'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { type Config, readConfig } from '@svc/gateway/config'
 import { startGateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
 import { runUntilStopped } from '@svc/http-service/run'
 import { type DevSettings, readDevSettings } from './dev-settings.ts'
-import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
-import { startLocalChains } from './local-chains.ts'
 import { setUpRegistries } from './local-registries.ts'
-import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
 
 await runUntilStopped(async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')

@@ -1,7 +1,7 @@
 // What operations work with, built on this one page from the configuration.
 
 import { randomBytes } from 'node:crypto'
-import { batched } from '@svc/database/batch'
+import { batch } from '@svc/concurrency/sharing'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createLog } from '@svc/http-service/log'
@@ -9,6 +9,7 @@ import { openSource } from '@svc/outgoing/open-source'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createQueue } from '@svc/queue/create-queue'
 import { openSales } from '@svc/sales/sales'
+import { openProviders } from '@svc/storage/open-providers'
 import { createEntryQueue } from './anchors/bridge/queue-entry.ts'
 import { createEvmRegistry, type EvmRegistry } from './anchors/evm/evm-registry.ts'
 import { openPublisher } from './anchors/publisher.ts'
@@ -29,7 +30,6 @@ import { insertObjects } from './files/store.ts'
 import { createKeysAt } from './info/keys-at.ts'
 import { createPublishingCosts } from './info/publishing-costs.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
-import { openProviders } from './providers/open-providers.ts'
 import { insertPayRequests, type PayRequest } from './purchases/store.ts'
 import { openSettlers } from './x402/settlers.ts'
 
@@ -63,11 +63,11 @@ export async function createContext(config: Config, secrets: Secrets, overrides:
   return {
     ...parts,
     sales,
-    storePayRequest: batched(async (requests: PayRequest[]) => {
+    storePayRequest: batch(async (requests: PayRequest[]) => {
       await insertPayRequests(database.db, requests)
       return requests.map(() => undefined)
     }),
-    announceObject: batched(async (objects: ObjectTable[]) => {
+    announceObject: batch(async (objects: ObjectTable[]) => {
       await insertObjects(database.db, objects)
       return objects.map(() => undefined)
     }),

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
-import { type ProviderSettings, readProviderSettings } from './providers/drivers.ts'
+import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
 
 export interface StorageConfig {
   /** What is sold, and by which driver its bytes are kept. */

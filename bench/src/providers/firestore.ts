@@ -3,8 +3,8 @@
 
 import type { Readable } from 'node:stream'
 import { Firestore } from '@google-cloud/firestore'
-import { type FirestoreProvider, openFirestore } from '@svc/gateway/providers/firestore/open'
-import { startFirestoreServer } from '@svc/testbed/providers/firestore/start'
+import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
+import { type FirestoreProvider, openFirestore } from '@svc/storage/firestore/open'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'

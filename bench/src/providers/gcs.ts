@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { Storage } from '@google-cloud/storage'
-import { openGcs } from '@svc/gateway/providers/gcs/open'
-import type { StorageProvider } from '@svc/gateway/providers/provider'
-import type { GcsServer } from '@svc/testbed/providers/gcs/start'
+import type { GcsServer } from '@svc/devnet/providers/gcs/start'
+import { openGcs } from '@svc/storage/gcs/open'
+import type { StorageProvider } from '@svc/storage/provider'
 import { secondsOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
@@ -17,7 +17,7 @@ type Store = Pick<GcsServer, 'url' | 'bucket' | 'keyFile'>
 
 /** The driver of Google Cloud Storage against Google's library, on the same stand-in in another process. */
 export async function gcsRows(): Promise<Row[]> {
-  const child = fork(fileURLToPath(import.meta.resolve('@svc/testbed/providers/gcs/process')))
+  const child = fork(fileURLToPath(import.meta.resolve('@svc/devnet/providers/gcs/process')))
   const [store] = (await once(child, 'message')) as [Store]
   const { url: endpoint, bucket, keyFile } = store
   const credentials = JSON.parse(keyFile)

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { type MongodbProvider, openMongodb } from '@svc/gateway/providers/mongodb/open'
+import { type MongodbProvider, openMongodb } from '@svc/storage/mongodb/open'
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
@@ -46,7 +46,7 @@ export async function mongodbRows(): Promise<Row[]> {
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const program = fileURLToPath(import.meta.resolve('@svc/testbed/providers/mongodb/main'))
+  const program = fileURLToPath(import.meta.resolve('@svc/devnet/providers/mongodb/main'))
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, DEV_MONGODB_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

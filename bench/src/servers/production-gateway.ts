@@ -1,6 +1,6 @@
 // A gateway as operators run it, in production mode; standard output goes nowhere.
 
-import { startTestGateway } from '@svc/testbed/test-gateway'
+import { startTestGateway } from '@svc/testbed/gateway'
 
 const key = (byte: string) => byte.repeat(32)
 

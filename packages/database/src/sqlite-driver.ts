@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { mutex } from '@svc/concurrency/locks'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
-import { createFairLock } from './fair-lock.ts'
 import { openSqliteFile, openSqliteReader } from './sqlite-file.ts'
 import { readInChunks, runStatement } from './sqlite-statements.ts'
 import { createStatementCache, type StatementCache } from './statement-cache.ts'
@@ -10,7 +10,7 @@ import { createStatementCache, type StatementCache } from './statement-cache.ts'
  * Only a stream outside a transaction opens another, so that a slow reader of many rows holds up nobody.
  */
 export function createSqliteDriver(path: string): Driver {
-  const lock = createFairLock()
+  const lock = mutex()
   let database: DatabaseSync
   let prepared: StatementCache
   let transaction: { connection: DatabaseConnection; releaseLock: () => void } | undefined

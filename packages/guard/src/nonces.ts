@@ -1,6 +1,6 @@
 // Each envelope is good once, in all processes together, also after a crash.
 
-import { batched } from '@svc/database/batch'
+import { batch } from '@svc/concurrency/sharing'
 import type { Kysely } from 'kysely'
 import { insertNonces } from './nonce-store.ts'
 import type { GuardTables, NonceTable } from './tables.ts'
@@ -9,7 +9,7 @@ import type { GuardTables, NonceTable } from './tables.ts'
 export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
 export function createNonces(db: Kysely<GuardTables>): UseNonce {
-  return batched(async (nonces: NonceTable[]) => {
+  return batch(async (nonces: NonceTable[]) => {
     // One order everywhere: processes that have nonces in common would else wait for each other.
     const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     const unused = new Set((await insertNonces(db, inOrder)).map(keyOf))

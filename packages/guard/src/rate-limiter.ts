@@ -2,11 +2,11 @@
 // evenly over a minute; the one number kept for it is the time at which all has come back (GCRA).
 
 import { hash } from 'node:crypto'
-import { batched } from '@svc/database/batch'
+import { lru } from '@svc/concurrency/caches'
+import { batch } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Kysely } from 'kysely'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
-import { createRecent } from './recent.ts'
 
 interface Ask {
   /** What is limited and for whom; it may hold secrets. */
@@ -31,10 +31,10 @@ const MAX_KNOWN = 10_000
 
 export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: () => number }): RateLimiter {
   // Times only grow, whoever takes, so that one seen earlier is enough to refuse by.
-  const exhausted = createRecent<string, number>(MAX_KNOWN)
+  const exhausted = lru<string, number>(MAX_KNOWN)
   const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
-  const takeTogether = batched(async (calls: Need[][]): Promise<(Refusal | null)[]> => {
+  const takeTogether = batch(async (calls: Need[][]): Promise<(Refusal | null)[]> => {
     const refusals = await db.transaction().execute(async (tx) => {
       const tats = await lockTats(tx, new Set(calls.flat().map(({ key }) => key)))
       const time = now()

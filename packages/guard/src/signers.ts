@@ -1,11 +1,11 @@
 // Whose signature is on an envelope. It names no key: the owner's is tried, then each operator's.
 
+import { lru } from '@svc/concurrency/caches'
 import type { SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
 import { isPersonallySignedBy } from '@svc/protocol/request-envelope'
-import { createRecent } from './recent.ts'
 
 export interface Candidates {
   owner: string
@@ -26,9 +26,9 @@ const KEYS_KEPT = 10_000
 const HINTS_KEPT = 10_000
 
 export function createSignerFinder(): FindSigner {
-  const keys = createRecent<string, Ed25519Verifier>(KEYS_KEPT)
+  const keys = lru<string, Ed25519Verifier>(KEYS_KEPT)
   /** Who signed last for an owner: most likely the same again, and each other key tried costs a verification. */
-  const hints = createRecent<string, string>(HINTS_KEPT)
+  const hints = lru<string, string>(HINTS_KEPT)
 
   function keyOf(identity: string): Ed25519Verifier | null {
     const known = keys.get(identity)

@@ -2,6 +2,7 @@
 // chain is asked what became of it. Never is a second one sent while the first may still come (T-19).
 
 import type { Anchor, PushResult } from '@svc/api/attestations'
+import { singleFlight } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { notAttested } from '../attestations/attest-errors.ts'
@@ -9,7 +10,6 @@ import type { AttestationRecord } from '../attestations/record.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
-import { singleFlight } from '../files/confirm/single-flight.ts'
 import { newPublication } from './new-publication.ts'
 import { ChainUnavailable } from './publication-nodes.ts'
 import type { Publisher } from './publisher.ts'

@@ -1,10 +1,10 @@
 // Commits to what a locker holds: one version of its manifest becomes the next statement of its receipt.
 
+import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
 import { lockerNotFound } from '../auth/callers.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
-import { singleFlight } from '../files/confirm/single-flight.ts'
 import { findLockerOf } from '../files/store.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { AttestationRecord } from './record.ts'

@@ -1,8 +1,8 @@
 // Reads the bytes of all that is to be attested anew, and holds them against what was recorded (AMB-34).
 
+import { limit } from '@svc/concurrency/locks'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import type { HashObject } from '../files/confirm/hash-object.ts'
-import { atMost } from '../files/confirm/single-flight.ts'
 import { firstPageOf, pagesFrom, readPage } from '../files/file-pages.ts'
 import type { FindAbsent } from './snapshots/present-files.ts'
 import { findFilesOfObjects } from './store.ts'
@@ -29,7 +29,7 @@ export function createByteCheck(db: Db, { locker_id, provider }: Locker, readObj
   const good = new Set<string>()
   const changed = new Set<string>()
   let isOutdated = false
-  const inTurn = atMost(READ_AT_ONCE)
+  const inTurn = limit(READ_AT_ONCE)
 
   async function check({ filename, object_id: id, provider_ref: ref, size_bytes, content_hash }: FileRow) {
     if (id === null || content_hash === null || good.has(id)) return

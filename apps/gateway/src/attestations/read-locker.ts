@@ -1,10 +1,10 @@
 // What of a locker is attested: a snapshot of its confirmed files whose bytes are there, or are as they were confirmed.
 
+import { limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { createObjectReader } from '../files/confirm/hash-object.ts'
-import { atMost } from '../files/confirm/single-flight.ts'
 import { storageTrouble } from '../files/objects.ts'
 import { bytesChanged, emptyFileList } from './attest-errors.ts'
 import { createByteCheck } from './check-bytes.ts'
@@ -23,7 +23,7 @@ export function createLockerReader(
   databaseUrl: string,
 ): ReadLocker {
   const readObject = createObjectReader(providers)
-  const inTurn = atMost(SNAPSHOTS_AT_ONCE)
+  const inTurn = limit(SNAPSHOTS_AT_ONCE)
 
   const snapshotOf = ({ locker_id: lockerId }: Locker, findAbsent: FindAbsent) =>
     inTurn(() => takeSnapshot({ db, databaseUrl, lockerId, findAbsent }))

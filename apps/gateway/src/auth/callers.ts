@@ -1,6 +1,6 @@
 // From a signed request to who is calling: the order of the checks is the order on this page.
 
-import { batched } from '@svc/database/batch'
+import { batch } from '@svc/concurrency/sharing'
 import { addressKey } from '@svc/guard/address-key'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
@@ -52,7 +52,7 @@ export interface CallersOptions {
 export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: CallersOptions): Callers {
   const useNonce = createNonces(db)
   const findSigner = createSignerFinder()
-  const findLocker = batched(async (ids: string[]) => {
+  const findLocker = batch(async (ids: string[]) => {
     const found = new Map((await findLockers(db, [...new Set(ids)])).map((locker) => [locker.locker_id, locker]))
     return ids.map((id) => found.get(id) ?? null)
   })

@@ -1,5 +1,5 @@
-import { createRecent } from '@svc/guard/recent'
-import { singleFlight } from '../files/confirm/single-flight.ts'
+import { lru } from '@svc/concurrency/caches'
+import { singleFlight } from '@svc/concurrency/sharing'
 
 /** Does work that costs much once for all who ask for it within a minute; tells whether it was done before. */
 export type Keep<Outcome> = (
@@ -12,7 +12,7 @@ const OUTCOMES_KEPT = 100
 
 /** What is not worth keeping, or too large, is left out. */
 export function keepOutcomes<Outcome>(now: () => number, isKept: (outcome: Outcome) => boolean): Keep<Outcome> {
-  const kept = createRecent<string, { outcome: Outcome; at: number }>(OUTCOMES_KEPT)
+  const kept = lru<string, { outcome: Outcome; at: number }>(OUTCOMES_KEPT)
   const share = singleFlight<Outcome>()
   return async (key, work) => {
     const known = kept.get(key)

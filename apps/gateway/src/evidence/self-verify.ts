@@ -1,4 +1,5 @@
 import type { SelfVerify } from '@svc/api/proofs'
+import { limit } from '@svc/concurrency/locks'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
@@ -9,7 +10,6 @@ import { isLong } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db } from '../db/schema.ts'
-import { atMost } from '../files/confirm/single-flight.ts'
 import { factsOf } from './facts.ts'
 import { keepOutcomes } from './kept-outcomes.ts'
 import { readAttested } from './read-evidence.ts'
@@ -21,7 +21,7 @@ type Check = 'passed' | 'failed' | 'not_checked'
 /** Computes everything of a statement again from what is stored; reads no file, and asks no chain. */
 export function createSelfVerify(context: Context) {
   const { db } = context.database
-  const inTurn = atMost(1)
+  const inTurn = limit(1)
   const keep = keepOutcomes<Digests>(context.now, (digests) => digests !== null)
 
   async function digestsOf(of: AttestationRecord): Promise<Digests> {

@@ -1,6 +1,6 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
-import { batched } from '@svc/database/batch'
-import { createRecent } from '@svc/guard/recent'
+import { lru } from '@svc/concurrency/caches'
+import { batch } from '@svc/concurrency/sharing'
 import { JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { verifyUrl } from '../attestations/attest-answer.ts'
@@ -26,8 +26,8 @@ const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: nul
  * has changed: to write it takes ten times as long as to look.
  */
 export function createVerify(context: Context) {
-  const answers = createRecent<string, Known>(ANSWERS_KEPT)
-  const findStanding = batched(async (ids: string[]): Promise<Standing[]> => {
+  const answers = lru<string, Known>(ANSWERS_KEPT)
+  const findStanding = batch(async (ids: string[]): Promise<Standing[]> => {
     const found = await findStandings(context.database.db, [...new Set(ids)])
     const standings = new Map(found.map((standing) => [standing.receipt_id, standing]))
     return ids.map((id) => standings.get(id) ?? NOT_ATTESTED)

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { poll } from '@svc/concurrency/retry'
 import type { EvmAccount, SignedTransaction } from './account.ts'
 import { type Fate, fateOf } from './fate.ts'
 import { EvmTrouble } from './trouble.ts'
@@ -7,13 +7,14 @@ const PAUSE_MS = 250
 
 /** `may_come` also where nobody could be asked: what was sent may be there all the same. */
 export async function awaitFate(account: EvmAccount, signed: SignedTransaction, waitMs: number): Promise<Fate> {
-  const end = performance.now() + waitMs
-  let fate = await look()
-  while (fate.is === 'may_come' && performance.now() < end) {
-    await pause(PAUSE_MS)
-    fate = await look()
-  }
-  return fate
+  const known = await poll(
+    async () => {
+      const fate = await look()
+      return fate.is === 'may_come' ? null : fate
+    },
+    { intervalMs: PAUSE_MS, timeoutMs: waitMs },
+  )
+  return known ?? { is: 'may_come' }
 
   async function look(): Promise<Fate> {
     try {

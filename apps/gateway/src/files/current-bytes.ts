@@ -1,6 +1,6 @@
+import type { ObjectKey } from '@svc/storage/provider'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import type { ObjectKey } from '../providers/provider.ts'
 import { storageTrouble } from './objects.ts'
 import { putFile } from './put-file.ts'
 

@@ -4,10 +4,10 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
+import { SigningDenied } from '@svc/storage/gcs/signing-denied'
+import { ProviderError, type StoredObject } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
-import { SigningDenied } from '../providers/gcs/signing-denied.ts'
-import { ProviderError, type StoredObject } from '../providers/provider.ts'
 import { condemnObject, deleteObjectRow, findUnheldObjects } from './store.ts'
 
 export interface NewObject extends StoredObject {

@@ -2,9 +2,9 @@
 
 import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
+import { providerCode } from '@svc/storage/open-providers'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { providerCode } from '../providers/open-providers.ts'
 
 const DEFAULT_TTL_MINUTES = 30
 

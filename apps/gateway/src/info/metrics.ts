@@ -1,9 +1,9 @@
 // `GET /metrics`: this process, its requests, what the database knows, and what publishing costs.
 
+import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/service'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Context } from '../context.ts'
-import { remembered, sparingly } from '../remembered.ts'
 import { createHttpMetrics } from './metrics-http.ts'
 import { type AttestationCounts, numberFamilies, readNumbers } from './metrics-numbers.ts'
 import { balanceFamilies, totalFamilies } from './metrics-publishing.ts'
@@ -28,7 +28,7 @@ export function createMetrics(context: Context, countAttestations: () => Promise
       log.warn({ err: error }, 'metrics: the database cannot be read')
       return null
     })
-  const numbers = remembered({ find, keptMs: sparingly, waitMs: WAIT_MS, now })
+  const numbers = refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now })
 
   return {
     noteAnswer: http.note,

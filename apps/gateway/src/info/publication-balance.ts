@@ -1,7 +1,7 @@
 // What the publication key has left to pay for anchors with.
 
+import { refreshing } from '@svc/concurrency/caches'
 import type { Context } from '../context.ts'
-import { remembered } from '../remembered.ts'
 import { recentAnchorCosts } from './store.ts'
 
 export interface KnownBalance {
@@ -46,9 +46,9 @@ export function createPublicationBalance({ publisher, config, database, now }: P
     return average > BASE_FEE ? average : BASE_FEE
   }
 
-  const balance = remembered({
-    find: () => read().catch(() => null),
-    keptMs: () => KNOWN_FOR_MS,
+  const balance = refreshing({
+    load: () => read().catch(() => null),
+    freshMs: () => KNOWN_FOR_MS,
     waitMs: WAIT_MS,
     now,
   })

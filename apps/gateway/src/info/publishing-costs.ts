@@ -1,8 +1,8 @@
 // What publishing has cost, and what there is to pay for it.
 
+import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Context } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
-import { remembered, sparingly } from '../remembered.ts'
 import { createPublicationBalance, type ReadPublicationBalance } from './publication-balance.ts'
 import { streamPublicationCosts } from './store.ts'
 
@@ -32,7 +32,7 @@ export function createPublishingCosts(parts: Parts): PublishingCosts {
     })
   return {
     balance: createPublicationBalance(parts),
-    totals: remembered({ find, keptMs: sparingly, waitMs: WAIT_MS, now }),
+    totals: refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now }),
   }
 }
 

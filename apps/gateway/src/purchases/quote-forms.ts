@@ -1,5 +1,5 @@
 import type { Provider } from '@svc/api/purchases'
-import { createRecent, type Recent } from '@svc/guard/recent'
+import { type Lru, lru } from '@svc/concurrency/caches'
 import type { Market } from '@svc/sales/market'
 import { BLANK, type QuoteForm, quoteForm } from '@svc/sales/quote-form'
 import type { Context } from '../context.ts'
@@ -18,12 +18,12 @@ const MAX_KNOWN = 500
 /** The form of an order as prices are right now. */
 export function createQuoteForms(context: Context): (order: Order) => Promise<OrderForm> {
   const { config, sales } = context
-  let known: { market: Market; forms: Recent<string, OrderForm> } | null = null
+  let known: { market: Market; forms: Lru<string, OrderForm> } | null = null
 
   return async (order) => {
     const provider = await chooseProvider(context, order, 'body')
     const market = await sales.market()
-    if (known?.market !== market) known = { market, forms: createRecent(MAX_KNOWN) }
+    if (known?.market !== market) known = { market, forms: lru(MAX_KNOWN) }
     const { forms } = known
     const { units } = order
     const key = JSON.stringify([provider, units, order.pay_network, order.pay_asset])

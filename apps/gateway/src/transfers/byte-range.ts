@@ -1,4 +1,4 @@
-import type { ByteRange } from '../providers/provider.ts'
+import type { ByteRange } from '@svc/storage/provider'
 
 // Twenty digits hold every 64-bit number; some clients send the greatest for "to the end". More is no position.
 const SINGLE_RANGE = /^bytes=(\d{0,20})-(\d{0,20})$/i

@@ -5,11 +5,11 @@ import { hash } from 'node:crypto'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken, type ShortUrlToken } from '@svc/protocol/short-url'
+import { providerCode } from '@svc/storage/open-providers'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import { fileNotFound, uploadError } from '../files/errors.ts'
 import { findFile, findLockerOf, pageOfFiles } from '../files/store.ts'
-import { providerCode } from '../providers/open-providers.ts'
 
 export interface OpenedFile {
   locker: Locker

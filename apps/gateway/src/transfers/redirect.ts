@@ -1,8 +1,8 @@
 // Where a provider takes and gives bytes itself, the client is sent there (SHORT-09).
 
 import { Bytes } from '@svc/http-service/answer'
+import type { Redirect } from '@svc/storage/provider'
 import { storageTrouble } from '../files/objects.ts'
-import type { Redirect } from '../providers/provider.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 
 /** Null where the bytes come or go through the gateway. */

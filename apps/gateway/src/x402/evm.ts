@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EvmPayload } from '@svc/api/x402'
-import { createFairLock } from '@svc/database/fair-lock'
+import { mutex } from '@svc/concurrency/locks'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
 import { Reverted } from '../evm/trouble.ts'
@@ -16,7 +16,7 @@ const PAUSE_MS = 50
 export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[]; key: Uint8Array }): Settler {
   const node = createEvmNode(rpcUrls, key)
   // One at a time, so that no two transactions take the same number.
-  const sending = createFairLock()
+  const sending = mutex()
 
   /** A number that another gateway with this key took first costs one more try, never a second payment. */
   async function send({ note }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {

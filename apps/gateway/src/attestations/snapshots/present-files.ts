@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../providers/provider.ts'
+import type { ObjectKey } from '@svc/storage/provider'
 import type { SnapshotFile } from './chunk-content.ts'
 import type { ListedFile } from './read-locker.ts'
 

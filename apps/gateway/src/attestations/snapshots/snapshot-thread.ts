@@ -1,6 +1,6 @@
 import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { ObjectKey } from '../../providers/provider.ts'
+import type { ObjectKey } from '@svc/storage/provider'
 import type { BuilderWork } from './builder-thread.ts'
 import type { Snapshot, SnapshotProgress } from './make-snapshot.ts'
 import type { FindAbsent } from './present-files.ts'

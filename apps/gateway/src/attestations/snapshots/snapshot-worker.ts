@@ -2,7 +2,7 @@
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ObjectKey } from '../../providers/provider.ts'
+import type { ObjectKey } from '@svc/storage/provider'
 import { startBuilder } from './builder-thread.ts'
 import { makeSnapshot } from './make-snapshot.ts'
 import { openLockerReading } from './open-in-thread.ts'

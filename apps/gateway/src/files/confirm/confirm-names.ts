@@ -2,6 +2,7 @@
 // was read counts for a file that still points at it, and for no other (state machine 3.3, T-17).
 
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import { limit } from '@svc/concurrency/locks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
@@ -11,7 +12,6 @@ import { fileNotFound, keepsChanging } from '../errors.ts'
 import { type ConfirmedObject, settleLater } from '../settling/settle-later.ts'
 import { changeManifest, type FileReading, findFiles, recordHashes } from '../store.ts'
 import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
-import { atMost } from './single-flight.ts'
 
 interface Confirmation {
   /** Of every name that was asked for. */
@@ -60,7 +60,7 @@ async function lookOnce(
   const missing = filenames.filter((filename) => !known.has(filename))
   const outcomes = new Map<string, Outcome>(missing.map((filename) => [filename, fileNotFound(filename)]))
   const sights: Sight[] = []
-  const inTurn = atMost(READ_AT_ONCE)
+  const inTurn = limit(READ_AT_ONCE)
   await Promise.all(
     files.map((file) =>
       inTurn(async () => {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { createRecent } from '@svc/guard/recent'
+import { lru } from '@svc/concurrency/caches'
+import { type Limit, limit } from '@svc/concurrency/locks'
+import { singleFlight } from '@svc/concurrency/sharing'
 import { withPrefix } from '@svc/protocol/bytes'
-import type { Providers } from '../../providers/open-providers.ts'
-import type { ObjectKey, StorageProvider } from '../../providers/provider.ts'
+import type { Providers } from '@svc/storage/open-providers'
+import type { ObjectKey, StorageProvider } from '@svc/storage/provider'
 import { createHashThread, type HashThread, type ThreadHash } from './hash-thread.ts'
-import { atMost, type InTurn, singleFlight } from './single-flight.ts'
 
 /** What an object's bytes are: read from it, not believed. */
 export interface Reading {
@@ -24,10 +25,10 @@ const SMALL_BYTES = 512 * 1024
 
 /** Reads an object each time it is asked about. A provider that is slow keeps nobody waiting but for itself. */
 export function createObjectReader(providers: Pick<Providers, 'named'>): HashObject {
-  const turns = new Map<string, InTurn>()
+  const turns = new Map<string, Limit>()
   const thread = createHashThread()
   return (provider, key) => {
-    const inTurn = turns.get(provider) ?? atMost(AT_ONCE)
+    const inTurn = turns.get(provider) ?? limit(AT_ONCE)
     turns.set(provider, inTurn)
     return inTurn(() => readWhole(providers.named(provider), key, thread))
   }
@@ -39,7 +40,7 @@ export function createObjectReader(providers: Pick<Providers, 'named'>): HashObj
  */
 export function createObjectHasher(readObject: HashObject): HashObject {
   const share = singleFlight<Reading | null>()
-  const readings = createRecent<string, Reading>(READINGS_KEPT)
+  const readings = lru<string, Reading>(READINGS_KEPT)
   return async (provider, key) => {
     const known = readings.get(key.id)
     if (known) return known

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '@svc/storage/provider'
 import { type SettlingContext, slowStoreOf } from './settle-object.ts'
 import { findObject } from './store.ts'
 

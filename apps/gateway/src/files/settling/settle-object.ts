@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
+import { type ByteRange, ProviderError } from '@svc/storage/provider'
+import type { SettlingObject, SlowStore } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { type ByteRange, ProviderError } from '../../providers/provider.ts'
-import type { SettlingObject, SlowStore } from '../../providers/slow-store.ts'
 import { recordRef, replaceNotes, seeSettling } from './store.ts'
 
 export type SettlingContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>

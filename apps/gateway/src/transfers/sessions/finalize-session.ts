@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
+import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
 import { type Context, unixNow } from '../../context.ts'
-import { atMost, type InTurn } from '../../files/confirm/single-flight.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { closeExpired, closeFinished, isOver } from './close-session.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { sessionNotFound } from './session-errors.ts'
 import { takeLease } from './session-lease.ts'
 import { findSession, findSessionFiles, type Session } from './session-store.ts'
@@ -20,8 +19,8 @@ const WAIT_MS = 100
 
 /** Stores what is whole. Whoever asks again, here or at another gateway, waits for who was first, and gets the same. */
 export function sessionFinalizer(context: Context): FinalizeSession {
-  const inTurn = oneAtATime()
-  const copyInTurn = atMost(COPIES_AT_ONCE)
+  const inTurn = keyedMutex()
+  const copyInTurn = limit(COPIES_AT_ONCE)
   return (sessionId) =>
     inTurn(sessionId, async () => {
       while (!(await advance(context, sessionId, copyInTurn))) await setTimeout(WAIT_MS)
@@ -30,7 +29,7 @@ export function sessionFinalizer(context: Context): FinalizeSession {
 }
 
 /** False while another gateway is at it. */
-async function advance(context: Context, sessionId: string, copyInTurn: InTurn): Promise<boolean> {
+async function advance(context: Context, sessionId: string, copyInTurn: Limit): Promise<boolean> {
   const session = await foundSession(context, sessionId)
   if (session.closed_at !== null) return true
   if (isOver(session, unixNow(context))) {

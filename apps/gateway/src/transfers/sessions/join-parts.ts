@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { StorageProvider } from '../../providers/provider.ts'
+import type { StorageProvider } from '@svc/storage/provider'
 import type { Part } from './part-store.ts'
 
 /** What is kept of a part is not what came, or not there: it must come again. */

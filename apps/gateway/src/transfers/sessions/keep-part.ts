@@ -1,6 +1,6 @@
 // Parts that are whole and durable become the session's: many in one commit, each by itself taken or refused.
 
-import { batched } from '@svc/database/batch'
+import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
@@ -28,7 +28,7 @@ export type KeepPart = (part: NewPart) => Promise<KeptPart>
 
 /** Durable when it resolves. A refusal changes nothing: the object is still nobody's. */
 export function partKeeper(context: Context): KeepPart {
-  return batched((parts: NewPart[]) =>
+  return batch((parts: NewPart[]) =>
     context.database.db.transaction().execute(async (tx) => {
       const now = unixNow(context)
       const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])

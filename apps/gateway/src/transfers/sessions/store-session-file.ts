@@ -1,11 +1,11 @@
 // One file of an upload session, from its parts into the locker.
 
+import type { Limit } from '@svc/concurrency/locks'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Schema } from '../../db/schema.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
-import type { InTurn } from '../../files/confirm/single-flight.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import { putFileIn } from '../../files/put-file.ts'
 import { releaseObjects } from '../../files/store.ts'
@@ -16,7 +16,7 @@ import { findSessionFile, lockSession, type SessionFile, updateSessionFile } fro
 export interface Finalizing {
   locker: Locker
   leaseId: string
-  copyInTurn: InTurn
+  copyInTurn: Limit
 }
 
 interface Whole {

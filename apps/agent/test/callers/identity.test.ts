@@ -1,0 +1,42 @@
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { expect, it } from 'vitest'
+import { identityOf } from '../../src/callers/identity.ts'
+
+const KEY = toBase58(ed25519Signer(new Uint8Array(32).fill(7)).publicKey)
+const ADDRESS = `0x${'aB'.repeat(20)}`
+const saying = (identity: string | undefined) => ({ headers: { 'x-svc-identity': identity } }) as unknown as WireRequest
+
+it('AGENT-03, SHAPE-43 an identity is a key in base58 or an EVM address in any case', () => {
+  expect(identityOf(saying(KEY))).toBe(KEY)
+  expect(identityOf(saying(` ${KEY}\t`))).toBe(KEY)
+  expect(identityOf(saying(ADDRESS))).toBe(ADDRESS.toLowerCase())
+  expect(identityOf(saying(ADDRESS.toLowerCase()))).toBe(ADDRESS.toLowerCase())
+})
+
+it.each([
+  ['nothing', undefined],
+  ['an empty one', ''],
+  ['two of them, as they arrive', `${KEY}, ${KEY}`],
+  ['half an address', ADDRESS.slice(0, -1)],
+  ['an address and more', `${ADDRESS}0`],
+  ['an address with a capital X', ADDRESS.replace('0x', '0X')],
+  ['an address without 0x', ADDRESS.slice(2)],
+  ['an address of other letters', `0x${'zz'.repeat(20)}`],
+  ['31 bytes', toBase58(new Uint8Array(31).fill(7))],
+  ['33 bytes', toBase58(new Uint8Array(33).fill(7))],
+  ['a letter that base58 does not have', `${KEY.slice(0, -1)}0`],
+  ['a key that anybody can sign for', toBase58(new Uint8Array(32))],
+  ['bytes that are no key', toBase58(new Uint8Array(32).fill(2))],
+  ['a word', 'constructor'],
+  ['very much', '1'.repeat(16_000)],
+])('AGENT-03 %s is no identity, and 422 says where', (_, text) => {
+  const loc = ['header', 'X-Svc-Identity']
+  try {
+    expect.unreachable(identityOf(saying(text)))
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'validation_error', status: 422 })
+    expect((error as { body(id: string): unknown }).body('r')).toMatchObject({ detail: [{ loc }] })
+  }
+})

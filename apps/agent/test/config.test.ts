@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { toHex } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../src/config.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-agent-config-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const key = (byte: number) => toHex(new Uint8Array(32).fill(byte))
+const publicKey = (byte: number) => toHex(ed25519Signer(new Uint8Array(32).fill(byte)).publicKey)
+const production = () => ({
+  DATA_DIR: folder,
+  BASE_URL: 'https://agent.example',
+  GATEWAY_URL: 'https://gateway.example/',
+  AGENT_KEY: key(1),
+  DELEGATION_KEY: key(2),
+  EVM_RPC_URLS: 'https://rpc.example',
+  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
+})
+
+describe('an agent service in production', () => {
+  it('CFG-01, AGENT-01 is the default, and starts when it has all it needs', () => {
+    const { config, secrets } = readConfig(production())
+    expect(config).toMatchObject({
+      mode: 'production',
+      http: { port: 8403, baseUrl: 'https://agent.example' },
+      gateway: { url: 'https://gateway.example', pinnedKeys: [] },
+      payments: { subscriptionUsd: '5', primary: null },
+    })
+    expect(secrets.databaseUrl).toBe(`sqlite:${folder}/agent.db`)
+  })
+
+  it('T-13 refuses to start half-configured and names everything that is missing', () => {
+    const missing = ['EVM_TREASURY', 'BASE_URL', 'GATEWAY_URL', 'AGENT_KEY', 'DELEGATION_KEY']
+    expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
+  })
+
+  it('T-13 refuses one key for two purposes', () => {
+    expect(() => readConfig({ ...production(), DELEGATION_KEY: key(1) })).toThrow(
+      'AGENT_KEY and DELEGATION_KEY must be different',
+    )
+  })
+
+  it('T-13 refuses development keys, and wallets whose keys everybody has', () => {
+    const { secrets } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
+    for (const [variable, seed] of [
+      ['AGENT_KEY', secrets.signingSeed],
+      ['DELEGATION_KEY', secrets.delegationSeed],
+    ] as const)
+      expect(() => readConfig({ ...production(), [variable]: toHex(seed) })).toThrow(`${variable} is a development key`)
+    expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
+  })
+
+  it('T-13 takes keys from files, and says when one cannot be read', () => {
+    const file = join(folder, 'delegation.key')
+    writeFileSync(file, `${key(9)}\n`)
+    const { DELEGATION_KEY, ...rest } = production()
+    expect(toHex(readConfig({ ...rest, DELEGATION_KEY_FILE: file }).secrets.delegationSeed)).toBe(key(9))
+    expect(() => readConfig({ ...rest, DELEGATION_KEY_FILE: `${file}.none` })).toThrow(
+      'DELEGATION_KEY_FILE cannot be read: ENOENT',
+    )
+  })
+
+  it('CFG-01 takes keys of the gateway, and nothing that is none', () => {
+    const pinned = [publicKey(1), publicKey(2).toUpperCase()]
+    expect(readConfig({ ...production(), GATEWAY_KEYS: pinned.join(',') }).config.gateway.pinnedKeys).toEqual(pinned)
+    for (const bad of ['x', publicKey(1).slice(2), `${publicKey(1)} ${publicKey(2)}`, '00'.repeat(32)])
+      expect(() => readConfig({ ...production(), GATEWAY_KEYS: bad }), bad).toThrow('GATEWAY_KEYS must be public keys')
+  })
+
+  it('CFG-01 refuses bad prices, limits and addresses, all at once', () => {
+    const bad = {
+      ...production(),
+      EVM_TREASURY: '',
+      SUBSCRIPTION_USD: 'free',
+      GATEWAY_URL: 'https://user:password@gateway.example',
+      MAX_DELEGATIONS: '0',
+      WATCH_MAX_BYTES: '-1',
+      RATE_LIMIT_IDENTITY: 'many',
+      RUN_JOBS: 'perhaps',
+    }
+    const named = Object.keys(bad).slice(-7)
+    for (const name of named) expect(() => readConfig(bad)).toThrow(name)
+    expect(() => readConfig({ ...production(), SUBSCRIPTION_USD: '0' })).toThrow('SUBSCRIPTION_USD must be a positive')
+    for (const url of ['gateway.example', 'ftp://gateway.example', 'https://gateway.example/?key=1'])
+      expect(() => readConfig({ ...production(), GATEWAY_URL: url }), url).toThrow('GATEWAY_URL must be an http')
+  })
+
+  it('T-12 the config holds no secret', () => {
+    const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', EVM_RPC_URLS: 'https://rpc.example/ACCESSKEY' }
+    const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
+    for (const secret of ['PASSWORD', 'ACCESSKEY', key(1), key(2)]) expect(text).not.toContain(secret)
+  })
+})
+
+describe('an agent service in development', () => {
+  it('T-13 makes its keys once under its data folder', () => {
+    const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
+    expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
+    expect(first.signingSeed).not.toEqual(first.delegationSeed)
+  })
+})
+
+describe('.env.example', () => {
+  it('CFG-01 has every variable with its default and a line of meaning, and no other', () => {
+    const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
+    const lines = readFileSync(new URL('../.env.example', import.meta.url), 'utf8').split('\n')
+    const documented = lines.flatMap((line, i) => {
+      const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
+      if (!name) return []
+      expect(lines[i - 1], `${name} has no line of meaning`).toMatch(/^# \S.{10,}/)
+      return [[name, value]]
+    })
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(asked))
+  })
+})

@@ -1,0 +1,54 @@
+import type { Tasks } from '@svc/api/agent/tasks'
+import { describe, expect, it } from 'vitest'
+import type { DelegationRow } from '../../src/db/schema.ts'
+import { dueAfterChange, dueAtOnce } from '../../src/delegations/due-times.ts'
+import type { LastRun } from '../../src/delegations/store.ts'
+
+const NOW = 1_800_000_000
+const HOUR = 3600
+const WATCH = { every_hours: 24, read_bytes: true }
+const mirror = (filename: string) => ({ sources: [{ url: 'https://files.example/', filename }], every_hours: 24 })
+
+function dueOf(before: Tasks, after: Tasks, runs: LastRun[] = []) {
+  const row = { tasks: JSON.stringify(before), mirror_at: NOW + 1000, watch_at: NOW + 2000 } as DelegationRow
+  return dueAfterChange({ before: row, after, runs, now: NOW })
+}
+
+describe('when tasks are due', () => {
+  it('AGENT-04 is at once for those that there are, at first', () => {
+    expect(dueAtOnce({ watch: WATCH }, [], NOW)).toEqual({ mirror_at: null, watch_at: NOW })
+    expect(dueAtOnce({ mirror: mirror('a') }, [], NOW)).toEqual({ mirror_at: NOW, watch_at: null })
+  })
+
+  it('AGENT-04 stays for what stays, is at once for what is new or changed, and never for what is gone', () => {
+    const both = { mirror: mirror('a'), watch: WATCH }
+    expect(dueOf(both, both)).toEqual({ mirror_at: NOW + 1000, watch_at: NOW + 2000 })
+    expect(dueOf(both, { ...both, mirror: mirror('b') })).toEqual({ mirror_at: NOW, watch_at: NOW + 2000 })
+    expect(dueOf({ watch: WATCH }, both)).toEqual({ mirror_at: NOW, watch_at: NOW + 2000 })
+    expect(dueOf(both, { mirror: mirror('a') })).toEqual({ mirror_at: NOW + 1000, watch_at: null })
+  })
+
+  it('AGENT-04, T-10 is never sooner than an hour after the last run began, however often tasks are changed', () => {
+    const runs: LastRun[] = [
+      { task: 'mirror', started_at: NOW - 60 },
+      { task: 'watch', started_at: NOW - 10 },
+      { task: 'watch', started_at: NOW - 2 * HOUR },
+    ]
+    const changed = { watch: { ...WATCH, every_hours: 1 } }
+    expect(dueOf({ watch: WATCH }, changed, runs)).toEqual({ mirror_at: null, watch_at: NOW - 10 + HOUR })
+    expect(dueOf({ mirror: mirror('a') }, changed, runs)).toEqual({ mirror_at: null, watch_at: NOW - 10 + HOUR })
+    expect(dueOf({ watch: WATCH }, changed, runs.slice(2))).toEqual({ mirror_at: null, watch_at: NOW })
+  })
+
+  it('AGENT-04, T-10 is no sooner either for a locker that is delegated anew', () => {
+    const runs: LastRun[] = [{ task: 'watch', started_at: NOW - 10 }]
+    const both = { mirror: mirror('a'), watch: WATCH }
+    expect(dueAtOnce(both, runs, NOW)).toEqual({ mirror_at: NOW, watch_at: NOW - 10 + HOUR })
+    expect(dueAtOnce(both, [{ task: 'watch', started_at: NOW - 2 * HOUR }], NOW).watch_at).toBe(NOW)
+  })
+
+  it('AGENT-04 is not put off by a run that began later than now, by a clock that was wrong', () => {
+    const runs: LastRun[] = [{ task: 'watch', started_at: NOW + 365 * 24 * HOUR }]
+    expect(dueAtOnce({ watch: WATCH }, runs, NOW).watch_at).toBe(NOW)
+  })
+})

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { boundedFetch } from '../../src/gateway/bounded-fetch.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+let url: string
+let answer: RequestListener
+const server = createServer((request, response) => answer(request, response))
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+function sending(status: number, mebibytes: number): RequestListener {
+  const pieces = Array.from({ length: mebibytes }, () => Buffer.alloc(MEBIBYTE, ' '))
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' })
+    Readable.from([...pieces, '{}']).pipe(response)
+  }
+}
+
+describe('an answer of the gateway', () => {
+  const statuses: number[] = []
+  const bounded = boundedFetch((status) => statuses.push(status))
+
+  it('comes as it is, with its status and headers', async () => {
+    answer = sending(402, 1)
+    const response = await bounded(`${url}/v1/keys`)
+    expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
+      402,
+      'application/json',
+      {},
+    ])
+    answer = (_request, response) => response.writeHead(204).end()
+    expect((await bounded(`${url}/v1/keys`)).body).toBeNull()
+    expect(statuses).toEqual([402, 204])
+  })
+
+  it.each([
+    ['/v1/keys', 200],
+    ['/v1/keys', 500],
+    ['/f/token', 500],
+  ])('T-11 to %s (%i) that is too long to be held is not taken to its end', async (path, status) => {
+    answer = sending(status, 40)
+    await expect(bounded(url + path).then((response) => response.text())).rejects.toThrow(RangeError)
+  })
+
+  it('T-11 that is a file is read piece by piece, however long it is', async () => {
+    answer = sending(200, 40)
+    const { body } = await bounded(`${url}/f/token`)
+    let received = 0
+    for await (const chunk of body!) received += chunk.length
+    expect(received).toBe(40 * MEBIBYTE + 2)
+  })
+})

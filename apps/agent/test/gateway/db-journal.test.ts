@@ -1,0 +1,50 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Journal } from '@svc/sdk/journal'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Db, Schema } from '../../src/db/schema.ts'
+import { dbJournal } from '../../src/gateway/db-journal.ts'
+
+forEachDatabase('a journal in the database', (database) => {
+  let db: Db
+  let journal: Journal
+  beforeAll(async () => {
+    db = (await database.open<Schema>(migrations)).db
+    journal = dbJournal(db)
+  })
+  beforeEach(async () => {
+    await db.deleteFrom('journal').execute()
+  })
+
+  it('holds what was put last, for the next process too', async () => {
+    expect(await journal.get('a')).toBeNull()
+    expect(await journal.put('a', 'one', null)).toBe(true)
+    expect(await journal.put('a', 'two', 'one')).toBe(true)
+    const next = dbJournal((await database.open<Schema>(migrations)).db)
+    expect(await next.get('a')).toBe('two')
+    expect(await next.put('a', null, 'two')).toBe(true)
+    expect(await journal.get('a')).toBeNull()
+    expect(await journal.put('a', 'again', null)).toBe(true)
+  })
+
+  it('takes nothing from those who have not seen the newest', async () => {
+    await journal.put('a', 'one', null)
+    for (const stale of [null, 'zero', '']) {
+      expect(await journal.put('a', 'mine', stale)).toBe(false)
+      expect(await journal.put('a', null, stale)).toBe(false)
+    }
+    expect(await journal.put('b', 'mine', 'one')).toBe(false)
+    expect(await journal.put('b', null, null)).toBe(true)
+    expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
+  })
+
+  it('lets one of many at once go on, through two connections', async () => {
+    const other = dbJournal((await database.open<Schema>(migrations)).db)
+    const race = (value: (i: number) => string, expected: string | null) =>
+      Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? journal : other).put('a', value(i), expected)))
+    expect((await race((i) => `first ${i}`, null)).filter(Boolean)).toHaveLength(1)
+    const first = await journal.get('a')
+    expect((await race((i) => `second ${i}`, first)).filter(Boolean)).toHaveLength(1)
+    expect(await journal.get('a')).toMatch(/^second/)
+  })
+})

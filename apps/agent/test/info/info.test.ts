@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { agentEndpoints } from '@svc/api/agent/agent'
+import type { AgentDiscovery, AgentHealth } from '@svc/api/agent/info'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { toHex } from '@svc/protocol/bytes'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { type Agency, expectRefusal, openAgency } from '../agency.ts'
+import { startSecondAgent } from '../subscribers.ts'
+
+let agency: Agency
+beforeAll(async () => {
+  agency = await openAgency({ BASE_URL: 'https://agent.example/base/' })
+})
+afterAll(() => agency.close())
+
+const CLOSED = 'http://127.0.0.1:9'
+
+it('AGENT-01 it is healthy, and says so of each part', async () => {
+  const { status, headers, body } = await agency.send<AgentHealth>('GET', '/health')
+  expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(body).toEqual({
+    status: 'ok',
+    version: '1.0.0',
+    time: '2026-09-01T12:00:00Z',
+    checks: { database: 'ok', gateway: 'ok', primary_chain: 'ok', evm_chain: 'ok' },
+  })
+})
+
+it('AGENT-01 a chain that is away, or not sold on, shows and does no harm', async () => {
+  const agent = await startSecondAgent(agency, { PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: '', EVM_TREASURY: '' })
+  onTestFinished(() => agent.stop())
+  const response = await fetch(`${agent.url}/health`)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    status: 'ok',
+    checks: { primary_chain: 'failing', evm_chain: 'disabled' },
+  })
+})
+
+it('AGENT-01 without its database it is not', async () => {
+  const database = await createFreshDatabase('postgres')
+  const agent = await startSecondAgent(agency, { DATABASE_URL: database.url })
+  onTestFinished(() => agent.stop())
+  await agent.context.queue.stop()
+  await database.drop()
+  const response = await fetch(`${agent.url}/health`)
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', gateway: 'ok' } })
+})
+
+it('AGENT-01 its index names everything it offers, the gateway it works for, and the key it signs with', async () => {
+  const { status, body } = await agency.send<AgentDiscovery>('GET', '/.well-known/svc-agent.json')
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    name: 'svc-agent',
+    environment: 'development',
+    base_url: 'https://agent.example/base',
+    gateway_url: agency.between.url,
+    openapi_url: 'https://agent.example/base/openapi.json',
+    subscription: { subscription_days: 30, price_usd: 5 },
+    signing_key: { alg: 'ed25519', public_key_hex: toHex(agency.agent.context.signer.publicKey) },
+    auth: { identity_header: 'X-Svc-Identity' },
+  })
+  const listed = body.endpoints.map(({ method, path }) => `${method} ${path}`)
+  expect(listed).toEqual(agentEndpoints.map(({ method, path }) => `${method} ${path}`))
+})
+
+it('T-12 nothing of this names a secret', async () => {
+  const pages = await Promise.all(['/health', '/.well-known/svc-agent.json', '/openapi.json'].map(textAt))
+  for (const name of ['agent', 'delegation']) {
+    const file = `${agency.agent.context.config.dataDir}/keys/${name}.development.key`
+    const seed = (await readFile(file, 'utf8')).trim()
+    expect(seed).toHaveLength(64)
+    for (const page of pages) expect(page).not.toContain(seed)
+  }
+})
+
+async function textAt(path: string): Promise<string> {
+  return (await fetch(agency.agent.url + path)).text()
+}
+
+it('VER-22 it has an interface description of its own', async () => {
+  const document = JSON.parse(await textAt('/openapi.json'))
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { title: 'svc agent service' },
+    servers: [{ url: 'https://agent.example/base' }],
+  })
+  expect(Object.keys(document.paths)).toEqual([...new Set(agentEndpoints.map(({ path }) => path))])
+})
+
+it.each([
+  ['GET', '/v1/storage/request', 404, 'not_found'],
+  ['POST', '/v1/service/request', 405, 'method_not_allowed'],
+  ['GET', '/v1/service/confirm', 405, 'method_not_allowed'],
+  ['GET', '/v1/delegations/', 404, 'not_found'],
+])('AGENT-01 %s %s is a %i', async (method, path, status, code) => {
+  expectRefusal(await agency.send(method, path), status, code)
+})

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import type { Database } from '@svc/database/open'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { PRIMARY } from '@svc/payments/networks'
+import { toBase58, toHex } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { newReceipt } from '@svc/sales/new-receipt'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { extendSubscription } from '../../src/subscriptions/extend-subscription.ts'
+import { findSubscription, insertPayRequest } from '../../src/subscriptions/store.ts'
+
+const signer = ed25519Signer(new Uint8Array(32).fill(3))
+const leg = { network: PRIMARY, ticker: 'SOL', decimals: 9, asset: PRIMARY.nativeAsset, payTo: 'treasury', amount: 5n }
+const NOON = 1_790_000_000
+const DAY = 86_400
+
+forEachDatabase('payments for subscriptions', (database) => {
+  let replicas: Database<Schema>[]
+  let time: number
+  beforeAll(async () => {
+    const open = () => database.open<Schema>(migrations)
+    // SQLite is for one process: within one, a second connection would wait for the first with everything standing still.
+    replicas = database.dialect === 'sqlite' ? [await open()] : [await open(), await open()]
+  })
+  beforeEach(async () => {
+    time = NOON
+    for (const table of ['receipts', 'subscriptions', 'pay_requests'] as const) await db().deleteFrom(table).execute()
+  })
+
+  const db = () => replicas[0]!.db
+  const contextOf = (i: number) => ({ database: replicas[i % replicas.length]!, now: () => time * 1000, randomBytes })
+  const extend = (receipt: SignedReceipt, i = 0) => extendSubscription(contextOf(i), receipt)
+
+  async function quoted(): Promise<string> {
+    const pay_req_id = `pr_${toHex(randomBytes(16))}`
+    await insertPayRequest(db(), { pay_req_id, created_at: time, expires_at: time + 300, quote: '{}' })
+    return pay_req_id
+  }
+
+  async function paid({ payer = 'ann', tx = toBase58(randomBytes(64)), payReqId = '' } = {}): Promise<SignedReceipt> {
+    const payment = { outcome: 'found', tx, payer, received: 5n, height: 1, blockTime: null, references: [] } as const
+    return newReceipt({ payReqId: payReqId || (await quoted()), units: 1, leg, payment, confirmedAt: time }, signer)
+  }
+
+  const counts = async () => {
+    const count = async (table: 'receipts' | 'subscriptions') =>
+      (await db().selectFrom(table).select('subscription_id').execute()).length
+    return { receipts: await count('receipts'), subscriptions: await count('subscriptions') }
+  }
+
+  it('AGENT-01, SHAPE-43 the first one begins now and ends in thirty days', async () => {
+    const { bought, isNew } = await extend(await paid())
+    expect(isNew).toBe(true)
+    expect(bought).toMatchObject({ identity: 'ann', starts_at: NOON, expires_at: NOON + 30 * DAY })
+    expect(bought.subscription_id).toMatch(/^sub_[0-9a-f]{32}$/)
+    expect(await findSubscription(db(), 'ann')).toMatchObject({ starts_at: NOON, expires_at: NOON + 30 * DAY })
+    expect(await findSubscription(db(), 'bob')).toBeNull()
+  })
+
+  it('SHAPE-43 one while it runs adds thirty days to its end, to the last second', async () => {
+    const { bought: first } = await extend(await paid())
+    time = first.expires_at - 1
+    const { bought: second } = await extend(await paid())
+    expect(second).toMatchObject({
+      subscription_id: first.subscription_id,
+      starts_at: first.starts_at,
+      expires_at: NOON + 60 * DAY,
+    })
+  })
+
+  it('SHAPE-43 one after its end begins anew, under the same id', async () => {
+    const { bought: first } = await extend(await paid())
+    time = first.expires_at
+    const { bought: second } = await extend(await paid())
+    expect(second).toMatchObject({
+      subscription_id: first.subscription_id,
+      starts_at: first.expires_at,
+      expires_at: first.expires_at + 30 * DAY,
+    })
+  })
+
+  it('AGENT-03, PAY-52 of 20 at once for one quote one counts and all get its receipt', async () => {
+    const receipt = await paid()
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => extend(receipt, i)))
+    expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
+    expect(new Set(outcomes.map(({ bought }) => JSON.stringify(bought.receipt))).size).toBe(1)
+    expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
+    expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
+  })
+
+  it('AGENT-03, T-01 of 20 quotes at once for one transaction, one is paid', async () => {
+    const tx = toBase58(randomBytes(64))
+    const receipts = await Promise.all(Array.from({ length: 20 }, () => paid({ tx })))
+    const outcomes = await Promise.allSettled(receipts.map((receipt, i) => extend(receipt, i)))
+    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason)
+    expect(refusals).toHaveLength(19)
+    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'payment_verification_failed', status: 402 })
+    expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
+    expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
+  })
+
+  it('AGENT-01 of 20 purchases at once of one subscriber, each counts', async () => {
+    const receipts = await Promise.all(Array.from({ length: 20 }, () => paid()))
+    const outcomes = await Promise.all(receipts.map((receipt, i) => extend(receipt, i)))
+    const ends = outcomes.map(({ bought }) => bought.expires_at).sort((a, b) => a - b)
+    expect(ends).toEqual(receipts.map((_, i) => NOON + 30 * DAY * (i + 1)))
+    expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: ends.at(-1) })
+  })
+
+  it('AGENT-03, T-01 a quote that two have paid at once is of one of them, and the other has no subscription', async () => {
+    const payReqId = await quoted()
+    const receipts = await Promise.all(['ann', 'bob'].map((payer) => paid({ payer, payReqId })))
+    const outcomes = await Promise.all(receipts.map((receipt, i) => extend(receipt, i)))
+    const owners = outcomes.map(({ bought }) => bought.identity)
+    expect(new Set(owners).size).toBe(1)
+    expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
+    expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
+  })
+
+  it('T-01 a refused transaction leaves nothing behind', async () => {
+    const tx = toBase58(randomBytes(64))
+    await extend(await paid({ tx }))
+    await expect(extend(await paid({ tx, payer: 'bob' }))).rejects.toMatchObject({
+      code: 'payment_verification_failed',
+    })
+    expect(await findSubscription(db(), 'bob')).toBeNull()
+  })
+})

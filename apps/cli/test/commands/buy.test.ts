@@ -1,0 +1,211 @@
+// Buying, with somebody at the terminal, on both chains.
+
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { ed25519Signer } from '@svc/protocol/keys'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type Market, openMarket } from '@svc/sdk/test/market'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
+
+interface Bought {
+  receipt_id: string
+  receipt: SignedReceipt
+}
+
+let market: Market
+let home: TestHome
+beforeAll(async () => {
+  market = await openMarket()
+  const { proxy, chains } = market
+  home = await openHome({
+    SVC_GATEWAY: proxy.url,
+    SVC_PRIMARY_RPC: chains.primary.url,
+    SVC_EVM_RPC: chains.evm.url,
+    SVC_EVM_KEY: DEV_PAYERS[0]!.privateKey,
+  })
+  const seed = DEMO_PAYERS[0]!.privateKeyBytes
+  const wallet = join(home.folder, 'id.json')
+  await writeFile(wallet, JSON.stringify([...seed, ...ed25519Signer(seed).publicKey]), { mode: 0o600 })
+  await home.svc(['config', 'set', 'wallet', wallet])
+  await home.svc(['keys', 'pin', market.key])
+})
+afterAll(async () => {
+  await market.close()
+  await home.leave()
+})
+afterEach(() => market.proxy.behave())
+
+/** What the treasury got of an asset meanwhile. */
+async function received(asset: Parameters<Market['treasury']>[0], work: () => Promise<void>): Promise<bigint> {
+  const before = await market.treasury(asset)
+  await work()
+  return (await market.treasury(asset)) - before
+}
+
+describe('svc quote', () => {
+  it('PAY-01 shows what can be paid in every asset', async () => {
+    const { stdout } = await home.svc(['quote', '--units', '3'])
+    expect(stdout).toMatch(/3 × gcs: .* for 0\.75 USD/)
+    expect(stdout).toContain('do not send real money')
+    expect(stdout).toMatch(/^ *0\.75 {2}USDC +solana:/m)
+    expect(stdout).toMatch(/^ *0\.75 {2}USDC +eip155:143/m)
+    expect(jsonDocument<Quote>((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout).accepts).toHaveLength(1)
+  })
+})
+
+describe('svc buy', () => {
+  it('PAY-51 pays no more than --max, also where --yes answers everything else', async () => {
+    const buy = (...more: string[]) => home.svc(['buy', '--yes', '--name', 'limited', ...more])
+    const nothing = await received('USDC', async () => {
+      const { exitCode, stderr } = await buy('--asset', 'USDC', '--max', '0.2499999')
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('more than --max 0.2499999. Nothing was paid')])
+      expect((await buy('--max', '5')).stderr).toContain('--max needs --asset')
+      expect((await buy('--asset', 'USDC', '--max', '1e3')).exitCode).toBe(2)
+    })
+    const paid = await received('USDC', async () => {
+      expect((await buy('--asset', 'USDC', '--max', '0.25')).exitCode).toBe(0)
+    })
+    expect([nothing, paid]).toEqual([0n, 250_000n])
+  })
+
+  it('says that a name stands for one order, also where nothing was paid', async () => {
+    const buy = (...more: string[]) => home.svc(['buy', '--name', 'undecided', ...more], { isTerminal: true })
+    expect((await buy('--asset', 'SOL')).stderr).toContain('Nothing was paid')
+    expect((await buy('--asset', 'USDC')).stderr).toMatch(/hint: .*another order .*choose another name/)
+  })
+
+  it('PAY-51 shows what it costs and asks; a no moves no money, a yes buys', async () => {
+    const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
+    expect(
+      await received('USDC', async () => {
+        const { exitCode, stderr } = await buy('n\n')
+        expect(exitCode).toBe(1)
+        expect(stderr).toMatch(/pay +0\.25 USDC\nto +\w+\non +solana:\w+\nfrom +\w+ \(.*id\.json\)/)
+        expect(stderr).toContain('Pay 0.25 USDC? [y/N]')
+        expect(stderr).toContain('Nothing was paid')
+      }),
+    ).toBe(0n)
+    expect(
+      await received('USDC', async () => {
+        const { exitCode, stdout } = await buy('y\n')
+        expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/paid +0\.25 USDC .*\n(.*\n)*receipt +rcpt_\w+/)])
+      }),
+    ).toBe(250_000n)
+  })
+
+  it('PAY-52 buys one name once, however often it is asked', async () => {
+    const paid = await received('SOL', async () => {
+      const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']
+      const first = jsonDocument<Bought>((await home.svc([...args, '--json'])).stdout)
+      const again = await home.svc(args)
+      expect([again.stdout, again.stderr]).toEqual([
+        expect.stringContaining(first.receipt_id),
+        expect.stringContaining('nothing was paid now'),
+      ])
+      const other = await home.svc([...args, '--units', '2'])
+      expect(other).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(`"photos" is finished.*${first.receipt_id}.*Nothing was paid`),
+      })
+    })
+    const again = await home.svc(['buy', '--asset', 'SOL', '--name', 'photos', '--json'])
+    const { receipt } = jsonDocument<Bought>(again.stdout)
+    expect(paid).toBe(BigInt(receipt.paid_raw))
+  })
+
+  it('PAY-51 pays with the key whose chain has the asset, and opens the locker for it', async () => {
+    const { stdout } = await home.svc(['buy', '--asset', 'MON', '--yes', '--name', 'on-evm', '--tag', 'a,b', '--json'])
+    const { receipt, receipt_id } = jsonDocument<Bought>(stdout)
+    expect(receipt).toMatchObject({ payer_pubkey: DEV_PAYERS[0]!.address.toLowerCase(), network: 'evm-mainnet' })
+    expect(await home.svc(['ls', '-l', 'on-evm'])).toMatchObject({ exitCode: 0 })
+    const wallet = ['--wallet', join(home.folder, 'evm-key')]
+    await writeFile(join(home.folder, 'evm-key'), DEV_PAYERS[0]!.privateKey, { mode: 0o600 })
+    const [manifest] = jsonLines((await home.svc(['provision', receipt_id, ...wallet, '--json'])).stdout)
+    expect(manifest).toMatchObject({ already_provisioned: true, tags: ['a', 'b'] })
+    expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('The chain says the same'),
+    })
+  })
+
+  it('PAY-52 a purchase without an answer is gone on with when the same is ordered again', async () => {
+    const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
+    const paid = await received('USDC', async () => {
+      market.proxy.always(/signed_provision/, {
+        answer: { status: 409, body: { error: 'LOCKER_ID_COLLISION', message: 'no', hint: 'wait', request_id: 'r' } },
+      })
+      const { exitCode, stderr } = await buy()
+      expect([exitCode, stderr]).toEqual([
+        4,
+        expect.stringMatching(/paid, but not finished.*\(payment \w+\)\nhint: {2}wait; then run/s),
+      ])
+      market.proxy.behave()
+      const other = await home.svc(['buy', '--asset', 'BETA'], { stdin: 'n\n', isTerminal: true })
+      expect(other.stderr).toContain('an earlier purchase is not finished: --units 1 --asset USDC')
+      const again = await buy()
+      expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Going on with.*nothing was paid now/s)])
+    })
+    expect(paid).toBe(250_000n)
+  })
+
+  it('PAY-52 a locker that cannot be remembered is paid for all the same, and not bought again', async () => {
+    const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
+    const lockers = join(home.folder, 'config', 'svc', 'lockers')
+    const paid = await received('USDC', async () => {
+      await rename(lockers, `${lockers}-away`)
+      await writeFile(lockers, 'in the way')
+      const { exitCode, stderr } = await buy()
+      expect([exitCode, stderr]).toEqual([
+        4,
+        expect.stringMatching(/paid, but not finished.*run the same command again/s),
+      ])
+      await rm(lockers)
+      await rename(`${lockers}-away`, lockers)
+      expect(await buy()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('nothing was paid now') })
+    })
+    expect(paid).toBe(250_000n)
+  })
+
+  it('PAY-51 what cannot be noted is not paid, and that is said', async () => {
+    const config = join(home.folder, 'unwritable')
+    await mkdir(join(config, 'svc'), { recursive: true })
+    await writeFile(join(config, 'svc', 'journal'), 'in the way')
+    const wallet = ['--wallet', join(home.folder, 'id.json')]
+    const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', ...wallet], {
+      env: { XDG_CONFIG_HOME: config },
+    })
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be noted: .*\. Nothing was paid/)])
+  })
+
+  it.each<[string, (leg: PaymentLeg) => PaymentLeg, string]>([
+    ['decimals', (leg) => ({ ...leg, extra: { ...leg.extra, decimals: 9 } }), 'with 9 decimals; USDC is'],
+    ['the asset', (leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' }), 'the quote calls'],
+    ['the amount', (leg) => ({ ...leg, amount: `${leg.amount}00` }), 'the quote shows 1.25 USDC where it asks for'],
+  ])('PAY-25 a gateway that lies about %s of what it asks for gets nothing', async (_, lie, why) => {
+    market.proxy.always(/storage\/request/, {
+      lie: (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(lie) }),
+    })
+    const paid = await received('USDC', async () => {
+      const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', '--units', '5'])
+      expect([exitCode, stderr]).toEqual([3, expect.stringContaining(why)])
+    })
+    expect(paid).toBe(0n)
+  })
+
+  it('says what is missing: an asset, a wallet, a node', async () => {
+    expect(await home.svc(['buy', '--asset', 'GOLD'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/does not take GOLD\nhint: {2}it takes SOL, USDC/),
+    })
+    const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
+    const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })
+    expect(evmOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SOL cannot be paid by 0x') })
+    const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('paying needs a wallet') })
+  })
+})

@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { receiptId } from '@svc/protocol/ids'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { signReceipt } from '@svc/protocol/receipt'
+import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test/pack'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
+
+/** What the tests look at of what `--json` shows. */
+interface Verified {
+  ok: boolean
+  bundles: [{ refused: { code: string } | null; facts: Record<string, { value: string }>; files: { counts: object } }]
+  chain: { sequences: number[]; from_start: boolean; problems: { code: string }[] }
+}
+
+const pack = (name: string) => fileURLToPath(new URL(`../../../../vectors/bundles/${name}`, import.meta.url))
+const v2 = vectors.evidence_bundle_v2_example
+const statementKey = vectors.keys.statement_signing.public_key_hex
+
+let home: TestHome
+let bundle: string
+/** What the node behind `rpcUrl` was recorded to answer. */
+let recorded: { method: string; params: unknown; result?: unknown; error?: object }[] = []
+let rpcUrl: string
+const node = createServer(async (request, response) => {
+  const { method, params } = JSON.parse(await text(request))
+  const question = JSON.stringify([method, params])
+  const answer = recorded.find((one) => JSON.stringify([one.method, one.params]) === question)
+  if (!answer) request.socket.destroy()
+  else response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer.result, error: answer.error }))
+})
+
+beforeAll(async () => {
+  home = await openHome()
+  bundle = join(home.folder, 'bundle.json')
+  await writeFile(bundle, JSON.stringify(v2))
+  await once(node.listen(0, '127.0.0.1'), 'listening')
+  rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  node.close()
+  node.closeAllConnections()
+  await home.leave()
+})
+
+const verify = (args: string[], more?: RunOptions) => home.svc(['verify', ...args], more)
+
+async function optionsFor({ pinned_keys, pinned_signers, domain_tag, files, rpc }: PackGiven): Promise<string[]> {
+  const folder = await mkdtemp(join(home.folder, 'case-'))
+  if (pinned_keys) {
+    const list = Array.isArray(pinned_keys) ? pinned_keys.join('\n') : JSON.stringify(pinned_keys)
+    await writeFile(join(folder, 'keys'), list)
+  }
+  for (const [name, content] of Object.entries(files ?? {})) {
+    const path = join(folder, 'files', name)
+    // What no folder can hold is not there.
+    if (!path.startsWith(join(folder, 'files/')) || path.endsWith('/')) continue
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, content).catch(() => {})
+  }
+  if (files) await mkdir(join(folder, 'files'), { recursive: true })
+  recorded = rpc ? JSON.parse(Buffer.from(await packBytes(rpc)).toString()) : []
+  return [
+    ...(pinned_keys ? ['--keys', join(folder, 'keys')] : []),
+    ...(pinned_signers ?? []).flatMap((signer) => ['--signer', signer]),
+    ...(domain_tag ? ['--domain-tag', domain_tag] : []),
+    ...(files ? ['--dir', join(folder, 'files')] : []),
+    ...(rpc ? ['--rpc', rpcUrl] : []),
+  ]
+}
+
+describe('the conformance pack, by the command line', () => {
+  it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 gives the facts of every case, and exit code 0 only when none failed', async () => {
+    for (const { name, file, given, expect: expected } of CASES) {
+      const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
+      const { ok, bundles } = jsonDocument<Verified>(stdout)
+      const { refused, facts } = bundles[0]
+      const found = refused
+        ? { refused: refused.code }
+        : Object.fromEntries(Object.entries(facts).map(([fact, { value }]) => [fact, value]))
+      expect(found, name).toEqual(expected)
+      const isGood = !refused && !Object.values(expected).includes('failed')
+      expect([exitCode, ok], name).toEqual([isGood ? 0 : 3, isGood])
+    }
+    expect(CASES.length).toBeGreaterThan(200)
+  })
+
+  it('EVID-11 CLI-04 gives the problems of every chain', async () => {
+    for (const { what, files, given, expect: expected } of CHAINS.filter((chain) => chain.files.length > 1)) {
+      const { exitCode, stdout } = await verify([...files.map(pack), '--json', ...(await optionsFor(given))])
+      const { chain } = jsonDocument<Verified>(stdout)
+      const problems = chain.problems.map(({ code }) => code)
+      expect({ sequences: chain.sequences, from_start: chain.from_start, problems }, what).toEqual(expected)
+      expect(exitCode, what).toBe(problems.length > 0 ? 3 : 0)
+    }
+  })
+})
+
+describe('svc verify', () => {
+  it('CLI-02 shows each fact with its mark and why, the key, and where it was trusted from', async () => {
+    const { exitCode, stdout } = await verify([bundle, '--keys', statementKey])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^✓ signature_valid$/m)
+    expect(stdout).toMatch(/^✓ key_pinned$/m)
+    expect(stdout).toMatch(/^– files_match +not checked: no files were given$/m)
+    expect(stdout).toMatch(/^– anchor_finalized +not checked: no node was asked$/m)
+    expect(stdout).toContain(`signed by  ${statementKey}, pinned`)
+    expect(stdout).toContain('trusted    given by --keys')
+  })
+
+  it('EVID-19 a key that came with the bundle is not pinned, and a stranger fails', async () => {
+    expect((await verify([bundle])).stdout).toMatch(/not pinned\ntrusted +no keys/)
+    const stranger = Buffer.from(ed25519Signer(Buffer.alloc(32, 8)).publicKey).toString('hex')
+    const { exitCode, stdout, stderr } = await verify([bundle, '--keys', stranger])
+    expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/^✗ key_pinned +failed: .*not among/m)])
+    expect(stderr).toContain('verification failed: key_pinned')
+  })
+
+  it('CLI-01 takes keys from several places, and says how old a file is', async () => {
+    const file = join(home.folder, 'keys.json')
+    await writeFile(file, JSON.stringify(vectors.signing_keys_example))
+    const { stdout } = await verify(['--keys', `${vectors.keys.short_url.public_key_hex},${file}`, bundle])
+    expect(stdout).toMatch(/trusted +given by --keys, given by .*keys\.json, written \d+ \w+ ago/)
+  })
+
+  it('CLI-01 takes the keys that were pinned for the gateway, and says since when', async () => {
+    const pinned = await home.svc(['keys', 'pin', statementKey])
+    expect(pinned.exitCode).toBe(0)
+    const { stdout } = await verify([bundle])
+    expect(stdout).toMatch(/trusted +pinned \d+ seconds? ago for http:\/\/localhost:8402 \(.*\.json\)/)
+    expect((await verify([bundle], { env: { SVC_GATEWAY: 'https://other.example' } })).stdout).toContain('no keys')
+    const other = await home.svc(['keys', 'pin', vectors.keys.short_url.public_key_hex])
+    expect([other.exitCode, other.stderr]).toEqual([3, expect.stringContaining('other keys are pinned')])
+    await rm(join(home.folder, 'config'), { recursive: true })
+  })
+
+  it('CLI-04 --require fails for what was not checked', async () => {
+    expect((await verify([bundle, '--require', 'signature_valid'])).exitCode).toBe(0)
+    const { exitCode, stderr } = await verify([bundle, '--require', 'signature_valid,key_pinned'])
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('key_pinned is required, and not_checked')])
+  })
+
+  it('CLI-02 names every file that is not as it should be', async () => {
+    const folder = await mkdtemp(join(home.folder, 'dir-'))
+    await writeFile(join(folder, 'extra\u001b[2J'), '')
+    const { exitCode, stdout } = await verify([bundle, '--dir', folder])
+    expect(exitCode).toBe(3)
+    for (const { filename } of v2.files) expect(stdout).toMatch(new RegExp(`^missing +${filename}$`, 'm'))
+    expect(stdout).toMatch(/^extra +extra\\u\{1b\}\[2J$/m)
+    const allowing = await verify([bundle, '--dir', folder, '--allow-extra', '--json'])
+    expect(jsonDocument<Verified>(allowing.stdout).bundles[0].files.counts).toMatchObject({
+      missing: v2.files.length,
+      extra: 0,
+    })
+  })
+
+  it('reads a bundle from the standard input', async () => {
+    expect((await verify(['-'], { stdin: JSON.stringify(v2) })).exitCode).toBe(0)
+    expect((await verify(['-'], { stdin: '{' })).exitCode).toBe(3)
+  })
+
+  it('PAY-56 checks a receipt against keys and bundle', async () => {
+    const signer = ed25519Signer(Buffer.alloc(32, 7))
+    const key = Buffer.from(signer.publicKey).toString('hex')
+    const ids = { pay_req_id: 'pr_1', tx_hash: '0xab' }
+    const unsigned = {
+      ...{ ...ids, receipt_id: receiptId(ids.pay_req_id, ids.tx_hash), paid_amount: '1', paid_raw: '1' },
+      ...{ pay_asset: 'USDC', network: 'evm-mainnet', block_number: 1, sig_alg: 'secp256k1' as const, units: 1 },
+      ...{ payer_pubkey: '0xcd', confirmed_at: '2026-06-12T00:00:00Z', result_hash: '' },
+    }
+    const receipt = signReceipt(unsigned, signer)
+    const file = join(home.folder, 'receipt.json')
+    const valuesWith = async (changed: object, bundleOf = receipt.receipt_id) => {
+      await writeFile(file, JSON.stringify({ ...receipt, ...changed }))
+      const ours = join(home.folder, 'ours.json')
+      await writeFile(ours, JSON.stringify({ ...v2, receipt_id: bundleOf }))
+      const { exitCode, stdout } = await verify([ours, '--json', '--receipt', file, '--keys', `${statementKey},${key}`])
+      const [{ facts }] = jsonDocument<Verified>(stdout).bundles
+      const failed = Object.entries(facts).filter(([name, { value }]) => /^receipt_/.test(name) && value === 'failed')
+      return [exitCode, ...failed.map(([name]) => name)]
+    }
+    expect(await valuesWith({})).toEqual([0])
+    expect(await valuesWith({ paid_amount: '2' })).toEqual([3, 'receipt_signature_valid'])
+    expect(await valuesWith({ tx_hash: '0xef' })).toEqual([3, 'receipt_signature_valid', 'receipt_id_matches'])
+    expect(await valuesWith({ receipt_signer_pubkey: '00' })).toEqual([
+      3,
+      'receipt_signature_valid',
+      'receipt_key_pinned',
+    ])
+    expect(await valuesWith({}, 'rcpt_other')).toEqual([3, 'receipt_is_of_bundle'])
+    expect((await verify([bundle, '--receipt', bundle])).exitCode).toBe(2)
+  })
+
+  it.each([
+    ['a bundle that is not there', ['/nowhere.json'], 'cannot be read'],
+    ['AMB-01 a tag of 23 characters', ['BUNDLE', '--domain-tag', 'SVC_CONTENT_ENVELOPE_V2'], '25 printable'],
+    ['a folder that is none', ['BUNDLE', '--dir', '/nowhere'], 'not a folder'],
+    ['a key id', ['BUNDLE', '--keys', 'ed25519:0011223344556677'], 'too short to pin'],
+    ['keys that are nowhere', ['BUNDLE', '--keys', 'nowhere'], 'neither a key in hex nor a file'],
+    ['a fact that is none', ['BUNDLE', '--require', 'verified'], 'no fact'],
+    ['an address that is none', ['BUNDLE', '--rpc', 'node'], 'not the address'],
+    ['a folder for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'take one bundle'],
+  ])('CLI-01 refuses %s with exit code 2', async (_, args, why) => {
+    const { exitCode, stderr } = await verify(args.map((arg) => (arg === 'BUNDLE' ? bundle : arg)))
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
+  })
+})

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Words, wordsOf } from '../../src/completion/words.ts'
+import { createProgram } from '../../src/program.ts'
+import { openHome, type TestHome, testWorld } from '../world.ts'
+
+let home: TestHome
+let words: Words[]
+beforeAll(async () => {
+  home = await openHome()
+  words = wordsOf(await createProgram(['completion'], testWorld({}).world))
+})
+afterAll(() => home.leave())
+
+describe('shell completion', () => {
+  it('in bash offers commands, their own commands and options, and files elsewhere', async () => {
+    const { stdout: script } = await home.svc(['completion', 'bash'])
+    const complete = (...typed: string[]) => {
+      const line = `COMP_WORDS=(${typed.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${typed.length - 1}`
+      const program = `${script}\n${line}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`
+      return execFileSync('bash', ['-c', program], { encoding: 'utf8', timeout: 20_000 }).trim().split('\n')
+    }
+    expect(complete('svc', 'ver')).toEqual(['verify'])
+    expect(complete('svc', 'operators', '')).toEqual(expect.arrayContaining(['ls', 'add', 'rm', '--json']))
+    expect(complete('svc', 'operators', 'add', '--ga')).toEqual(['--gateway'])
+    expect(complete('svc', '--gateway', 'put', 'verify', '--al')).toEqual(['--allow-extra'])
+    expect(complete('svc', 'put', './dir', '--fo')).toEqual(['--follow'])
+    expect(complete('svc', 'put', '--as', '')).toEqual([''])
+  })
+
+  it.each(['bash', 'zsh', 'fish'])('in %s knows every command and option', async (shell) => {
+    const { stdout, exitCode } = await home.svc(['completion', shell])
+    expect(exitCode).toBe(0)
+    for (const { commands, options } of words) {
+      for (const { name } of commands) expect(stdout).toContain(name)
+      for (const { flag } of options) expect(stdout).toContain(shell === 'fish' ? `-l ${flag.slice(2)}` : flag)
+    }
+    expect(words.length).toBeGreaterThan(25)
+  })
+
+  it('knows no other shell', async () => {
+    expect((await home.svc(['completion', 'tcsh'])).exitCode).toBe(2)
+  })
+})

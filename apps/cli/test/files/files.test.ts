@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process'
+import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { collect } from '../../src/files/collect.ts'
+import { excluder } from '../../src/files/exclude.ts'
+import { nameItGoesBy } from '../../src/files/get-listed.ts'
+import { safePath } from '../../src/files/safe-path.ts'
+import { type Found, type WalkOptions, walk } from '../../src/files/walk.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function files(...names: string[]): Promise<void> {
+  for (const name of names) {
+    await mkdir(join(folder, dirname(name)), { recursive: true })
+    await writeFile(join(folder, name), name)
+  }
+}
+
+async function walked(options: WalkOptions = {}): Promise<Record<string, string | number>> {
+  const found: Found[] = []
+  for await (const one of walk(folder, options)) found.push(one)
+  return Object.fromEntries(found.map((one) => [one.name, 'leftOut' in one ? one.leftOut : one.size]))
+}
+
+describe('walking through a folder', () => {
+  it('finds all files with their folders, and tells what is no file', async () => {
+    await files('b', 'a/x', 'a/y/z')
+    await mkdir(join(folder, 'empty'))
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    expect(await walked()).toEqual({
+      'a/x': 3,
+      'a/y/z': 5,
+      b: 1,
+      'empty/': 'an empty folder',
+      pipe: 'neither a file nor a folder',
+    })
+  })
+
+  it('follows symbolic links only when told, and never in circles', async () => {
+    await files('a/x')
+    await symlink('x', join(folder, 'a/link'))
+    await symlink('..', join(folder, 'a/up'))
+    await symlink('nowhere', join(folder, 'a/dangling'))
+    const link = 'a symbolic link'
+    expect(await walked()).toEqual({ 'a/dangling': link, 'a/link': link, 'a/up': link, 'a/x': 3 })
+    expect(await walked({ follow: true })).toEqual({
+      'a/dangling': 'a symbolic link to nothing',
+      'a/link': 3,
+      'a/up': 'a symbolic link to a folder that it is in',
+      'a/x': 3,
+    })
+  })
+
+  it('tells of names that are not UTF-8, and changes none', async () => {
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x66, 0xfc])]), '')
+    expect(Object.values(await walked())).toEqual(['a name that is not UTF-8'])
+  })
+
+  it('leaves out what is excluded, and says so', async () => {
+    await files('.git/config', 'src/.cache/x', 'src/a.tmp', 'src/b', 'build/c')
+    const isExcluded = excluder(['.*', '*.tmp', 'build/*'])
+    expect(await walked({ isExcluded })).toEqual({
+      '.git': 'excluded',
+      'build/c': 'excluded',
+      'src/.cache': 'excluded',
+      'src/a.tmp': 'excluded',
+      'src/b': 5,
+    })
+  })
+})
+
+describe('what is put', () => {
+  const namesOf = async (paths: string[], options = {}) => (await collect(paths, options)).files.map(({ name }) => name)
+
+  it('is named within its folder, below another where that is wanted', async () => {
+    await files('photos/2026/a.jpg', 'b.txt')
+    const paths = [join(folder, 'photos'), join(folder, 'b.txt')]
+    expect(await namesOf(paths)).toEqual(['2026/a.jpg', 'b.txt'])
+    expect(await namesOf(paths, { to: 'backup/' })).toEqual(['backup/2026/a.jpg', 'backup/b.txt'])
+    expect(await namesOf([join(folder, 'b.txt')], { as: 'c.txt', to: 'x' })).toEqual(['x/c.txt'])
+  })
+
+  it('is refused, all of it, for any name that a gateway would refuse', async () => {
+    await files('ok', '.hidden', 'a:b', 'c\\d')
+    await expect(collect([folder], {})).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(/^3 names cannot be kept: .*\.hidden.*a:b.*c/),
+      hint: expect.stringContaining('--exclude'),
+    })
+    expect(await namesOf([folder], { exclude: ['.*', '*:*', 'c*'] })).toEqual(['ok'])
+  })
+
+  it('is refused for two files under one name, and for what is not there', async () => {
+    await files('a/x', 'b/x')
+    await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be both')
+    await expect(collect([join(folder, 'c')], {})).rejects.toThrow('there is no')
+    await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as names one file')
+  })
+})
+
+describe('where a file goes on disk', () => {
+  it('is below the folder, for names that a gateway takes', async () => {
+    expect(await safePath(folder, 'a/b/c.txt')).toBe(join(folder, 'a/b/c.txt'))
+    expect((await lstat(join(folder, 'a/b'))).isDirectory()).toBe(true)
+  })
+
+  it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', 'a/./b', '..\\x', 'C:x', '', 'a\0b', '.ssh/authorized_keys'])(
+    'is nowhere for %j, and the gateway is said to lie',
+    async (name) => {
+      await expect(safePath(folder, name)).rejects.toMatchObject({ name: 'UntrueAnswer' })
+      expect(await readdir(folder)).toEqual([])
+    },
+  )
+
+  it('is below the folder or nowhere, for every hostile name', async () => {
+    for (const { name, accepted } of HOSTILE_FILENAMES) {
+      const path = await safePath(folder, name).catch(() => null)
+      if (path !== null) expect(relative(folder, path), name).not.toMatch(/^\.\.|^\//)
+      if (!accepted) expect(path, name).toBeNull()
+    }
+  })
+
+  it('is never through a link that leads out of the folder', async () => {
+    await symlink(tmpdir(), join(folder, 'link'))
+    await expect(safePath(folder, 'link/x')).rejects.toThrow('in the way')
+    await files('file')
+    await expect(safePath(folder, 'file/x')).rejects.toThrow('in the way')
+  })
+})
+
+describe('files of a locker', () => {
+  it('go by their name, or that of a folder they are in', () => {
+    expect(nameItGoesBy('a/b', ['a'])).toBe('a')
+    expect(nameItGoesBy('a/b', ['a/'])).toBe('a/')
+    expect(nameItGoesBy('a/b', ['x', 'a/b'])).toBe('a/b')
+    expect(nameItGoesBy('ab', ['a'])).toBeNull()
+    expect(nameItGoesBy('a', [])).toBe('')
+  })
+})

@@ -1,0 +1,77 @@
+// What only a process can show: readers that go away, a disk that is full, a home that is nowhere.
+
+import { type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LockerHome, openLockerHome } from './locker.ts'
+import { jsonLines } from './world.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+let home: LockerHome
+beforeAll(async () => {
+  home = await openLockerHome()
+})
+afterAll(() => home.leave())
+
+interface StartOptions {
+  env?: Record<string, string>
+  stdio?: StdioOptions
+  cwd?: string
+}
+
+function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', 'pipe'], cwd }: StartOptions = {}) {
+  return spawn(process.execPath, [main, ...args], { env: { ...home.env, ...env }, stdio, ...(cwd && { cwd }) })
+}
+
+describe('whoever reads what svc says may go away', () => {
+  it('put brings everything in all the same, and ends well', async () => {
+    const folder = join(home.folder, 'many')
+    await mkdir(folder)
+    for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
+    const child = start(['put', folder])
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
+  })
+
+  it('get and ls end, and well', async () => {
+    const large = join(home.folder, 'large')
+    await writeFile(large, Buffer.alloc(5_000_000))
+    await home.svc(['put', large])
+    for (const args of [['get', 'large', '-o', '-'], ['ls']]) {
+      const child = start(args)
+      await once(child.stdout as Readable, 'readable')
+      child.stdout?.destroy()
+      expect(await once(child, 'exit'), args.join(' ')).toEqual([0, null])
+    }
+  })
+})
+
+it('a result that a full disk does not take is an error, said in words', async () => {
+  const full = await open('/dev/full', 'w')
+  const child = start(['whoami', '--json'], { stdio: ['ignore', full.fd, 'pipe'] })
+  const said = text(child.stderr as Readable)
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(await said).toMatch(/^error: the result cannot be written: ENOSPC.*\n$/)
+  await full.close()
+})
+
+it('a home that is nowhere is no reason to keep keys and payments wherever one happens to be', async () => {
+  const cwd = join(home.folder, 'cwd')
+  await mkdir(cwd)
+  const child = start(['keys', 'pin', 'a'.repeat(64)], {
+    cwd,
+    env: { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' },
+  })
+  const said = text(child.stderr as Readable)
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(await said).toMatch(/where your home is\nhint: {2}set HOME/)
+  expect(await readdir(cwd)).toEqual([])
+})

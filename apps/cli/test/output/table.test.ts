@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { pairs, table, width } from '../../src/output/table.ts'
+
+describe('tables', () => {
+  it('align columns, figures to the right, and end without spaces', () => {
+    const columns = [{ title: 'SIZE', isRight: true }, { title: 'NAME' }, { title: 'X' }]
+    const rows = [
+      ['1 B', 'a', ''],
+      ['1000 B', 'long name', 'y'],
+    ]
+    expect(table(columns, rows)).toBe('  SIZE  NAME       X\n   1 B  a\n1000 B  long name  y')
+  })
+
+  it('are as long as they must be', () => {
+    const rows = Array.from({ length: 300_000 }, (_, i) => [`file ${i}`])
+    expect(table([{ title: 'NAME' }], rows).split('\n')).toEqual(['NAME', ...rows.flat()])
+  })
+
+  it('count what a terminal shows: wide characters twice, accents and colours not at all', () => {
+    expect(['ab', '日本', 'e\u0301', '\u001b[31mred\u001b[39m', '🔑'].map(width)).toEqual([2, 4, 1, 3, 2])
+    expect(
+      pairs([
+        ['日', '1'],
+        ['abc', '2'],
+      ]),
+    ).toBe('日   1\nabc  2')
+  })
+})

@@ -1,0 +1,67 @@
+import type { PaymentLeg } from '@svc/api/quote'
+import { ASSETS } from '@svc/payments/assets'
+import { memoryJournal } from '@svc/sdk/journal'
+import { KNOWN_ASSETS } from '@svc/sdk/wallets/known-assets'
+import { describe, expect, it } from 'vitest'
+import { askedAmount } from '../../src/purchases/asked-amount.ts'
+import { beginPurchase, endPurchase } from '../../src/purchases/unfinished.ts'
+
+const buyer = { seller: 'https://gateway.example', address: 'me' }
+
+describe('purchases whose end was not seen', () => {
+  it('are gone on with by whoever orders the same again, until they have ended', async () => {
+    const journal = memoryJournal()
+    const first = await beginPurchase(journal, buyer, '--units 1', 0)
+    expect(first).toMatchObject({ since: null, others: [] })
+    const again = await beginPurchase(journal, buyer, '--units 1', 5000)
+    expect(again).toEqual({ intent: first.intent, since: '1970-01-01T00:00:00.000Z', others: [] })
+    await endPurchase(journal, buyer, first.intent)
+    expect((await beginPurchase(journal, buyer, '--units 1', 9000)).intent).not.toBe(first.intent)
+  })
+
+  it('are told apart by order, buyer and seller, and each is told of to the buyer of others', async () => {
+    const journal = memoryJournal()
+    const one = await beginPurchase(journal, buyer, '--units 1', 0)
+    const two = await beginPurchase(journal, buyer, '--units 2', 0)
+    expect(two).toMatchObject({ since: null, others: [{ intent: one.intent, order: '--units 1' }] })
+    for (const stranger of [
+      { ...buyer, address: 'you' },
+      { ...buyer, seller: 'https://b.example' },
+    ])
+      expect(await beginPurchase(journal, stranger, '--units 1', 0)).toMatchObject({ since: null, others: [] })
+    await endPurchase(journal, buyer, one.intent)
+    expect(await beginPurchase(journal, buyer, '--units 2', 0)).toMatchObject({ intent: two.intent, others: [] })
+  })
+
+  it('are one where two begin at the same moment', async () => {
+    const journal = memoryJournal()
+    const begun = await Promise.all([0, 0, 0].map((now) => beginPurchase(journal, buyer, '--units 1', now)))
+    expect(new Set(begun.map(({ intent }) => intent)).size).toBe(1)
+  })
+})
+
+function leg(network: string, asset: string, amount: string, name: string, decimals: number): PaymentLeg {
+  const extra = { name, decimals, human_amount: '0.01', pay_req_id: '', quote_schema: 'svc_quote_v4' } as const
+  return { scheme: 'exact', network, amount, asset, payTo: '', maxTimeoutSeconds: 300, extra }
+}
+
+describe('what is asked for', () => {
+  it('is shown with its ticker, and with its address where that is not known to everybody', () => {
+    for (const { network, ticker, decimals, defaultAddress } of ASSETS) {
+      const amount = `25${'0'.repeat(decimals)}`
+      const text = askedAmount(leg(network.caip2, defaultAddress ?? 'Token', amount, ticker, decimals))
+      expect(text).toBe(defaultAddress === null ? `25 ${ticker} (the token Token)` : `25 ${ticker}`)
+    }
+  })
+
+  it('PAY-25 is known to the client as gateways sell it', () => {
+    const sold = ASSETS.flatMap(({ network, ticker, decimals, defaultAddress }) =>
+      defaultAddress === null ? [] : [{ network: network.caip2, ticker, decimals, address: addressOf(defaultAddress) }],
+    )
+    expect(KNOWN_ASSETS).toEqual(sold)
+  })
+})
+
+function addressOf(text: string): string {
+  return text.startsWith('0x') ? text.toLowerCase() : text
+}

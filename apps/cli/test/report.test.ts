@@ -1,0 +1,79 @@
+import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import { describe, expect, it } from 'vitest'
+import { Failure, Interrupted, NotVerified, UsageError } from '../src/failures.ts'
+import { report, tell } from '../src/report.ts'
+import { testWorld } from './world.ts'
+
+const refusal = (hint?: string) =>
+  new GatewayError(
+    409,
+    { error: 'attestation_not_available', message: 'none yet', request_id: 'req_1', ...(hint && { hint }) },
+    null,
+  )
+
+describe('how commands end', () => {
+  it.each([
+    [new Failure('x'), 1],
+    [new UsageError('x'), 2],
+    [new NotVerified('x'), 3],
+    [new UntrueAnswer('x'), 3],
+    [new BytesDiffer('a', 'b', 'c'), 3],
+    [new PaymentError('not_moved', 'x'), 1],
+    [new PaymentError('may_have_moved', 'x'), 4],
+    [new PaymentError('moved', 'x'), 4],
+    [new PaymentError('may_have_moved', 'x', { cause: new Interrupted() }), 4],
+    [new PaymentError('not_moved', 'x', { cause: new Interrupted() }), 130],
+    [new PaymentError('not_moved', 'x', { cause: new UsageError('x') }), 2],
+    [new PaymentError('not_moved', 'x', { cause: new UntrueAnswer('x') }), 3],
+    [new Interrupted(), 130],
+    [new DOMException('x', 'AbortError'), 130],
+    [new TypeError('x'), 1],
+    [refusal(), 1],
+  ])('%s ends with %i', (error, exitCode) => {
+    expect(tell(error).exitCode).toBe(exitCode)
+  })
+
+  it("gives the gateway's hint first, and then our own", () => {
+    expect(tell(refusal('theirs')).hint).toMatch(/^theirs; here: .*svc attest/)
+    expect(tell(refusal()).hint).toContain('svc attest')
+    const payment = new PaymentError('moved', 'paid, but none yet', { tx: 'tx1', cause: refusal('theirs') })
+    expect(tell(payment)).toMatchObject({
+      message: 'paid, but none yet (payment tx1)',
+      hint: expect.stringMatching(/^theirs; then run the same command again/),
+    })
+  })
+
+  it('says what to do when no gateway answers', () => {
+    expect(tell(new NoAnswer('no answer'))).toMatchObject({ exitCode: 1, hint: expect.stringContaining('--gateway') })
+  })
+
+  it('asks for the address where something else answers there', () => {
+    expect(tell(new GatewayError(404, null, null)).hint).toContain('--gateway')
+  })
+
+  it('speaks of a proxy where there is one that Node does not use', () => {
+    const hintWith = (env: Record<string, string>) => {
+      const { world, stderr } = testWorld(env)
+      report(world, new NoAnswer('no answer'), { json: false })
+      return stderr()
+    }
+    expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128' })).toContain('NODE_USE_ENV_PROXY=1')
+    expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128', NODE_USE_ENV_PROXY: '1' })).toContain('--gateway')
+  })
+
+  it('says of money that did not move that it did not', () => {
+    expect(tell(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
+  })
+
+  it('lets no gateway steer the terminal', () => {
+    const { world, stderr } = testWorld({})
+    report(
+      world,
+      new GatewayError(400, { error: 'x', message: '\u001b[2J', hint: '\u001b]0;', request_id: 'r' }, null),
+      {
+        json: false,
+      },
+    )
+    expect(stderr()).not.toContain('\u001b')
+  })
+})

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { fromBase58, toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonDocument, openHome, type TestHome } from '../world.ts'
+
+const seed = randomBytes(32)
+const publicKey = ed25519Signer(seed).publicKey
+const keypair = [...seed, ...publicKey]
+const address = toBase58(publicKey)
+const [evm, otherEvm] = DEV_PAYERS as [(typeof DEV_PAYERS)[0], (typeof DEV_PAYERS)[0]]
+
+let home: TestHome
+beforeAll(async () => {
+  home = await openHome()
+})
+afterAll(() => home.leave())
+
+async function keyFile(name: string, text: string, mode = 0o600): Promise<string> {
+  const path = join(home.folder, name)
+  await writeFile(path, text)
+  await chmod(path, mode)
+  return path
+}
+
+async function walletsOf(args: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const { stdout } = await home.svc(['whoami', '--json', ...args], { env })
+  return jsonDocument<{ wallets: { address: string }[] }>(stdout).wallets.map((wallet) => wallet.address)
+}
+
+describe('the wallet that is used', () => {
+  it('is refused where others can read it, with the command that mends it', async () => {
+    const file = await keyFile("it's.json", JSON.stringify(keypair), 0o640)
+    const { exitCode, stderr } = await home.svc(['whoami', '--wallet', file])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`chmod 600 '${file.replace("'", `'\\''`)}'`)])
+  })
+
+  it('is the one of the option; else those of the variables; else the one of the Solana tools', async () => {
+    const solana = await keyFile('solana.json', JSON.stringify(keypair))
+    const other = await keyFile('other', otherEvm.privateKey)
+    const env = { SVC_WALLET: solana, SVC_EVM_KEY: evm.privateKey }
+    expect(await walletsOf([])).toEqual([])
+    expect(await walletsOf([], env)).toEqual([address, evm.address.toLowerCase()])
+    expect(await walletsOf(['--wallet', other], env)).toEqual([otherEvm.address.toLowerCase()])
+    await mkdir(join(home.folder, '.config', 'solana'), { recursive: true })
+    await keyFile('.config/solana/id.json', JSON.stringify(keypair))
+    expect(await walletsOf([])).toEqual([address])
+    expect(await walletsOf([], { SVC_EVM_KEY: evm.privateKey })).toEqual([evm.address.toLowerCase()])
+  })
+
+  it('is never shown', async () => {
+    const file = await keyFile('secret', evm.privateKey)
+    for (const args of [['whoami'], ['config'], ['whoami', '--json']]) {
+      const { stdout, stderr } = await home.svc([...args, '--wallet', file], { env: { SVC_DEBUG: '1' } })
+      expect(stdout + stderr).not.toContain(evm.privateKey.slice(2, 20))
+    }
+  })
+
+  it('must be there, and a key', async () => {
+    expect(await home.svc(['whoami', '--wallet', '/nowhere'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('no such file'),
+    })
+    const env = { SVC_EVM_KEY: toBase58(Uint8Array.from(keypair)) }
+    expect(await home.svc(['whoami'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('no EVM'),
+    })
+    expect(fromBase58(address, 32)).not.toBeNull()
+  })
+})

@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto'
+import { lockerId } from '@svc/protocol/ids'
+import { seedOracleRecord } from '@svc/testbed/seed-statements'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findLockerOf } from '../../src/files/store.ts'
+import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  type SignedCall,
+  type TestLocker,
+} from '../auth/lockers.ts'
+import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
+
+let harbour: Harbour
+let house: LockerHouse
+let locker: TestLocker
+const operator = ed25519Identity()
+beforeAll(async () => {
+  harbour = await openHarbour()
+  house = await harbour.open({ ATTEST_PUSH: 'false' })
+  locker = await house.locker(ed25519Identity(), { operators: [operator] })
+  await locker.put('a', 'a')
+  await attest(house, locker)
+})
+afterAll(() => harbour.stop())
+
+const ask = (changes?: Partial<SignedCall>, who?: Identity) => askToPush<unknown>(house, locker, changes, who)
+const UNKNOWN = `rcpt_${'0'.repeat(32)}`
+
+describe('who may publish', () => {
+  it.each(['ed25519', 'secp256k1'])('ATT-22 the payer, with an %s key', async (sigAlg) => {
+    const own = await filledLocker(house, sigAlg === 'ed25519' ? ed25519Identity() : evmIdentity())
+    await attest(house, own)
+    expect(await push(house, own)).toMatchObject({ status: 'pushed' })
+  })
+
+  it('ATT-22 ENV-21 AMB-89 T-28 no operator, whatever ops he writes, no stranger, nobody without a signature', async () => {
+    expectRefusal(await ask({}, operator), 403, 'OWNER_REQUIRED')
+    expectRefusal(await ask({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
+    expectRefusal(await ask({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await ask({ ops: ['locker:write', 'locker:admin'] }), 403, 'MISSING_OPS')
+    const unsigned = await house.send('POST', '/v1/attest/push', { receipt_id: locker.receiptId })
+    expectRefusal(unsigned, 422, 'validation_error')
+    await expectAnchors(house, harbour.chain, locker, [false])
+  })
+
+  it('T-10 as often as a signer may', async () => {
+    const strict = await harbour.open({ ANCHOR_KIND: 'off', ATTEST_PUSH: 'false', RATE_LIMIT_SIGNER: '3' })
+    const own = await filledLocker(strict)
+    await attest(strict, own)
+    const statuses = []
+    for (let i = 0; i < 2; i++) statuses.push((await askToPush(strict, own)).status)
+    expect(statuses).toEqual([200, 429])
+  })
+})
+
+describe('what a push must say', () => {
+  it('ENV-12 ATT-11 the receipt of the envelope; another is a mismatch, whoever it belongs to', async () => {
+    const other = await filledLocker(house, locker.owner)
+    await attest(house, other)
+    for (const receipt_id of [other.receiptId, UNKNOWN, '', "'; drop table statements; --"])
+      expectRefusal(await ask({ body: { receipt_id } }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await ask({ receiptId: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await ask({ receiptId: UNKNOWN, body: { receipt_id: UNKNOWN } }), 404, 'receipt_not_found')
+    expectRefusal(await ask({ lockerId: lockerId(other.receiptId) }), 401, 'LOCKER_ID_MISMATCH')
+    for (const of of [locker, other]) await expectAnchors(house, harbour.chain, of, [false])
+  })
+
+  it('ATT-11 a receipt', async () => {
+    for (const body of [
+      {},
+      { receipt_id: 5 },
+      { receipt_id: null },
+      { receipt_id: [locker.receiptId] },
+      { receipt_id: '\0' },
+      [],
+      'null',
+    ])
+      expectRefusal(await ask({ body }), 422, 'validation_error')
+  })
+
+  it('ENV-07 ENV-13 T-04 under its own hash, once', async () => {
+    const body_sha256 = hash('sha256', JSON.stringify({ receipt_id: UNKNOWN }))
+    expectRefusal(await ask({ envelope: { body_sha256 } }), 403, 'BODY_HASH_MISMATCH')
+    const envelope = { nonce: 'ab'.repeat(16) }
+    expect((await ask({ envelope })).status).toBe(200)
+    expectRefusal(await ask({ envelope }), 403, 'NONCE_REPLAYED')
+    await expectAnchors(house, harbour.chain, locker, [true])
+  })
+})
+
+describe('what there must be to publish', () => {
+  it('ATT-11 SHAPE-12 an attestation: else 409, and what to do about it', async () => {
+    const own = await filledLocker(house)
+    const none = await askToPush<{ hint: string }>(house, own)
+    expectRefusal(none, 409, 'attestation_not_available')
+    expect(none.body.hint).toContain(`POST /v1/storage/attest?receipt_id=${own.receiptId}`)
+    await queueToAttest(house, own)
+    const pending = await askToPush<{ hint: string }>(house, own)
+    expectRefusal(pending, 409, 'attestation_not_available')
+    expect(pending.body.hint).toContain('being computed')
+    await house.gateway.context.queue.drain()
+    expect(await push(house, own)).toMatchObject({ status: 'pushed' })
+  })
+
+  it('ATT-11 VER-15 a statement: records of the oracle era have none, the next attestation has', async () => {
+    const own = await filledLocker(house)
+    const { context } = house.gateway
+    const row = await findLockerOf(context.database.db, { locker_id: own.lockerId })
+    await seedOracleRecord(context, row!)
+    const before = await statusOf(house, own)
+    expectRefusal(await askToPush(house, own), 409, 'attestation_not_available')
+    expect(await statusOf(house, own)).toEqual(before)
+    await attest(house, own)
+    expect(await push(house, own)).toMatchObject({ status: 'pushed' })
+    await expectAnchors(house, harbour.chain, own, [false, true])
+  })
+})

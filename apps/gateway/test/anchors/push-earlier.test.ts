@@ -1,0 +1,57 @@
+import type { AnchorError } from '@svc/api/attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/lying-node'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { attest, statusOf } from '../attestations/attest.ts'
+import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push, transactionsOf } from './anchors.ts'
+import { forgetfully, muteFor } from './trouble.ts'
+
+let harbour: Harbour
+beforeAll(async () => {
+  harbour = await openHarbour()
+})
+afterAll(() => harbour.stop())
+afterEach(() => harbour.node.behave(honestly))
+
+forEachDatabase('a statement that follows one whose transaction is open', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await harbour.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+  })
+  beforeEach(async () => {
+    locker = await filledLocker(house)
+  })
+
+  it('T-19 ATT-04 waits, says so, and is published when the earlier cannot come any more', async () => {
+    harbour.node.behave(forgetfully)
+    await attest(house, locker)
+    await locker.put('b', 'b')
+    const { push_result, attestation } = await attest(house, locker)
+    const error = { retryable: true, ambiguous: false, tx_signature: null }
+    expect(push_result).toMatchObject({ status: 'failed', reason: 'earlier_statement_open', error })
+    expect(attestation).toMatchObject({ evidence_seq: 2, anchor: null, last_anchor_error: push_result.error })
+    const again = await askToPush<{ details: AnchorError }>(house, locker)
+    expectRefusal(again, 502, 'anchor_failed')
+    const { status, anchor_error } = (await statusOf(house, locker))!
+    expect([status, JSON.parse(anchor_error!)]).toEqual(['computed', again.body.details])
+    harbour.node.behave(honestly)
+    harbour.chain.expireBlockhashes()
+    expect(await transactionsOf(harbour.chain, () => push(house, locker))).toBe(1)
+    await expectAnchors(house, harbour.chain, locker, [false, true])
+  })
+
+  it('T-19 ATT-03 finds that the earlier has landed, gives it its anchor, and gets its own', async () => {
+    harbour.node.behave(muteFor('getSignatureStatuses'))
+    await attest(house, locker)
+    harbour.node.behave(honestly)
+    await locker.put('b', 'b')
+    const sent = await transactionsOf(harbour.chain, async () => {
+      const { anchor } = (await attest(house, locker)).push_result
+      expect(anchor?.payload).toMatchObject({ seq: 2 })
+    })
+    expect(sent).toBe(1)
+    await expectAnchors(house, harbour.chain, locker, [true, true])
+  })
+})

@@ -1,0 +1,71 @@
+// For tests: nodes that fail in one way or another.
+
+import { type Behaviour, type Call, honestly, type Reply } from '@svc/devnet/lying-node'
+
+const OUT_OF_ORDER: Reply = { status: 503, body: 'out of order' }
+export const DOWN: Behaviour = () => OUT_OF_ORDER
+
+export function downFor(method: string): Behaviour {
+  return (call) => (call.method === method ? OUT_OF_ORDER : honestly(call))
+}
+
+/** Does what it is asked, and does not say so. */
+export function muteFor(...methods: string[]): Behaviour {
+  return async (call) => {
+    const answer = await honestly(call)
+    return methods.includes(call.method) ? OUT_OF_ORDER : answer
+  }
+}
+
+/** Has not seen any transaction. */
+export async function blindly(call: Call): Promise<Reply> {
+  const { body } = await honestly(call)
+  if (call.method !== 'getSignatureStatuses') return { body }
+  const { result, ...answer } = JSON.parse(body) as { result: { value: unknown[] } } // what the method answers
+  return { body: JSON.stringify({ ...answer, result: { ...result, value: result.value.map(() => null) } }) }
+}
+
+/** Says of every transaction that it would fail. */
+export async function refusingly(call: Call): Promise<Reply> {
+  const err = { InstructionError: [0, { Custom: 7 }] }
+  const answer = { jsonrpc: '2.0', id: 1, result: { context: { slot: 1 }, value: { err } } }
+  return call.method === 'simulateTransaction' ? { body: JSON.stringify(answer) } : honestly(call)
+}
+
+/** Takes transactions and forgets them. */
+export async function forgetfully(call: Call): Promise<Reply> {
+  const taken = `{"jsonrpc":"2.0","id":1,"result":"${'1'.repeat(64)}"}`
+  return call.method === 'sendTransaction' ? { body: taken } : honestly(call)
+}
+
+export interface Hold {
+  behaviour: Behaviour
+  /** It has come so far. */
+  reached: Promise<void>
+  letGo(): void
+}
+
+export interface HoldOptions {
+  /** Before the chain hears of the call, or before its answer is given. */
+  when?: 'before' | 'after'
+  answer?: (call: Call) => Promise<Reply>
+}
+
+/** Keeps one call of a method waiting. */
+export function holdAt(method: string, { when = 'before', answer = honestly }: HoldOptions = {}): Hold {
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let isTaken = false
+  return {
+    reached: reached.promise,
+    letGo: held.resolve,
+    async behaviour(call) {
+      if (isTaken || call.method !== method) return honestly(call)
+      isTaken = true
+      const early = when === 'after' ? await answer(call) : null
+      reached.resolve()
+      await held.promise
+      return early ?? answer(call)
+    },
+  }
+}

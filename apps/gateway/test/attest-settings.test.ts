@@ -1,0 +1,58 @@
+import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { describe, expect, it } from 'vitest'
+import { readAttestConfig } from '../src/attest-settings.ts'
+
+function read(variables: Variables = {}) {
+  const settings = new SettingsReader(variables)
+  const config = readAttestConfig(settings)
+  settings.done()
+  return config
+}
+
+describe('settings of attestations', () => {
+  it('CRON-01 CRON-03 CRON-04 CRON-05 AMB-34 FILE-32 have their defaults', () => {
+    expect(read()).toEqual({
+      checkMode: 'recorded_hashes',
+      isAutomatic: false,
+      cron: { isEnabled: false, isPushed: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
+    })
+  })
+
+  it('CRON-02 CRON-05 are read as they are set', () => {
+    const set = read({
+      ATTEST_CHECK_MODE: 'bytes_hashed',
+      AUTO_REATTEST: 'true',
+      CRON_ATTEST_ENABLED: 'true',
+      CRON_ATTEST_PUSH: 'true',
+      CRON_ATTEST_BATCH_SIZE: '7',
+      CRON_ATTEST_MIN_AGE_HOURS: '1',
+      CRON_ATTEST_FILTER: 'tier',
+      CRON_ATTEST_TIERS: 'gold,silver',
+    })
+    expect(set).toEqual({
+      checkMode: 'bytes_hashed',
+      isAutomatic: true,
+      cron: {
+        isEnabled: true,
+        isPushed: true,
+        batchSize: 7,
+        minAgeHours: 1,
+        filter: 'tier',
+        tiers: ['gold', 'silver'],
+      },
+    })
+  })
+
+  it.each([
+    ['ATTEST_CHECK_MODE', 'none'],
+    ['AUTO_REATTEST', 'yes'],
+    ['CRON_ATTEST_ENABLED', '1'],
+    ['CRON_ATTEST_BATCH_SIZE', '0'],
+    ['CRON_ATTEST_MIN_AGE_HOURS', '-1'],
+    ['CRON_ATTEST_FILTER', 'some'],
+    ['CRON_ATTEST_FILTER', 'tier'],
+    ['CRON_ATTEST_TIERS', 'gold'],
+  ])('CFG-01 %s=%s is refused by name', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(name)
+  })
+})

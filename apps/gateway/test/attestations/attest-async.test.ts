@@ -1,0 +1,155 @@
+import { rm } from 'node:fs/promises'
+import type { AttestQueued } from '@svc/api/attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { ProviderError } from '@svc/storage/provider'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ATTEST_ATTEMPTS } from '../../src/attestations/attest-job.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
+import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
+
+forEachDatabase('attesting later', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  let storage: WatchedStorage
+  let isStorageAway = false
+  beforeAll(async () => {
+    storage = await watchedStorage()
+    const local = storage.providers.named('gcs')
+    const absent: typeof local.absent = async (keys) => {
+      if (isStorageAway) throw new ProviderError('unavailable', new Error('unplugged'))
+      return local.absent(keys)
+    }
+    const providers = { ...storage.providers, named: () => ({ ...local, absent }) }
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
+    house = await openLockerHouse(variables, { providers })
+  })
+  afterAll(async () => {
+    await house.close()
+    await storage.remove()
+  })
+  beforeEach(async () => {
+    isStorageAway = false
+    locker = await house.locker(ed25519Identity())
+  })
+  const drain = () => house.gateway.context.queue.drain()
+  const deadLetters = () => house.gateway.context.queue.deadLetters()
+
+  it('ATT-05 ATT-09 STATE-09 SHAPE-11 is answered at once, with a stub; then the record is there', async () => {
+    await locker.put('a', 'a')
+    const { receiptId: receipt_id, lockerId: locker_id } = locker
+    const { baseUrl } = house.gateway.context.config.http
+    expect(await queueToAttest(house, locker)).toEqual({
+      ok: true,
+      receipt_id,
+      locker_id,
+      attestation_status: 'pending',
+      queued: true,
+      job_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      push_result: null,
+      verify_url: `${baseUrl}/v1/storage/verify?receipt_id=${receipt_id}`,
+      poll_after_sec: 2,
+    })
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'pending', sequence: null, proof_id: null })
+    expect(await statementsOf(house, locker)).toEqual([])
+    house.clock.advance(5)
+    expect((await drain()).done).toBeGreaterThan(0)
+    const since = Math.floor(house.clock.now() / 1000)
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1, status_since: since })
+    expect(await attest(house, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
+  })
+
+  it('AMB-56 ATT-21 nothing confirmed is refused at once, without a stub, also where there is a record', async () => {
+    expectRefusal(await askToAttest(house, locker, { sync: false }), 409, 'EMPTY_FILE_LIST')
+    expect(await statusOf(house, locker)).toBeNull()
+    await locker.put('a', 'a')
+    await attest(house, locker)
+    await locker.call(['locker:write'], 'DELETE', '/files/a')
+    expectRefusal(await askToAttest(house, locker, { sync: false }), 409, 'EMPTY_FILE_LIST')
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
+  })
+
+  it('STATE-09 AMB-33 a record stays readable until the next replaces it; unchanged, it stays', async () => {
+    await locker.put('a', 'a')
+    const first = await attest(house, locker)
+    await locker.put('b', 'b')
+    expect(await queueToAttest(house, locker)).toMatchObject({ attestation_status: 'computed', queued: true })
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    await drain()
+    expect(await statusOf(house, locker)).toMatchObject({ sequence: 2, proof_id: first.attestation.proof_id })
+    expect((await queueToAttest(house, locker)).attestation_status).toBe('computed')
+    await drain()
+    expect(await expectChain(house, locker)).toHaveLength(2)
+  })
+
+  it('EVT-02 asked for many times while it waits, it is done once', async () => {
+    await locker.put('a', 'a')
+    const asked = await Promise.all(Array.from({ length: 10 }, () => queueToAttest(house, locker)))
+    const ids = asked.map(({ job_id }) => job_id).filter((id): id is string => id !== null)
+    expect(ids).toHaveLength(1)
+    await drain()
+    expect(await expectChain(house, locker)).toHaveLength(1)
+  })
+
+  it('STATE-10 a statement made meanwhile takes the place of the stub, and the job finds it', async () => {
+    await locker.put('a', 'a')
+    await queueToAttest(house, locker)
+    await attest(house, locker)
+    expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await expectChain(house, locker)).toHaveLength(1)
+  })
+
+  it('AMB-44 what can never be done is a dead letter, and its stub is gone', async () => {
+    await locker.put('a', 'a')
+    const { job_id } = await queueToAttest(house, locker)
+    await rm(await objectPath(house, locker, 'a'))
+    expect((await drain()).dead).toBe(1)
+    expect(await statusOf(house, locker)).toBeNull()
+    const [dead] = await deadLetters()
+    expect(dead).toMatchObject({ id: job_id, kind: 'attest', error: expect.stringContaining('EMPTY_FILE_LIST') })
+    await locker.put('a', 'again')
+    await queueToAttest(house, locker)
+    await drain()
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+  })
+
+  it('AMB-44 STATE-09 trouble that passes leaves the stub, and the job is tried again', async () => {
+    await locker.put('a', 'a')
+    await queueToAttest(house, locker)
+    isStorageAway = true
+    expect((await drain()).failed).toBe(1)
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'pending' })
+    expectRefusal(await askToAttest(house, locker), 503, 'STORAGE_UNAVAILABLE')
+    isStorageAway = false
+    house.clock.advance(3600)
+    await drain()
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+  })
+
+  it('AMB-44 trouble that does not pass ends as what can never be done', async () => {
+    await locker.put('a', 'a')
+    const { job_id } = await queueToAttest(house, locker)
+    isStorageAway = true
+    for (let attempt = 1; attempt < ATTEST_ATTEMPTS; attempt++) {
+      expect((await drain()).dead).toBe(0)
+      expect(await statusOf(house, locker)).toMatchObject({ status: 'pending' })
+      house.clock.advance(2 * 3600)
+    }
+    expect((await drain()).dead).toBe(1)
+    expect(await statusOf(house, locker)).toBeNull()
+    expect((await deadLetters())[0]).toMatchObject({ id: job_id, attempts: ATTEST_ATTEMPTS })
+  })
+})
+
+describe('a gateway that does its jobs itself', () => {
+  it('ATT-05 EVT-02 computes what it was asked for without being told again', async () => {
+    const house = await openLockerHouse({ RUN_JOBS: 'true' })
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', 'a')
+    const { status } = await askToAttest<AttestQueued>(house, locker, { sync: false })
+    expect(status).toBe(202)
+    await expect.poll(() => statusOf(house, locker)).toMatchObject({ status: 'computed' })
+    await house.close()
+  })
+})

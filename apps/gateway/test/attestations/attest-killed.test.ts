@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { freePort } from '@svc/devnet/free-port'
+import { expect, it, onTestFinished } from 'vitest'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { expectChain, queueToAttest, statusOf } from './attest.ts'
+
+const PROGRAM = fileURLToPath(new URL('./programs/attest-until-killed.ts', import.meta.url))
+
+forEachDatabase('a gateway that is killed in the middle of attesting', (database) => {
+  it('STATE-09 T-18 EVID-10 leaves the job to another, which makes the one statement', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files') }
+    const heir = await openLockerHouse(variables)
+    onTestFinished(heir.close)
+    const locker = await heir.locker(ed25519Identity())
+    await locker.put('a', 'a')
+    await queueToAttest(heir, locker)
+
+    const victim = spawn(process.execPath, [PROGRAM, String(heir.clock.now())], {
+      env: {
+        ...variables,
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        SVC_MODE: 'development',
+        HOST: '127.0.0.1',
+        PORT: String(await freePort()),
+        DATA_DIR: folder,
+        LOG_LEVEL: 'silent',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void victim.kill('SIGKILL'))
+    const exited = once(victim, 'exit')
+    await once(createInterface(victim.stdout), 'line')
+    const { queue } = heir.gateway.context
+    expect((await queue.counts()).attest).toMatchObject({ running: 1 })
+    victim.kill('SIGKILL')
+    await exited
+
+    // As long as it may be alive it is left alone.
+    await queue.drain()
+    expect(await statusOf(heir, locker)).toMatchObject({ status: 'pending' })
+    // Its lease ends, and then the pause after a run that failed.
+    for (let hour = 0; hour < 2; hour++) {
+      heir.clock.advance(3600)
+      await queue.drain()
+    }
+    expect(await statusOf(heir, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    expect(await expectChain(heir, locker)).toHaveLength(1)
+    expect((await queue.counts()).attest).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
+  })
+})

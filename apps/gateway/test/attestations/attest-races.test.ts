@@ -1,0 +1,191 @@
+import { rm } from 'node:fs/promises'
+import type { AttestAnswer } from '@svc/api/attestations'
+import { createFreshDatabase, type FreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { askToAttest, attest, expectChain, type HeldStorage, heldStorage, objectPath } from './attest.ts'
+
+const names = ({ attestation }: AttestAnswer) => attestation.files.map(({ filename }) => filename)
+
+/** Each confirms a file of its own and then attests, all at once, at one gateway or another. */
+async function confirmAndAttest(doors: [LockerHouse, TestLocker][], count: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const [house, locker] = doors[i % doors.length]!
+      await locker.put(`file-${i}`, `bytes of ${i}`)
+      // What was confirmed before is in what is attested after.
+      expect(names(await attest(house, locker))).toContain(`file-${i}`)
+    }),
+  )
+}
+
+forEachDatabase('many who attest at one gateway', (database) => {
+  let house: LockerHouse
+  let storage: HeldStorage
+  let locker: TestLocker
+  beforeAll(async () => {
+    storage = await heldStorage()
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
+    house = await openLockerHouse(variables, { providers: storage.providers })
+  })
+  afterAll(async () => {
+    await house.close()
+    await storage.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+  })
+
+  it('T-18 EVID-10 EVID-11 EVID-01 make one chain, and each finds what it has confirmed', async () => {
+    await confirmAndAttest([[house, locker]], 20)
+    const records = await expectChain(house, locker)
+    expect(records.at(-1)!.file_count).toBe(20)
+    expect(new Set(records.map(({ file_count }) => file_count)).size).toBe(records.length)
+  })
+
+  it('T-10 T-18 share one run, and its statement', async () => {
+    await locker.put('a', 'a')
+    const before = storage.asked()
+    const held = storage.hold()
+    const asking = Array.from({ length: 20 }, () => attest(house, locker))
+    await held.began
+    held.letGo()
+    const answers = await Promise.all(asking)
+    expect(storage.asked() - before).toBe(1)
+    expect(new Set(answers.map(({ attestation }) => JSON.stringify(attestation))).size).toBe(1)
+    expect(await expectChain(house, locker)).toHaveLength(1)
+  })
+
+  it('T-17 who comes after a change is not given what was read before it', async () => {
+    await locker.put('a', 'a')
+    const held = storage.hold()
+    const early = attest(house, locker)
+    await held.began
+    await locker.put('b', 'b')
+    const late = attest(house, locker)
+    held.letGo()
+    expect([names(await early), names(await late)]).toEqual([['a'], ['a', 'b']])
+    await expectChain(house, locker)
+  })
+
+  it('T-17 nor the refusal of those before', async () => {
+    await locker.put('lost', 'lost')
+    await rm(await objectPath(house, locker, 'lost'))
+    const held = storage.hold()
+    const early = askToAttest(house, locker)
+    await held.began
+    await locker.put('b', 'b')
+    const late = attest(house, locker)
+    held.letGo()
+    expectRefusal(await early, 409, 'EMPTY_FILE_LIST')
+    expect(names(await late)).toEqual(['b'])
+  })
+
+  it('T-17 a file that is put anew while it is being attested is attested as it was read', async () => {
+    await locker.put('a', 'before')
+    const held = storage.hold()
+    const answer = attest(house, locker)
+    await held.began
+    await locker.put('a', 'after', { confirm: false })
+    held.letGo()
+    expect((await answer).attestation.files).toMatchObject([{ filename: 'a', size_bytes: 6 }])
+    expectRefusal(await askToAttest(house, locker), 409, 'EMPTY_FILE_LIST')
+  })
+})
+
+describe('two gateways with one database and one storage', () => {
+  let database: FreshDatabase
+  let storages: [HeldStorage, HeldStorage]
+  let houses: [LockerHouse, LockerHouse]
+  let lockers: [TestLocker, TestLocker]
+  beforeAll(async () => {
+    database = await createFreshDatabase('postgres')
+    const first = await heldStorage()
+    storages = [first, await heldStorage(first.folder)]
+    const open = ({ providers, folder }: HeldStorage) =>
+      openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder }, { providers })
+    houses = [await open(storages[0]), await open(storages[1])]
+  })
+  afterAll(async () => {
+    for (const house of houses) await house.close()
+    await storages[0].remove()
+    await database.drop()
+  })
+  beforeEach(async () => {
+    const owner = ed25519Identity()
+    const locker = await houses[0].locker(owner)
+    lockers = [locker, await houses[1].locker(owner, { receiptId: locker.receiptId })]
+  })
+
+  /** Runs at both, each read but not written. */
+  async function holdBoth(begin: (i: 0 | 1) => Promise<AttestAnswer>, between = async () => {}) {
+    const first = storages[0].hold()
+    const one = begin(0)
+    await first.began
+    await between()
+    const second = storages[1].hold()
+    const two = begin(1)
+    await second.began
+    return { one, two, letGo: [first.letGo, second.letGo] as const }
+  }
+  const attestAt = (i: 0 | 1) => attest(houses[i], lockers[i])
+  const forceAt = async (i: 0 | 1) => {
+    const body = { receipt_id: lockers[i].receiptId, force: true }
+    return (await houses[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
+  }
+
+  it('T-18 EVID-10 EVID-11 EVID-01 make one chain of all that is confirmed and attested meanwhile', async () => {
+    await confirmAndAttest(
+      [
+        [houses[0], lockers[0]],
+        [houses[1], lockers[1]],
+      ],
+      20,
+    )
+    const records = await expectChain(houses[0], lockers[0])
+    expect(records.at(-1)!.file_count).toBe(20)
+    expect(records.map(({ file_count }) => file_count)).toEqual(
+      records.map(({ file_count }) => file_count).toSorted((a, b) => a - b),
+    )
+  })
+
+  it('T-18 that read the same make one statement of it', async () => {
+    await lockers[0].put('a', 'a')
+    const { one, two, letGo } = await holdBoth(attestAt)
+    letGo[1]()
+    const made = await two
+    letGo[0]()
+    expect(await one).toEqual({ ...made, unchanged: true, verify_url: (await one).verify_url })
+    expect(made.unchanged).toBe(false)
+    expect(await expectChain(houses[0], lockers[0])).toHaveLength(1)
+  })
+
+  it('T-18 CRON-06 asked to make one in any case, both at once, make one', async () => {
+    await lockers[0].put('a', 'a')
+    await attestAt(0)
+    const { one, two, letGo } = await holdBoth(forceAt)
+    for (const go of letGo) go()
+    const answers = await Promise.all([one, two])
+    expect(answers.map(({ attestation }) => attestation.evidence_seq)).toEqual([2, 2])
+    expect(answers.map(({ unchanged }) => unchanged).sort()).toEqual([false, true])
+    expect(await expectChain(houses[0], lockers[0])).toHaveLength(2)
+  })
+
+  it('T-18 T-17 the later of two readings comes after the earlier, or in its place', async () => {
+    await lockers[0].put('a', 'a')
+    const confirmB = () => lockers[1].put('b', 'b')
+    const inOrder = await holdBoth(attestAt, confirmB)
+    inOrder.letGo[0]()
+    expect(names(await inOrder.one)).toEqual(['a'])
+    inOrder.letGo[1]()
+    expect((await inOrder.two).attestation).toMatchObject({ evidence_seq: 2, file_count: 2 })
+
+    await lockers[0].put('c', 'c')
+    const overtaken = await holdBoth(attestAt, () => lockers[1].put('d', 'd'))
+    overtaken.letGo[1]()
+    expect((await overtaken.two).attestation).toMatchObject({ evidence_seq: 3, file_count: 4 })
+    overtaken.letGo[0]()
+    expect(await overtaken.one).toMatchObject({ unchanged: true, attestation: { evidence_seq: 3, file_count: 4 } })
+    expect(await expectChain(houses[0], lockers[0])).toHaveLength(3)
+  })
+})

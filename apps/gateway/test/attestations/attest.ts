@@ -1,0 +1,98 @@
+// For tests: attesting over HTTP, as the owner of a locker.
+
+import { join } from 'node:path'
+import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
+import { expect } from 'vitest'
+import type { StatementTable } from '../../src/db/schema.ts'
+import type { Identity, LockerHouse, Reply, TestLocker } from '../auth/lockers.ts'
+import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
+
+export function askToAttest<Body = AttestAnswer>(
+  house: LockerHouse,
+  { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
+  { sync = true, who = owner }: { sync?: boolean; who?: Identity } = {},
+): Promise<Reply<Body>> {
+  const path = `/v1/storage/attest?receipt_id=${receiptId}${sync ? '&sync=true' : ''}`
+  return house.call<Body>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
+}
+
+export async function attest(house: LockerHouse, locker: TestLocker): Promise<AttestAnswer> {
+  const { status, body } = await askToAttest(house, locker)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+export async function queueToAttest(house: LockerHouse, locker: TestLocker): Promise<AttestQueued> {
+  const { status, body } = await askToAttest<AttestQueued>(house, locker, { sync: false })
+  expect(status, JSON.stringify(body)).toBe(202)
+  return body
+}
+
+/** Every statement of a receipt, oldest first. */
+export async function statementsOf({ gateway }: LockerHouse, { receiptId }: TestLocker): Promise<StatementTable[]> {
+  const { db } = gateway.context.database
+  return db.selectFrom('statements').selectAll().where('receipt_id', '=', receiptId).orderBy('sequence').execute()
+}
+
+/** That they are 1..n without a gap, each naming the one before it, all of one proof. */
+export async function expectChain(house: LockerHouse, locker: TestLocker): Promise<Attestation[]> {
+  const records = (await statementsOf(house, locker)).map(({ record }) => JSON.parse(record) as Attestation)
+  const bodies = records.map(({ envelope }) => envelope!.body)
+  expect(bodies.map(({ sequence }) => sequence)).toEqual(bodies.map((_, i) => i + 1))
+  const digests = records.map(({ envelope }) => envelope!.statement_digest)
+  expect(bodies.map(({ prev_statement_digest }) => prev_statement_digest)).toEqual([null, ...digests].slice(0, -1))
+  expect(new Set(bodies.map(({ proof_id }) => proof_id)).size).toBe(records.length > 0 ? 1 : 0)
+  return records
+}
+
+export async function statusOf({ gateway }: LockerHouse, { receiptId }: TestLocker) {
+  const { db } = gateway.context.database
+  const row = db.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** Where the local driver keeps a file's bytes: for tests that change them behind the gateway's back. */
+export async function objectPath({ gateway }: LockerHouse, { lockerId }: TestLocker, filename: string) {
+  const { config, database } = gateway.context
+  const { object_id } = await database.db
+    .selectFrom('files')
+    .select('object_id')
+    .where('locker_id', '=', lockerId)
+    .where('filename', '=', filename)
+    .executeTakeFirstOrThrow()
+  return join(config.storage.localFolder, 'objects', object_id!.slice(0, 2), object_id!)
+}
+
+/** Storage whose answers about what is absent can be held up: a run is then between reading and writing. */
+export interface HeldStorage extends WatchedStorage {
+  /** How often it was asked. */
+  asked(): number
+  /** The next question that is not held yet. */
+  hold(): { began: Promise<void>; letGo(): void }
+}
+
+export async function heldStorage(shared?: string): Promise<HeldStorage> {
+  const storage = await watchedStorage(shared)
+  const local = storage.providers.named('gcs')
+  const waiting: (() => Promise<void>)[] = []
+  let asked = 0
+  const absent: typeof local.absent = async (keys) => {
+    asked++
+    await waiting.shift()?.()
+    return local.absent(keys)
+  }
+  return {
+    ...storage,
+    providers: { ...storage.providers, named: () => ({ ...local, absent }) },
+    asked: () => asked,
+    hold() {
+      const began = Promise.withResolvers<void>()
+      const held = Promise.withResolvers<void>()
+      waiting.push(() => {
+        began.resolve()
+        return held.promise
+      })
+      return { began: began.promise, letGo: held.resolve }
+    },
+  }
+}

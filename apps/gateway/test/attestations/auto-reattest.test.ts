@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { confirm, confirmBatch, upload } from '../files/confirm/confirm.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
+import { attest, expectChain, queueToAttest, statusOf } from './attest.ts'
+
+const source = () => ({ stream: Readable.from([Buffer.from('fetched')]), contentType: null, size: null, finalUrl: '' })
+
+forEachDatabase('attesting after every confirmation', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    const variables = { DATABASE_URL: database.url, AUTO_REATTEST: 'true' }
+    house = await openLockerHouse(variables, { fetchSource: async () => source() })
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+  })
+
+  /** What is due when confirmations have been gathered. */
+  async function drain() {
+    house.clock.advance(2)
+    return house.gateway.context.queue.drain()
+  }
+  const records = () => expectChain(house, locker)
+
+  it('FILE-32 EVT-03 AMB-59 a statement follows, also the first, and no stub goes before it', async () => {
+    await upload(house, locker, 'a', 'a')
+    expect((await confirm(house, locker, 'a')).status).toBe(200)
+    expect(await statusOf(house, locker)).toBeNull()
+    await drain()
+    expect(await records()).toHaveLength(1)
+    await upload(house, locker, 'b', 'b')
+    await confirm(house, locker, 'b')
+    await drain()
+    expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 2])
+  })
+
+  it('FILE-32 SHAPE-24 one for a whole batch, none where nothing was confirmed', async () => {
+    const names = ['a', 'b', 'c']
+    for (const name of names) await upload(house, locker, name, name)
+    const reattest = async () => (await confirmBatch(house, locker, [...names, 'unknown'])).body.reattest
+    expect(await reattest()).toBe('queued')
+    expect(await reattest()).toBe('skipped')
+    await drain()
+    expect(await reattest()).toBe('skipped')
+    await drain()
+    expect((await records()).map(({ file_count }) => file_count)).toEqual([3])
+  })
+
+  it('FILE-32 confirmations one after the other are gathered', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) await locker.put(name, name)
+    await drain()
+    expect((await records()).map(({ file_count }) => file_count)).toEqual([4])
+  })
+
+  it('EVT-03 files that are confirmed as they come count as well: fetched ones, and those of sessions', async () => {
+    const { receiptId, lockerId, owner } = locker
+    const body = { locker_id: lockerId, receipt_id: receiptId, source_url: 'https://source.example/f' }
+    const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId, body }
+    expect((await house.call(owner, call)).status).toBe(200)
+    await drain()
+    expect(await records()).toHaveLength(1)
+    const session = await openTestSession(house, locker, { files: [{ filename: 'one' }, { filename: 'two' }] })
+    await session.raw(0, 'one')
+    await session.raw(0, 'two', { file: 1 })
+    await session.finalize()
+    await drain()
+    expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 3])
+  })
+
+  it('FILE-32 skipped when the owner attested meanwhile', async () => {
+    await locker.put('a', 'a')
+    await attest(house, locker)
+    await drain()
+    expect(await records()).toHaveLength(1)
+  })
+
+  it('FILE-32 T-17 nothing is left to say of a file that was deleted at once, and nobody is blamed', async () => {
+    await locker.put('a', 'a')
+    await locker.call(['locker:write'], 'DELETE', '/files/a')
+    expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await statusOf(house, locker)).toBeNull()
+    // Who asked for it is told, as ever, by the stub that goes.
+    await locker.put('b', 'b')
+    await queueToAttest(house, locker)
+    await locker.call(['locker:write'], 'DELETE', '/files/b')
+    expect((await drain()).dead).toBe(1)
+    expect(await statusOf(house, locker)).toBeNull()
+  })
+
+  it('FILE-32 a confirmation that is rolled back queues nothing', async () => {
+    const { queue, database, manifestChanged } = house.gateway.context
+    const undone = database.db.transaction().execute(async (tx) => {
+      expect(await manifestChanged(tx, { receipt_id: locker.receiptId })).toBe('queued')
+      throw new Error('no')
+    })
+    await expect(undone).rejects.toThrow('no')
+    expect((await queue.counts()).attest).toMatchObject({ waiting: 0, delayed: 0 })
+  })
+})
+
+describe('where that is off', () => {
+  it('FILE-32 EVT-03 nothing is attested that nobody asked for', async () => {
+    const house = await openLockerHouse()
+    const locker = await house.locker(ed25519Identity())
+    await upload(house, locker, 'a', 'a')
+    expect((await confirmBatch<ConfirmedFiles>(house, locker, ['a'])).body.reattest).toBe('off')
+    house.clock.advance(2)
+    await house.gateway.context.queue.drain()
+    expect(await statusOf(house, locker)).toBeNull()
+    await house.close()
+  })
+})

@@ -1,0 +1,125 @@
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createByteCheck } from '../../src/attestations/check-bytes.ts'
+import { createObjectReader } from '../../src/files/confirm/hash-object.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
+import { lockerRow } from '../files/files.ts'
+import { askToAttest, attest, expectChain, objectPath, queueToAttest, statusOf } from './attest.ts'
+
+interface Refusal {
+  details: { filenames: string[]; count: number }
+}
+
+forEachDatabase('attesting with all bytes hashed anew', (database) => {
+  let house: LockerHouse
+  let storage: WatchedStorage
+  let locker: TestLocker
+  beforeAll(async () => {
+    storage = await watchedStorage()
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, ATTEST_CHECK_MODE: 'bytes_hashed' }
+    house = await openLockerHouse(variables, { providers: storage.providers })
+  })
+  afterAll(async () => {
+    await house.close()
+    await storage.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+    for (const name of ['a', 'b', 'c']) await locker.put(name, `bytes of ${name}`)
+    storage.reads.length = 0
+  })
+  const pathOf = (filename: string) => objectPath(house, locker, filename)
+  const changedFiles = async () => {
+    const reply = await askToAttest<Refusal>(house, locker)
+    expectRefusal(reply, 409, 'CONTENT_HASH_CHANGED')
+    return reply.body.details
+  }
+
+  it('EVID-13 AMB-34 says so, and has read every confirmed object once, whoever read it before', async () => {
+    await locker.put('unconfirmed', 'x', { confirm: false })
+    const { attestation } = await attest(house, locker)
+    expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })
+    expect(attestation.envelope!.body.check_mode).toBe('bytes_hashed')
+    expect(storage.reads).toHaveLength(3)
+    await attest(house, locker)
+    expect(storage.reads).toHaveLength(3)
+    await locker.put('d', 'd')
+    await attest(house, locker)
+    // Once more for the confirmation of the new one.
+    expect(storage.reads).toHaveLength(3 + 1 + 4)
+  })
+
+  it('AMB-34 T-17 bytes that changed on the disk fail the run, by name, and nothing is written', async () => {
+    const path = await pathOf('b')
+    const original = await readFile(path)
+    await writeFile(path, Buffer.from(original).fill('x'))
+    expect(await changedFiles()).toEqual({ filenames: ['b'], count: 1 })
+    await appendFile(await pathOf('c'), ' and more')
+    await truncate(await pathOf('a'), 3)
+    expect(await changedFiles()).toEqual({ filenames: ['a', 'b', 'c'], count: 3 })
+    expect(await statusOf(house, locker)).toBeNull()
+    await locker.put('a', 'new bytes')
+    await locker.call(['locker:write'], 'DELETE', '/files/c')
+    await writeFile(path, original)
+    expect((await attest(house, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['a', 'b'])
+  })
+
+  it('AMB-34 a record that is there stays when the next one fails', async () => {
+    await attest(house, locker)
+    await locker.put('d', 'd')
+    await writeFile(await pathOf('a'), 'other bytes')
+    expect((await changedFiles()).filenames).toEqual(['a'])
+    expect(await statusOf(house, locker)).toMatchObject({ sequence: 1, status: 'computed' })
+    expect(await expectChain(house, locker)).toHaveLength(1)
+  })
+
+  it('AMB-44 queued, it is a dead letter and leaves no stub', async () => {
+    await writeFile(await pathOf('a'), 'other bytes')
+    await queueToAttest(house, locker)
+    expect((await house.gateway.context.queue.drain()).dead).toBe(1)
+    expect(await statusOf(house, locker)).toBeNull()
+  })
+
+  it('ATT-20 an object that is gone is left out, as it always is', async () => {
+    await rm(await pathOf('b'))
+    expect((await attest(house, locker)).attestation).toMatchObject({ file_count: 2, files_skipped: 1 })
+  })
+
+  it('T-17 what comes and goes while bytes are read is attested as it is in the end', async () => {
+    const held = storage.holdRead()
+    const answer = attest(house, locker)
+    await held.began
+    await locker.put('b', 'newer bytes')
+    await locker.put('d', 'one more')
+    await locker.call(['locker:write'], 'DELETE', '/files/c')
+    held.letGo()
+    const { files, check_mode } = (await answer).attestation
+    expect(files.map(({ filename, size_bytes }) => [filename, size_bytes])).toEqual([
+      ['a', 10],
+      ['b', 11],
+      ['d', 8],
+    ])
+    expect(check_mode).toBe('bytes_hashed')
+  })
+
+  it('T-31 storage that is away is no change of bytes', async () => {
+    storage.failRead()
+    expectRefusal(await askToAttest(house, locker), 503, 'STORAGE_UNAVAILABLE')
+    expect((await attest(house, locker)).attestation.file_count).toBe(3)
+  })
+
+  it('T-17 an object that no file points at any more cannot be held against anything', async () => {
+    const { db } = house.gateway.context.database
+    const row = await lockerRow(house, locker)
+    const check = createByteCheck(db, row, createObjectReader(storage.providers))
+    const replaced = { id: 'ab'.repeat(16), ref: null }
+    await check.readAhead()
+    expect(check.isOutdated()).toBe(false)
+    expect(await check.findAbsent([replaced])).toEqual(new Set([replaced.id]))
+    expect([check.isOutdated(), check.changed()]).toEqual([true, []])
+    await check.readAhead()
+    expect(check.isOutdated()).toBe(false)
+  })
+})

@@ -1,0 +1,198 @@
+import { rm } from 'node:fs/promises'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
+import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
+import type { Variables } from '@svc/http-service/config'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { attest, expectChain, objectPath, statementsOf } from './attest.ts'
+
+const HOUR = 3600
+
+const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
+  openLockerHouse({ DATABASE_URL: url, CRON_ATTEST_ENABLED: 'true', ...variables })
+
+async function cron(house: LockerHouse, body: object = {}): Promise<CronAttestAnswer> {
+  const reply = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body
+}
+
+async function attestedLocker(house: LockerHouse, tags: string[] = []): Promise<TestLocker> {
+  const locker = await house.locker(ed25519Identity(), { tags })
+  await locker.put('a', 'a')
+  await attest(house, locker)
+  return locker
+}
+
+const idsOf = ({ results }: CronAttestAnswer) => results.map(({ receipt_id }) => receipt_id)
+const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, results: [] }
+
+forEachDatabase('attesting again by the clock', (database) => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await enabledOn(database)
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    const { db } = house.gateway.context.database
+    for (const table of ['attestations', 'statements', 'cron_failures'] as const) await db.deleteFrom(table).execute()
+  })
+
+  async function openHouse(variables: Variables): Promise<LockerHouse> {
+    const other = await enabledOn(database, variables)
+    onTestFinished(other.close)
+    return other
+  }
+
+  it('CRON-01 SHAPE-41 does nothing unless it is enabled', async () => {
+    const house = await openHouse({ CRON_ATTEST_ENABLED: 'false' })
+    const locker = await attestedLocker(house)
+    house.clock.advance(100 * HOUR)
+    expect(await cron(house)).toEqual({ ok: true, enabled: false, ...NOTHING })
+    await house.gateway.context.queue.drain()
+    expect(await statementsOf(house, locker)).toHaveLength(1)
+  })
+
+  it('CRON-04 CRON-06 STATE-11 AMB-36 takes what is older than a day, or has changed, and makes the next statement', async () => {
+    const [old, changed, fresh] = [
+      await attestedLocker(house),
+      await attestedLocker(house),
+      await attestedLocker(house),
+    ]
+    house.clock.advance(24 * HOUR - 1)
+    expect(await cron(house)).toEqual({ ok: true, enabled: true, ...NOTHING })
+    await attest(house, fresh)
+    await house.send('POST', '/v1/internal/attest', { receipt_id: fresh.receiptId, force: true })
+    await house.send('POST', '/v1/internal/attest', { receipt_id: changed.receiptId, force: true })
+    await changed.put('b', 'b')
+    house.clock.advance(1)
+    const run = await cron(house)
+    const status = 'attested'
+    expect(run).toEqual({
+      ok: true,
+      enabled: true,
+      selected: 2,
+      attested: 2,
+      pushed: 0,
+      skipped: 0,
+      failed: 0,
+      results: [
+        { receipt_id: old.receiptId, status },
+        { receipt_id: changed.receiptId, status },
+      ],
+    })
+    expect(await expectChain(house, old)).toHaveLength(2)
+    const [first, second] = await expectChain(house, old)
+    expect(second!.snapshot_id).toBe(first!.snapshot_id)
+    expect((await expectChain(house, changed)).at(-1)).toMatchObject({ evidence_seq: 3, file_count: 2 })
+    expect(await cron(house)).toMatchObject(NOTHING)
+  })
+
+  it('AMB-43 leaves alone what was never attested', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', 'a')
+    house.clock.advance(100 * HOUR)
+    expect(await cron(house)).toMatchObject(NOTHING)
+  })
+
+  it('CRON-03 AMB-43 takes so many at a time, the oldest first', async () => {
+    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '2' })
+    const lockers: TestLocker[] = []
+    for (let i = 0; i < 5; i++) {
+      lockers.push(await attestedLocker(house))
+      house.clock.advance(10)
+    }
+    house.clock.advance(24 * HOUR)
+    const ids = lockers.map(({ receiptId }) => receiptId)
+    expect(idsOf(await cron(house))).toEqual(ids.slice(0, 2))
+    expect(idsOf(await cron(house))).toEqual(ids.slice(2, 4))
+    expect(idsOf(await cron(house))).toEqual(ids.slice(4))
+    expect(await cron(house)).toMatchObject(NOTHING)
+  })
+
+  it('SHAPE-41 rehearsed, tells what is due and changes nothing', async () => {
+    const locker = await attestedLocker(house)
+    house.clock.advance(24 * HOUR)
+    const expected = { selected: 1, attested: 0, skipped: 0, failed: 0 }
+    const results = [{ receipt_id: locker.receiptId, status: 'due' }]
+    for (const _ of ['once', 'twice'])
+      expect(await cron(house, { dry_run: true })).toMatchObject({ ...expected, results })
+    expect(await statementsOf(house, locker)).toHaveLength(1)
+  })
+
+  it('CRON-05 AMB-43 unchanged: only for their age', async () => {
+    const house = await openHouse({ CRON_ATTEST_FILTER: 'unchanged' })
+    const [same, changed] = [await attestedLocker(house), await attestedLocker(house)]
+    await changed.put('b', 'b')
+    expect(await cron(house)).toMatchObject(NOTHING)
+    house.clock.advance(24 * HOUR)
+    expect(idsOf(await cron(house))).toEqual([same.receiptId])
+  })
+
+  it('CRON-05 AMB-43 opted_in: with the tag, exactly', async () => {
+    const house = await openHouse({ CRON_ATTEST_FILTER: 'opted_in' })
+    const opted = [await attestedLocker(house, ['cron_attest']), await attestedLocker(house, ['x', 'cron_attest', 'y'])]
+    for (const tags of [[], ['cron_attests'], ['CRON_ATTEST'], ['cron-attest'], ['x"cron_attest'], ['["cron_attest"]']])
+      await attestedLocker(house, tags)
+    house.clock.advance(24 * HOUR)
+    expect(idsOf(await cron(house)).sort()).toEqual(opted.map(({ receiptId }) => receiptId).sort())
+  })
+
+  it('CRON-05 AMB-43 tier: with a tag of one of the tiers', async () => {
+    const variables = { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: 'gold,100%' }
+    const house = await openHouse(variables)
+    const chosen = [await attestedLocker(house, ['tier:gold']), await attestedLocker(house, ['a', 'tier:100%'])]
+    for (const tags of [['gold'], ['tier:silver'], ['tier:100'], ['tier:golden']]) await attestedLocker(house, tags)
+    house.clock.advance(24 * HOUR)
+    expect(idsOf(await cron(house)).sort()).toEqual(chosen.map(({ receiptId }) => receiptId).sort())
+  })
+
+  it('CRON-03 CRON-04 one that cannot be attested waits, and keeps no other from its turn', async () => {
+    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '1' })
+    const empty = await attestedLocker(house)
+    const fine = await attestedLocker(house)
+    await rm(await objectPath(house, empty, 'a'))
+    house.clock.advance(24 * HOUR)
+    // Both are as old: the order among them is by their ids.
+    const runs = [await cron(house), await cron(house)]
+    expect(runs.flatMap(({ results }) => results).toSorted((a, b) => (a.status < b.status ? -1 : 1))).toEqual([
+      { receipt_id: empty.receiptId, status: 'EMPTY_FILE_LIST' },
+      { receipt_id: fine.receiptId, status: 'attested' },
+    ])
+    expect(runs.map(({ failed }) => failed).sort()).toEqual([0, 1])
+    expect(await cron(house)).toMatchObject(NOTHING)
+    house.clock.advance(HOUR)
+    expect(await cron(house)).toMatchObject({ selected: 1, failed: 1 })
+    await empty.put('b', 'b')
+    house.clock.advance(HOUR)
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    expect(await house.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
+  })
+
+  it('T-18 CRON-06 two runs at once make one statement of each', async () => {
+    const lockers = [await attestedLocker(house), await attestedLocker(house), await attestedLocker(house)]
+    house.clock.advance(24 * HOUR)
+    await Promise.all([cron(house), cron(house)])
+    for (const locker of lockers) expect(await expectChain(house, locker)).toHaveLength(2)
+  })
+})
+
+describe('the schedule', () => {
+  it('CRON-04 comes once a minute', async () => {
+    const house = await openLockerHouse({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
+    const { queue } = house.gateway.context
+    const locker = await attestedLocker(house)
+    await queue.drain()
+    expect(await statementsOf(house, locker)).toHaveLength(1)
+    await locker.put('b', 'b')
+    await queue.drain()
+    expect(await statementsOf(house, locker)).toHaveLength(1)
+    house.clock.advance(60)
+    await queue.drain()
+    expect(await statementsOf(house, locker)).toHaveLength(2)
+    house.clock.advance(HOUR)
+    await queue.drain()
+    expect(await expectChain(house, locker)).toHaveLength(3)
+    await house.close()
+  })
+})

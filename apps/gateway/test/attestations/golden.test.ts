@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Variables } from '@svc/http-service/config'
+import { fromHex } from '@svc/protocol/bytes'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { insertPayRequests, insertReceipt } from '../../src/purchases/store.ts'
+import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { askToAttest, objectPath } from './attest.ts'
+
+const { keys, evidence_envelope, merkle, receipt_signature_proposal } = vectors
+const owner = ed25519Identity(fromHex(keys.owner_ed25519.seed_hex, 32)!)
+const receipt = receipt_signature_proposal.receipt as SignedReceipt
+
+/** Gateways with the keys of the vectors, one after the other on the same database and storage. */
+async function openWorld() {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-golden-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const first = evidence_envelope.statements[0]!.envelope.body.issued_at_unix
+  const world = { time: first * 1000, draws: 0, nextDraws: [] as string[] }
+  const randomBytes = (length: number) => {
+    const told = world.nextDraws.shift()
+    return told ? fromHex(told, length)! : fromHex((++world.draws).toString(16).padStart(2 * length, '0'), length)!
+  }
+
+  async function open(variables: Variables = {}): Promise<LockerHouse> {
+    const gateway = await startTestGateway(
+      {
+        DATA_DIR: folder,
+        BASE_URL: 'https://gateway.example',
+        RUN_JOBS: 'true',
+        STATEMENT_KEY: keys.statement_signing.seed_hex,
+        PUBLICATION_KEY: keys.publication.seed_hex,
+        SHORT_URL_KEY: keys.short_url.seed_hex,
+        ...variables,
+      },
+      { now: () => world.time, randomBytes },
+    )
+    return houseOf(gateway, { now: () => world.time, advance: () => {} })
+  }
+  return { world, open }
+}
+
+async function openLocker(house: LockerHouse): Promise<TestLocker> {
+  const { config, database } = house.gateway.context
+  const { receipt_id, pay_req_id, units } = receipt
+  const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms.gcs } } })
+  await insertPayRequests(database.db, [{ pay_req_id, provider: 'gcs', units, quote, created_at: 1, expires_at: 2 }])
+  await insertReceipt(database.db, receipt)
+  return house.locker(owner, { receiptId: receipt_id })
+}
+
+async function put(locker: TestLocker, filename: string): Promise<void> {
+  const file = vectors.files.find((candidate) => candidate.filename === filename)!
+  await locker.put(filename, Buffer.from(file.content_hex, 'hex'), { contentType: file.content_type })
+}
+
+describe('with a fixed clock and counting randomness', () => {
+  it('EVID-01..17 EVID-21 MERK-21 AMB-34 statements are those of a second implementation, byte for byte', async () => {
+    const { world, open } = await openWorld()
+    const [first, second] = evidence_envelope.statements
+    const house = await open()
+    const locker = await openLocker(house)
+    const [set, larger] = [3, 4].map((count) => merkle.sets.find(({ file_count }) => file_count === count)!)
+    for (const filename of set!.input_order_filenames) await put(locker, filename)
+    world.nextDraws = [first!.envelope.body.proof_id, first!.envelope.body.nonce]
+    const one = await askToAttest(house, locker)
+    expect(one.body.attestation.envelope).toEqual(first!.envelope)
+    expect(one.body.attestation).toMatchObject({
+      locker_id: merkle.locker_id,
+      merkle_root: set!.merkle_root,
+      result_hash: set!.result_hash.result_hash,
+      manifest_signature: set!.manifest_signature.signature_hex,
+    })
+    expect(one.body.att_code).toBe(set!.result_hash.att_code)
+
+    // One more file, one that awaits its bytes, and one whose bytes are lost.
+    await put(locker, larger!.input_order_filenames.find((name) => !set!.input_order_filenames.includes(name))!)
+    await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
+    await locker.put('lost', 'lost')
+    await rm(await objectPath(house, locker, 'lost'))
+    await house.close()
+
+    const careful = await open({ ATTEST_CHECK_MODE: 'bytes_hashed' })
+    world.time = second!.envelope.body.issued_at_unix * 1000
+    world.nextDraws = [second!.envelope.body.nonce]
+    const two = await askToAttest(careful, locker)
+    expect(two.body.attestation.envelope).toEqual(second!.envelope)
+    expect(two.body.attestation).toMatchObject({ files_skipped: second!.files_skipped, evidence_seq: 2 })
+    await careful.close()
+  })
+
+  it('SHAPE-10 ATT-01 ATT-02 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 from upload to statement every byte is always the same', async () => {
+    const { open } = await openWorld()
+    const house = await open()
+    const locker = await openLocker(house)
+    for (const { filename } of vectors.files) await put(locker, filename)
+    const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=true`
+    const call = { method: 'POST', path, ops: ['locker:attest'], receiptId: locker.receiptId }
+    const answer = await fetch(house.gateway.url + path, { method: 'POST', headers: house.sign(owner, call).headers })
+    const golden = JSON.parse(await readFile(new URL('./golden.json', import.meta.url), 'utf8'))
+    expect(await answer.text()).toBe(JSON.stringify(golden))
+    await house.close()
+  })
+})

@@ -1,0 +1,112 @@
+// For tests: records of the oracle era as an export has them, and receipts for them to belong to.
+
+import { createHash } from 'node:crypto'
+import { manifestSignature, resultHash } from '@svc/protocol/attestation'
+import { toHex, withPrefix } from '@svc/protocol/bytes'
+import { lockerId } from '@svc/protocol/ids'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { sortedByFilename } from '@svc/protocol/order'
+import { signReceipt } from '@svc/protocol/receipt'
+import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
+import type { Db } from '../../../src/db/schema.ts'
+import { insertPayRequests, insertReceipt } from '../../../src/purchases/store.ts'
+
+const signer = ed25519Signer(Buffer.alloc(32, 7))
+export const signerHex = toHex(signer.publicKey)
+
+/** An exported record, to be spoiled at will. */
+export type Exported = Record<string, unknown>
+
+const bundle = vectors.evidence_bundle_v1_example
+
+/** What an independent implementation says of three files, with the key that signed it. */
+export const vectorRecord: Exported = {
+  receipt_id: bundle.receipt_id,
+  locker_id: vectors.merkle.locker_id,
+  result_hash: bundle.v1_signature.result_hash,
+  merkle_root: bundle.commitment.merkle_root,
+  manifest_signature: bundle.v1_signature.manifest_signature,
+  file_count: bundle.commitment.file_count,
+  total_bytes: Number(bundle.commitment.total_bytes),
+  files: bundle.files,
+  attested_at: bundle.commitment.attested_at,
+  schema_version: '1.0',
+  oracle_slot: bundle.anchor.slot,
+  oracle_tx: bundle.anchor.tx,
+  oracle_feed: bundle.anchor.account,
+  anchor: bundle.anchor,
+}
+export const vectorKey = bundle.signing_keys.keys[0]!.public_key_hex
+
+/** Made with the functions that take a whole list; the import works with those that take it stretch by stretch. */
+export function exported(receiptId: string, filenames: readonly string[] = ['a.txt', 'b.txt'], more: Exported = {}) {
+  const files = sortedByFilename(filenames.map(exportedFile))
+  const root = withPrefix(merkleRoot(files.map(leafHash)))
+  return {
+    receipt_id: receiptId,
+    locker_id: lockerId(receiptId),
+    result_hash: resultHash(lockerId(receiptId), files),
+    merkle_root: root,
+    manifest_signature: manifestSignature(root, signer),
+    file_count: files.length,
+    total_bytes: files.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    files,
+    attested_at: '2025-03-01T09:30:00Z',
+    schema_version: '1.0',
+    oracle_slot: null,
+    oracle_tx: null,
+    oracle_feed: null,
+    ...more,
+  }
+}
+
+function exportedFile(filename: string) {
+  const content_hash = withPrefix(createHash('sha256').update(filename).digest('hex'))
+  return { filename, size_bytes: filename.length, content_hash, content_type: 'text/plain' }
+}
+
+export function jsonLines(records: readonly Exported[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('')
+}
+
+/** Read as the command reads them. */
+export function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
+  return readExport(chunked(jsonLines(records)))
+}
+
+export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+export async function* chunked(text: string, size = 1000): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text)
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
+}
+
+/** A receipt of a purchase that never was. */
+export async function addReceipt(db: Db, receiptId: string): Promise<string> {
+  const pay_req_id = `pr_${receiptId}`
+  const quote = { pay_req_id, provider: 'gcs', units: 1, quote: '{}', created_at: 0, expires_at: 300 }
+  await insertPayRequests(db, [quote])
+  const receipt = {
+    receipt_id: receiptId,
+    pay_req_id,
+    paid_amount: '1',
+    paid_raw: '1',
+    pay_asset: 'USDC',
+    network: 'primary-mainnet',
+    slot: 1,
+    sig_alg: 'ed25519' as const,
+    tx_hash: `tx_${receiptId}`,
+    payer_pubkey: 'nobody',
+    units: 1,
+    confirmed_at: '2025-02-01T00:00:00Z',
+    result_hash: '',
+  }
+  await insertReceipt(db, signReceipt(receipt, signer))
+  return receiptId
+}

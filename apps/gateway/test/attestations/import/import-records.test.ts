@@ -1,0 +1,210 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { manifestSignature } from '@svc/protocol/attestation'
+import { verificationFacts } from '@svc/protocol/facts'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { foldProof } from '@svc/protocol/merkle'
+import { beforeAll, expect, it } from 'vitest'
+import { type ImportReport, importRecords } from '../../../src/attestations/import/import-records.ts'
+import { proveFile } from '../../../src/attestations/snapshots/prove-file.ts'
+import { snapshotFiles } from '../../../src/attestations/snapshots/snapshot-files.ts'
+import { findAttestation, findRecord } from '../../../src/attestations/store.ts'
+import type { Db } from '../../../src/db/schema.ts'
+import { addReceipt, type Exported, entriesOf, exported, listOf, signerHex, vectorRecord } from './exports.ts'
+import { type ImportHouse, openImport, remark, report } from './import.ts'
+
+forEachDatabase('importing records of the oracle era', (database) => {
+  let house: ImportHouse
+  let db: Db
+  beforeAll(async () => {
+    house = await openImport(database)
+    db = house.db
+  })
+  const run = (...records: Exported[]) => house.run(...records)
+
+  async function listed(snapshotKey: string) {
+    return (await listOf(snapshotFiles(db, snapshotKey))).flat()
+  }
+
+  it('ANCH-09 VER-15 keeps what an independent implementation made, as it is', async () => {
+    await addReceipt(db, vectorRecord.receipt_id as string)
+    expect(await run(vectorRecord)).toEqual(report({ imported: 1 }))
+
+    const { receipt_id, locker_id, files, anchor, ...fields } = vectorRecord
+    const kept = await findRecord(db, receipt_id as string)
+    expect(kept).toEqual({
+      receiptId: receipt_id,
+      lockerId: locker_id,
+      sequence: 0,
+      snapshotKey: expect.any(String),
+      record: fields,
+      status: null,
+      anchor,
+      anchorError: null,
+    })
+    const wanted = (files as { content_hash: string }[]).map((file) => ({
+      ...file,
+      content_hash: `sha256:${file.content_hash}`,
+      content_type: 'application/octet-stream',
+    }))
+    expect(await listed(kept!.snapshotKey)).toEqual(wanted)
+    expect(await findAttestation(db, receipt_id as string)).toEqual({
+      receipt_id,
+      locker_id,
+      proof_id: null,
+      status: null,
+      sequence: 0,
+      manifest_version: null,
+      attested_at: Date.parse(fields.attested_at as string) / 1000,
+      status_since: null,
+      anchor_error: null,
+    })
+  })
+
+  it('ATT-23 VER-05..07 gives the facts that the record had', async () => {
+    const { anchor: _, ...oracle } = vectorRecord
+    const tx = { oracle_tx: oracle.oracle_tx, oracle_slot: 5 }
+    const records = [
+      exported(await addReceipt(db, 'rcpt_final'), undefined, tx),
+      exported(await addReceipt(db, 'rcpt_complete'), undefined, { ...tx, attestation_status: 'complete' }),
+      exported(await addReceipt(db, 'rcpt_computed'), undefined, { ...tx, attestation_status: 'computed' }),
+      exported(await addReceipt(db, 'rcpt_bare')),
+    ]
+    expect(await run(...records)).toEqual(report({ imported: 4 }))
+    const facts = await Promise.all(
+      records.map(async ({ receipt_id }) => {
+        const { record, status, anchor } = (await findRecord(db, receipt_id))!
+        const { commitment_computed, signature_valid, anchor_confirmed } = verificationFacts(
+          { ...record, attestation_status: status, anchor, envelope: null, check_mode: null },
+          { key: ed25519PublicKeyFromHex(signerHex), domainTag: '' },
+        )
+        return [commitment_computed, signature_valid, anchor_confirmed]
+      }),
+    )
+    expect(facts).toEqual([
+      ['passed', 'passed', 'passed'],
+      ['passed', 'passed', 'passed'],
+      ['passed', 'passed', 'not_checked'],
+      ['passed', 'passed', 'not_checked'],
+    ])
+  })
+
+  it('MERK-04 MERK-19 sorts files that came in another order, and proves each of many', async () => {
+    const names = Array.from({ length: 3000 }, (_, i) => `${i % 3 === 0 ? '\u{1f600}' : '\uff5e'}/${i}`)
+    const record = exported(await addReceipt(db, 'rcpt_many'), names)
+    expect(await run({ ...record, files: record.files.toReversed() })).toEqual(report({ imported: 1 }))
+    const { snapshotKey } = (await findRecord(db, record.receipt_id))!
+    expect(await listed(snapshotKey)).toEqual(record.files)
+    for (const i of [0, 1023, 1024, 2999]) {
+      const proof = (await proveFile(db, snapshotKey, record.files[i]!.filename))!
+      expect(proof).toMatchObject({ leafIndex: i, fileCount: 3000, file: record.files[i] })
+      expect(`sha256:${foldProof(proof.leafHash, proof.proof)}`).toBe(record.merkle_root)
+    }
+  })
+
+  it('tells of signatures that cannot be checked, and keeps their records', async () => {
+    const unsigned = exported(await addReceipt(db, 'rcpt_unsigned'))
+    unsigned.manifest_signature = manifestSignature(unsigned.merkle_root, null)
+    const foreign = exported(await addReceipt(db, 'rcpt_foreign'), undefined, { manifest_signature: '0'.repeat(128) })
+    const signed = exported(await addReceipt(db, 'rcpt_signed'))
+    const unverified = [
+      { ...remark(unsigned, 1), problem: 'it is unsigned' },
+      { ...remark(foreign, 3), problem: 'no key that this gateway has from that time has signed it' },
+    ]
+    expect(await run(unsigned, signed, foreign)).toEqual(report({ imported: 3, unverified }))
+    expect((await findRecord(db, 'rcpt_foreign'))!.record.manifest_signature).toBe(foreign.manifest_signature)
+    expect(await run(unsigned, signed, foreign)).toEqual(report({ existing: 3, unverified }))
+  })
+
+  it('asks for the keys of the time at which a record was made', async () => {
+    const record = exported(await addReceipt(db, 'rcpt_time'), undefined, { attested_at: '2025-03-01T09:30:00.999Z' })
+    const asked: number[] = []
+    const keysAt = async (time: number) => {
+      asked.push(time)
+      return house.context.keysAt(time)
+    }
+    expect(await importRecords({ ...house.context, keysAt }, entriesOf(record))).toEqual(report({ imported: 1 }))
+    expect(asked).toEqual([Date.UTC(2025, 2, 1, 9, 30) / 1000])
+  })
+
+  it('imports what is good around what is bad, and finds it there the second time', async () => {
+    const first = exported(await addReceipt(db, 'rcpt_first'))
+    const second = exported(await addReceipt(db, 'rcpt_second'), ['only.txt'])
+    const records = [first, { nonsense: true }, { ...second, file_count: 9 }, second]
+    const refused: ImportReport['refused'] = [
+      { at: 'line 2', lockerId: null, reason: 'malformed', problem: 'receipt_id: is missing' },
+      { ...remark(second, 3), reason: 'mismatch', problem: 'file_count: the files are 1' },
+    ]
+    expect(await run(...records)).toEqual(report({ imported: 2, refused }))
+    const after = await house.everything()
+    expect(await run(...records)).toEqual(report({ existing: 2, refused }))
+    expect(await house.everything()).toEqual(after)
+  })
+
+  it('finds its record also after the gateway has made newer statements', async () => {
+    const record = exported(await addReceipt(db, 'rcpt_older'))
+    await run(record)
+    const statement = await db
+      .selectFrom('statements')
+      .selectAll()
+      .where('receipt_id', '=', 'rcpt_older')
+      .executeTakeFirstOrThrow()
+    await db
+      .insertInto('statements')
+      .values({ ...statement, sequence: 1, statement_digest: '1'.repeat(64) })
+      .execute()
+    await db
+      .updateTable('attestations')
+      .set({ sequence: 1, status: 'computed' })
+      .where('receipt_id', '=', 'rcpt_older')
+      .execute()
+    expect(await run(record)).toEqual(report({ existing: 1 }))
+    expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: null })
+  })
+
+  it('writes nothing in a dry run, which says what the import then says', async () => {
+    const first = exported(await addReceipt(db, 'rcpt_dry'))
+    const records = [first, first, { ...first, oracle_slot: 1 }, exported('rcpt_nowhere')]
+    const before = await house.everything()
+    const rehearsed = await house.rehearse(...records)
+    expect(await house.everything()).toEqual(before)
+    expect(rehearsed).toMatchObject({ imported: 1, existing: 1 })
+    expect(rehearsed.refused.map(({ reason }) => reason)).toEqual(['differs', 'unknown_receipt'])
+    expect(await run(...records)).toEqual(rehearsed)
+    expect(await house.rehearse(first)).toEqual(report({ existing: 1 }))
+  })
+
+  it('keeps what it has imported when it fails in the middle, and goes on from there', async () => {
+    const records: Exported[] = []
+    for (const name of ['rcpt_c1', 'rcpt_c2', 'rcpt_c3']) records.push(exported(await addReceipt(db, name)))
+    async function* cutOff() {
+      yield* entriesOf(...records.slice(0, 2))
+      throw new Error('the disk is gone')
+    }
+    await expect(importRecords(house.context, cutOff())).rejects.toThrow('the disk is gone')
+    expect(await findRecord(db, 'rcpt_c2')).not.toBeNull()
+    expect(await findRecord(db, 'rcpt_c3')).toBeNull()
+    expect(await run(...records)).toEqual(report({ imported: 1, existing: 2 }))
+  })
+
+  it('writes a record whole or not at all', async () => {
+    const record = exported(await addReceipt(db, 'rcpt_half'))
+    const orphan = { receipt_id: 'rcpt_half', sequence: 0, locker_id: '', snapshot_key: '', statement_digest: null }
+    await db
+      .insertInto('statements')
+      .values({ ...orphan, record: '{}', anchor: null, issued_at: 0 })
+      .execute()
+    await expect(run(record)).rejects.toThrow(/unique/i)
+    expect(await findAttestation(db, 'rcpt_half')).toBeNull()
+    await db.deleteFrom('statements').where('receipt_id', '=', 'rcpt_half').execute()
+    expect(await run(record)).toEqual(report({ imported: 1 }))
+  })
+
+  it('imports each record once when two imports run at a time', async () => {
+    const records: Exported[] = []
+    for (let i = 0; i < 20; i++) records.push(exported(await addReceipt(db, `rcpt_race_${i}`), [`${i}.txt`]))
+    const reports = await Promise.all([run(...records), run(...records)])
+    expect(reports.reduce((sum, { imported }) => sum + imported, 0)).toBe(20)
+    expect(reports.reduce((sum, { existing }) => sum + existing, 0)).toBe(20)
+    expect(reports.flatMap(({ refused }) => refused)).toEqual([])
+  })
+})

@@ -1,0 +1,44 @@
+// For tests: a database to import into, and what is to be expected of it.
+
+import type { TestDatabase } from '@svc/devnet/databases'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import {
+  type ImportContext,
+  type ImportReport,
+  importRecords,
+} from '../../../src/attestations/import/import-records.ts'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Db, Schema } from '../../../src/db/schema.ts'
+import { type Exported, entriesOf, signerHex, vectorKey } from './exports.ts'
+
+export interface ImportHouse {
+  db: Db
+  context: ImportContext
+  run(...records: Exported[]): Promise<ImportReport>
+  rehearse(...records: Exported[]): Promise<ImportReport>
+  /** All that an import may write. */
+  everything(): Promise<unknown>
+}
+
+export async function openImport(database: TestDatabase): Promise<ImportHouse> {
+  const { db } = await database.open<Schema>(migrations)
+  const keys = new Map([signerHex, vectorKey].map((hex) => [hex, ed25519PublicKeyFromHex(hex)!]))
+  const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
+  const tables = ['attestations', 'statements', 'snapshots', 'snapshot_chunks'] as const
+  return {
+    db,
+    context,
+    run: (...records) => importRecords(context, entriesOf(...records)),
+    rehearse: (...records) => importRecords(context, entriesOf(...records), { isDryRun: true }),
+    everything: () => Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())),
+  }
+}
+
+/** Empty but for this. */
+export function report(of: Partial<ImportReport>): ImportReport {
+  return { imported: 0, existing: 0, refused: [], unverified: [], ...of }
+}
+
+export function remark({ locker_id }: Exported, line: number) {
+  return { at: `line ${line}`, lockerId: locker_id as string }
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
+import { chunked, exported, jsonLines, listOf, vectorRecord } from './exports.ts'
+
+const good = exported('rcpt_1')
+
+async function read(text: string, { size = 1000, max }: { size?: number; max?: number } = {}): Promise<ExportEntry[]> {
+  return listOf(readExport(chunked(text, size), max))
+}
+
+function recordsIn(entries: ExportEntry[]) {
+  return entries.flatMap((entry) => ('record' in entry ? entry.record : []))
+}
+
+/** Where each entry stands, and `read` or what is wrong with it. */
+async function outcomes(text: string, max?: number): Promise<string[]> {
+  const entries = await read(text, max === undefined ? {} : { max })
+  return entries.map((entry) => `${entry.at}: ${'problem' in entry ? entry.problem : 'read'}`)
+}
+
+describe('an export', () => {
+  it('is JSON Lines or one array, whatever white space it has and however its bytes arrive', async () => {
+    const records = [good, vectorRecord, exported('rcpt_2', ['q"uo\\te', '}],[{', '\n'])]
+    const texts = [
+      jsonLines(records),
+      jsonLines(records).replaceAll('\n', '\r\n'),
+      `\n \n${jsonLines(records).replaceAll('\n', '\n\n').trimEnd()}`,
+      JSON.stringify(records),
+      ` \n${JSON.stringify(records, null, 2)}\n\n`,
+    ]
+    const wanted = recordsIn(await read(jsonLines(records)))
+    expect(wanted.map(({ receipt_id }) => receipt_id)).toEqual(['rcpt_1', vectorRecord.receipt_id, 'rcpt_2'])
+    for (const text of texts) {
+      for (const size of [1, 7, 1 << 20]) {
+        expect(recordsIn(await read(text, { size }))).toEqual(wanted)
+      }
+    }
+  })
+
+  it('gives every entry of any array once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.jsonValue()), fc.integer({ min: 1, max: 9 }), async (values, size) => {
+        const entries = await read(JSON.stringify(values), { size })
+        expect(entries.map(({ at }) => at)).toEqual(values.map((_, i) => `entry ${i + 1}`))
+      }),
+    )
+  })
+
+  it('may be empty', async () => {
+    for (const text of ['', ' \n\n', '[]', ' [ \n ] ']) expect(await read(text)).toEqual([])
+  })
+
+  it('loses no line to a bad one', async () => {
+    const line = JSON.stringify(good)
+    expect(await outcomes(`${line}\n{"cut\n\n${line}\n5\n"\n${line}`)).toEqual([
+      'line 1: read',
+      'line 2: is not strict JSON: a string without end at character 1',
+      'line 4: read',
+      'line 5: must be an object',
+      'line 6: is not strict JSON: a string without end at character 0',
+      'line 7: read',
+    ])
+  })
+
+  it('says of an array that is not right where it stops', async () => {
+    const entry = JSON.stringify(good)
+    const cut = 'is cut off: the array has no end'
+    expect(await outcomes(`[${entry},5,${entry}`)).toEqual([
+      'entry 1: read',
+      'entry 2: must be an object',
+      `entry 3: ${cut}`,
+    ])
+    expect(await outcomes(`[${entry},{"open,${entry}]`)).toEqual(['entry 1: read', `entry 2: ${cut}`])
+    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has something after the array'])
+    expect(await outcomes(`[${entry},]`)).toEqual(['entry 1: read', expect.stringContaining('entry 2: is not strict')])
+  })
+
+  it('is not held beyond what one record may have', async () => {
+    const long = JSON.stringify(exported('rcpt_2', ['x'.repeat(5000)]))
+    const entry = JSON.stringify(good)
+    const problem = 'is longer than 4000 bytes'
+    expect(await outcomes(`${entry}\n${long}\n${entry}\n`, 4000)).toEqual([
+      'line 1: read',
+      `line 2: ${problem}`,
+      'line 3: read',
+    ])
+    expect(await outcomes(`[${entry},${long},${entry}]`, 4000)).toEqual([
+      'entry 1: read',
+      `entry 2: ${problem}`,
+      'entry 3: read',
+    ])
+  })
+
+  it('is UTF-8 without a key that stands twice', async () => {
+    const [entry] = await listOf(readExport(bytes([0x7b, 0xff, 0x7d])))
+    expect(entry).toEqual({ at: 'line 1', problem: 'is not strict JSON: not UTF-8' })
+    const twice = JSON.stringify(good).replace('{', '{"file_count":1,')
+    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
+  })
+})
+
+async function* bytes(values: number[]) {
+  yield Uint8Array.from(values)
+}

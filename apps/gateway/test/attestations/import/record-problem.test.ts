@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises'
+import { isManifestSignedBy } from '@svc/protocol/attestation'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { describe, expect, it } from 'vitest'
+import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
+import { contradiction, rebuildSnapshot } from '../../../src/attestations/import/rebuild-snapshot.ts'
+import { chunked, type Exported, exported, listOf, vectorKey, vectorRecord } from './exports.ts'
+
+const good = exported('rcpt_1')
+
+async function read(record: unknown): Promise<ExportEntry> {
+  return readText(JSON.stringify(record))
+}
+
+async function readText(line: string): Promise<ExportEntry> {
+  const [entry, ...more] = await listOf(readExport(chunked(line)))
+  expect(more).toEqual([])
+  return entry as ExportEntry
+}
+
+async function problemOf(record: unknown): Promise<string | null> {
+  const entry = await read(record)
+  return 'problem' in entry ? entry.problem : null
+}
+
+describe('a record', () => {
+  it('is as docs/operations.md shows one', async () => {
+    const docs = await readFile(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8')
+    const entry = await read(JSON.parse(/```json\n(.*?)```/s.exec(docs)?.[1] as string))
+    if ('problem' in entry) throw new Error(entry.problem)
+    const { record } = entry
+    expect(contradiction(record, await rebuildSnapshot(record, 'any'))).toBeNull()
+    const key = ed25519PublicKeyFromHex(vectorKey)!
+    expect(isManifestSignedBy(key, record.merkle_root, record.manifest_signature)).toBe(true)
+  })
+
+  it('ATT-01 MERK-04 AMB-83 has its files in order, with a prefix and a type, and nothing of where they were', async () => {
+    const [first, second] = good.files
+    const files = [
+      { ...second, content_type: undefined, provider: 'arweave', provider_ref: 'x', uploaded_at: null },
+      { ...first, content_hash: first?.content_hash.replace('sha256:', ''), hash_recorded_at: '2025-03-01T09:00:00Z' },
+    ]
+    expect(await read({ ...good, files, attestation_status: 'computed' })).toEqual({
+      at: 'line 1',
+      record: {
+        ...good,
+        files: [first, { ...second, content_type: 'application/octet-stream' }],
+        attestation_status: 'computed',
+        anchor: null,
+      },
+    })
+  })
+
+  it.each(['attestation_status', 'anchor'])('may do without %s, or have null there', async (field) => {
+    expect(await problemOf({ ...good, [field]: null })).toBeNull()
+    expect(await read(good)).toHaveProperty(['record', field], null)
+  })
+
+  it.each(Object.keys(good))('ATT-01 needs %s', async (field) => {
+    expect(await problemOf({ ...good, [field]: undefined })).toBe(`${field}: is missing`)
+  })
+
+  const hash = '0'.repeat(64)
+  it.each<[string, unknown]>([
+    ['receipt_id', ''],
+    ['receipt_id', 'rcpt\u0000'],
+    ['receipt_id', 'a b'],
+    ['receipt_id', 'x'.repeat(256)],
+    ['receipt_id', 7],
+    ['locker_id', 'locker_XYZ'],
+    ['locker_id', null],
+    ['result_hash', hash],
+    ['merkle_root', hash],
+    ['merkle_root', `sha256:${'A'.repeat(64)}`],
+    ['merkle_root', `sha256:${hash}\n`],
+    ['manifest_signature', ''],
+    ['manifest_signature', 'A'.repeat(128)],
+    ['manifest_signature', 'unsigned:'],
+    ['manifest_signature', null],
+    ['file_count', '2'],
+    ['file_count', 2.5],
+    ['file_count', -1],
+    ['total_bytes', '10'],
+    ['total_bytes', 2 ** 53],
+    ['total_bytes', null],
+    ['attested_at', '2025-03-01'],
+    ['attested_at', '2025-03-01T09:30:00+00:00'],
+    ['attested_at', '2025-02-30T09:30:00Z'],
+    ['attested_at', '2025-03-01T24:00:00Z'],
+    ['attested_at', '1969-12-31T23:59:59Z'],
+    ['attested_at', 1740821400],
+    ['schema_version', '2.0'],
+    ['schema_version', 1],
+    ['oracle_slot', '5'],
+    ['oracle_slot', -5],
+    ['oracle_tx', 'not a transaction'],
+    ['oracle_tx', ''],
+    ['oracle_tx', `0x${hash}`],
+    ['oracle_feed', ''],
+    ['oracle_feed', '\u001b[2J'],
+    ['attestation_status', 'pending'],
+    ['attestation_status', 'pushing'],
+    ['attestation_status', ''],
+    ['files', []],
+    ['files', {}],
+    ['files', null],
+    ['anchor', {}],
+    ['anchor', 'tx'],
+  ])('ATT-01 has no %s of %j', async (field, value) => {
+    expect(await problemOf({ ...good, [field]: value })).toMatch(new RegExp(`^${field}: `))
+  })
+
+  it.each<[string, Exported]>([
+    ['MERK-11 a colon', { filename: 'a:b' }],
+    ['a lone surrogate', { filename: '\ud800' }],
+    ['no name', { filename: '' }],
+    ['a name that is no text', { filename: 5 }],
+    ['a negative size', { size_bytes: -1 }],
+    ['a size that is text', { size_bytes: '5' }],
+    ['a size beyond numbers', { size_bytes: 2 ** 53 }],
+    ['MERK-01 an uppercase hash', { content_hash: 'A'.repeat(64) }],
+    ['no hash', { content_hash: null }],
+    ['a type with a line break', { content_type: 'text/plain\r\nx: y' }],
+    ['a field that nobody knows', { sha1: '' }],
+  ])('has no file with %s', async (_name, change) => {
+    const files = [good.files[0], { ...good.files[1], ...change }]
+    expect(await problemOf({ ...good, files })).toMatch(/^files: file 2 has/)
+  })
+
+  it('T-21 has no file twice', async () => {
+    const files = [good.files[0], good.files[1], good.files[0]]
+    expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of one before it')
+  })
+
+  it.each(['proof_id', 'envelope', 'evidence_seq', 'note', '__proto__'])('has no %s', async (field) => {
+    const text = JSON.stringify(good).replace('{', `{"${field}":null,`)
+    expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
+  })
+})
+
+describe('an anchor of the oracle era', () => {
+  const anchor = vectorRecord.anchor as Exported
+
+  it('ANCH-09 is kept as it is', async () => {
+    expect(await read(vectorRecord)).toHaveProperty('record.anchor', anchor)
+    expect(await problemOf({ ...vectorRecord, anchor: { ...anchor, slot: null, account: null } })).toBeNull()
+  })
+
+  it.each<[string, unknown]>([
+    ['type', 'chain_memo_v2'],
+    ['envelope_version', 2],
+    ['chain', 'solana'],
+    ['tx', null],
+    ['slot', 'x'],
+    ['account', 'x'],
+    ['signer', 'x'],
+    ['chain', undefined],
+  ])('ANCH-09 has no %s of %j', async (field, value) => {
+    const problem = await problemOf({ ...vectorRecord, anchor: { ...anchor, [field]: value } })
+    expect(problem).toMatch(/^anchor: /)
+    expect(problem).toContain(field)
+  })
+
+  it('ANCH-10 names the transaction that oracle_tx names', async () => {
+    const tx = '2'.repeat(88)
+    expect(await problemOf({ ...vectorRecord, oracle_tx: tx })).toBe('anchor: tx must be oracle_tx')
+    expect(await problemOf({ ...vectorRecord, oracle_slot: 5 })).toBe('anchor: slot must be oracle_slot')
+    expect(await problemOf({ ...vectorRecord, oracle_slot: null, oracle_tx: null })).toBeNull()
+  })
+
+  it('AMB-38 is there, or a transaction is, where the record is complete', async () => {
+    const { anchor: _, ...without } = vectorRecord
+    const complete = { ...without, attestation_status: 'complete' }
+    expect(await problemOf(complete)).toBeNull()
+    expect(await problemOf({ ...complete, anchor, oracle_tx: null })).toBeNull()
+    expect(await problemOf({ ...complete, oracle_tx: null })).toMatch(/^attestation_status: /)
+  })
+})

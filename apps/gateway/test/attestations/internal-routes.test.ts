@@ -1,0 +1,140 @@
+import type { AttestAnswer } from '@svc/api/attestations'
+import type { AttestHealth } from '@svc/api/internal-attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { paymentAttCode } from '@svc/protocol/ids'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { attest, expectChain, queueToAttest, statusOf } from './attest.ts'
+
+const UNKNOWN = `rcpt_${'0'.repeat(32)}`
+
+forEachDatabase('the internal operations of attestations', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+  })
+  const post = <Body>(name: string, body: unknown) => house.send<Body>('POST', `/v1/internal/${name}`, body)
+
+  it('INT-01 INT-05 SHAPE-41 attest does as the owner could; forced, a new statement in any case', async () => {
+    await locker.put('a', 'a')
+    const { receiptId: receipt_id } = locker
+    const first = await post<AttestAnswer>('attest', { receipt_id, push: true })
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(first.body).toMatchObject({ unchanged: false, attestation: { evidence_seq: 1 } })
+    expect(await attest(house, locker)).toEqual({ ...first.body, unchanged: true })
+    expect((await post<AttestAnswer>('attest', { receipt_id, force: false })).body.unchanged).toBe(true)
+    const forced = await post<AttestAnswer>('attest', { receipt_id, force: true })
+    expect(forced.body).toMatchObject({ unchanged: false, attestation: { evidence_seq: 2 } })
+    expect(forced.body.attestation.snapshot_id).toBe(first.body.attestation.snapshot_id)
+    expect(await expectChain(house, locker)).toHaveLength(2)
+  })
+
+  it('AMB-44 INT-05 what can never succeed is a 4xx, which queues drop', async () => {
+    const { receiptId: receipt_id } = locker
+    expectRefusal(await post('attest', { receipt_id }), 409, 'EMPTY_FILE_LIST')
+    expectRefusal(await post('attest', { receipt_id: UNKNOWN }), 404, 'receipt_not_found')
+    const bare = await house.receipt(locker.owner)
+    expectRefusal(await post('attest', { receipt_id: bare }), 404, 'locker_not_found')
+    for (const body of [{}, { receipt_id: 7 }, { receipt_id, force: 'yes' }, [], 'x'])
+      expectRefusal(await post('attest', body), 422, 'validation_error')
+    expectRefusal(await post('attest-payment', { receipt_id: UNKNOWN }), 404, 'receipt_not_found')
+    expectRefusal(await post('attest-payment', {}), 422, 'validation_error')
+    expectRefusal(await post('bridge-retry', { limit: 0 }), 422, 'validation_error')
+    expectRefusal(await post('cron-attest', { dry_run: 'perhaps' }), 422, 'validation_error')
+  })
+
+  it('INT-02 SHAPE-41 AMB-79 attest-payment records the code of the payment, once', async () => {
+    const { receiptId: receipt_id } = locker
+    const { body } = await house.send<Parameters<typeof paymentAttCode>[0]>('GET', `/v1/receipts/${receipt_id}`)
+    const expected = { ok: true, receipt_id, att_code: paymentAttCode(body), recorded: true }
+    for (const _ of ['once', 'twice']) expect((await post('attest-payment', { receipt_id })).body).toEqual(expected)
+    const codes = await house.gateway.context.database.db
+      .selectFrom('payment_codes')
+      .selectAll()
+      .where('receipt_id', '=', receipt_id)
+      .execute()
+    const recorded_at = Math.floor(house.clock.now() / 1000)
+    const unpublished = { tx: null, raw: null, last_valid_height: null, slot: null }
+    expect(codes).toEqual([{ receipt_id, att_code: expected.att_code, recorded_at, ...unpublished }])
+  })
+
+  it('INT-02 SHAPE-41 bridge-retry finds nothing to do', async () => {
+    const nothing = { ok: true, attempted: 0, succeeded: 0, failed: 0 }
+    for (const body of [{}, { limit: 5 }, { receipt_id: locker.receiptId }])
+      expect((await post('bridge-retry', body)).body).toEqual(nothing)
+  })
+
+  it('INT-03 INT-07 STATE-14 AMB-38 attest-health counts by status, and knows the oldest that is not final', async () => {
+    const { db } = house.gateway.context.database
+    await db.deleteFrom('attestations').execute()
+    const health = async () => (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body
+    const counts = { pending: 0, computed: 0, pushing: 0, complete: 0 }
+    const time = () => new Date(house.clock.now()).toISOString().replace('.000Z', 'Z')
+    expect(await health()).toEqual({ counts, oldest_nonfinal_age_sec: null, nonfinal_unknown_age: 0, time: time() })
+
+    await locker.put('a', 'a')
+    await queueToAttest(house, locker)
+    house.clock.advance(42)
+    expect(await health()).toMatchObject({ counts: { ...counts, pending: 1 }, oldest_nonfinal_age_sec: 42 })
+    await house.gateway.context.queue.drain()
+    house.clock.advance(8)
+    expect(await health()).toMatchObject({ counts: { ...counts, computed: 1 }, oldest_nonfinal_age_sec: 8 })
+
+    const now = Math.floor(house.clock.now() / 1000)
+    const rows = [
+      { receipt_id: 'complete', status: 'complete', status_since: now - 1000 },
+      { receipt_id: 'pushing', status: 'pushing', status_since: now - 100 },
+      { receipt_id: 'unknown', status: 'computed', status_since: null },
+      // Of the oracle era: final, as it has a transaction and no status.
+      { receipt_id: 'old', status: null, status_since: null, sequence: 0 },
+    ] as const
+    await db
+      .insertInto('attestations')
+      .values(rows.map((row) => ({ locker_id: 'locker_0', ...row })))
+      .execute()
+    expect(await health()).toEqual({
+      counts: { pending: 0, computed: 2, pushing: 1, complete: 2 },
+      oldest_nonfinal_age_sec: 100,
+      nonfinal_unknown_age: 1,
+      time: time(),
+    })
+    await db.deleteFrom('attestations').execute()
+  })
+})
+
+it('AMB-79 the code of a payment is that of the vectors', () => {
+  const { preimage, att_code } = vectors.payment_att_code_proposal
+  const [network = '', tx_hash = '', paid_raw = '', pay_asset = ''] = preimage.split(':')
+  expect(paymentAttCode({ network, tx_hash, paid_raw, pay_asset })).toBe(att_code)
+})
+
+describe('who may call them', () => {
+  it('INT-06 T-26 internal callers alone', async () => {
+    const secret = 'an-internal-secret-of-some-length'
+    const house = await openLockerHouse({ INTERNAL_SECRET: secret })
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', 'a')
+    const { receiptId: receipt_id } = locker
+    const calls = [
+      ['POST', 'attest', { receipt_id }],
+      ['POST', 'attest-payment', { receipt_id }],
+      ['POST', 'bridge-retry', {}],
+      ['POST', 'cron-attest', {}],
+      ['GET', 'attest-health', undefined],
+    ] as const
+    for (const [method, name, body] of calls) {
+      const send = (headers = {}) => house.send(method, `/v1/internal/${name}`, body, headers)
+      expectRefusal(await send(), 401, 'INTERNAL_AUTH_REQUIRED')
+      expectRefusal(await send({ authorization: 'Bearer another' }), 401, 'INTERNAL_AUTH_REQUIRED')
+      expect((await send({ authorization: `Bearer ${secret}` })).status).toBe(200)
+    }
+    expect(await statusOf(house, locker)).toMatchObject({ sequence: 1 })
+    await house.close()
+  })
+})

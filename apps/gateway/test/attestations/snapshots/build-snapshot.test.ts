@@ -1,0 +1,90 @@
+import { resultHash } from '@svc/protocol/attestation'
+import { bare, withPrefix } from '@svc/protocol/bytes'
+import { manifestDigest } from '@svc/protocol/ids'
+import { blockNodes, leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { createBlockTree } from '@svc/protocol/merkle-blocks'
+import { sortedByFilename } from '@svc/protocol/order'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { createSnapshotBuilder } from '../../../src/attestations/snapshots/build-snapshot.ts'
+import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
+import { createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
+import type { ChunkRow } from '../../../src/attestations/snapshots/tables.ts'
+import { anyFiles, manyFiles } from './files.ts'
+
+const LOCKER = vectors.merkle.locker_id
+
+async function build(files: readonly SnapshotFile[]) {
+  const stored: ChunkRow[] = []
+  const builder = createSnapshotBuilder(LOCKER, async (chunks) => void stored.push(...chunks))
+  const cutter = createChunkCutter('ab'.repeat(32))
+  await builder.add(cutter.cut(files))
+  await builder.add(cutter.end())
+  return { built: await builder.end(), stored }
+}
+
+describe('a built snapshot', () => {
+  it.each(vectors.merkle.sets)(
+    'MERK-01..07, 09, 13, EVID-02 $file_count files as another implementation has them',
+    async (set) => {
+      const files = sortedByFilename(
+        set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
+      )
+      const { built } = await build(files)
+      expect(built).toMatchObject({
+        merkleRoot: set.merkle_root,
+        manifestDigest: set.manifest_digest.manifest_digest,
+        resultHash: set.result_hash.result_hash,
+        fileCount: set.file_count,
+        totalBytes: BigInt(set.total_bytes),
+      })
+    },
+  )
+
+  it('MERK-05..07, 13, EVID-02 says what the protocol says of any files', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFiles, async (files) => {
+        const { built } = await build(files)
+        expect(built).toMatchObject({
+          merkleRoot: withPrefix(merkleRoot(files.map(leafHash))),
+          manifestDigest: manifestDigest(files),
+          resultHash: resultHash(LOCKER, files),
+          fileCount: files.length,
+        })
+        expect(built?.row.total_bytes).toBe(String(files.reduce((sum, file) => sum + BigInt(file.size_bytes), 0n)))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('MERK-08 is none of no files', async () => {
+    expect(await build([])).toEqual({ built: null, stored: [] })
+  })
+
+  it('has the same key for the same files, and another one where only a type differs', async () => {
+    const files = manyFiles(500)
+    const other = files.with(7, { ...(files[7] as SnapshotFile), content_type: 'text/html' })
+    const [first, again, changed] = [await build(files), await build(files), await build(other)]
+    expect(again.built).toEqual(first.built)
+    expect(changed.built?.merkleRoot).toBe(first.built?.merkleRoot)
+    expect(changed.built?.key).not.toBe(first.built?.key)
+  })
+})
+
+describe('a tree of leaves that come in stretches', () => {
+  const leaves = manyFiles(5000).map(leafHash)
+
+  it.each([1, 2, 3, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 5000])('MERK-06 %i leaves', (count) => {
+    const some = leaves.slice(0, count)
+    for (const stretch of [1, 127, 1024, 5000]) {
+      const tree = createBlockTree()
+      for (let start = 0; start < count; start += stretch) tree.add(some.slice(start, start + stretch).join(''))
+      expect(tree.end()).toEqual({ nodes: blockNodes(some), root: bare(merkleRoot(some)) })
+    }
+  })
+
+  it('MERK-08 has no root without leaves', () => {
+    expect(() => createBlockTree().end()).toThrow('empty file list')
+  })
+})

@@ -1,0 +1,93 @@
+import { leafHash } from '@svc/protocol/merkle'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { chunkBorders, MAX_ROWS } from '../../../src/attestations/snapshots/chunk-borders.ts'
+import {
+  chunkId,
+  readContent,
+  type SnapshotFile,
+  writeContent,
+} from '../../../src/attestations/snapshots/chunk-content.ts'
+import { type Chunk, createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
+import { anyFiles, fileNamed, manyFiles } from './files.ts'
+
+const KEY = '5a'.repeat(32)
+
+function cutAll(files: readonly SnapshotFile[], { key = KEY, atOnce = files.length } = {}): Chunk[] {
+  const cutter = createChunkCutter(key)
+  const chunks: Chunk[] = []
+  for (let start = 0; start < files.length; start += atOnce)
+    chunks.push(...cutter.cut(files.slice(start, start + atOnce)))
+  return [...chunks, ...cutter.end()]
+}
+
+const contentOf = ({ rows, contentTypes }: Chunk) => writeContent(rows, contentTypes)
+const idsOf = (files: readonly SnapshotFile[]) => new Set(cutAll(files).map((chunk) => chunkId(contentOf(chunk))))
+
+describe('chunks of a file list', () => {
+  it('EVID-02 hold every file as it was, in order, with its leaf', () => {
+    fc.assert(
+      fc.property(anyFiles, fc.integer({ min: 1, max: 50 }), (files, atOnce) => {
+        const chunks = cutAll(files, { atOnce })
+        expect(chunks.flatMap((chunk) => readContent(contentOf(chunk)))).toEqual(files)
+        expect(chunks.map(({ leaves }) => leaves).join('')).toBe(files.map(leafHash).join(''))
+        expect(chunks.reduce((sum, { totalBytes }) => sum + totalBytes, 0n)).toBe(
+          files.reduce((sum, { size_bytes }) => sum + BigInt(size_bytes), 0n),
+        )
+        expect(chunks.every((chunk) => readContent(contentOf(chunk))[0]?.filename === chunk.firstFilename)).toBe(true)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('change, with a file that comes, goes or is replaced, in two places at most', () => {
+    const files = manyFiles(3000)
+    const before = idsOf(files)
+    const change = fc.tuple(fc.nat(files.length - 1), fc.constantFrom('insert', 'delete', 'replace'), fc.nat())
+    fc.assert(
+      fc.property(change, ([at, kind, salt]) => {
+        const old = files[at] as SnapshotFile
+        const fresh = kind === 'insert' ? fileNamed(`${old.filename}-${salt}`) : { ...old, size_bytes: 1000 + salt }
+        const after = idsOf(
+          files.toSpliced(
+            kind === 'insert' ? at + 1 : at,
+            kind === 'insert' ? 0 : 1,
+            ...(kind === 'delete' ? [] : [fresh]),
+          ),
+        )
+        expect(missingFrom(before, after)).toBeLessThanOrEqual(2)
+        expect(missingFrom(after, before)).toBeLessThanOrEqual(2)
+        expect(after).not.toEqual(before)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('have some 64 files each', () => {
+    const counts = cutAll(manyFiles(40_000)).map(({ rowCount }) => rowCount)
+    expect(counts.length).toBeGreaterThan(440)
+    expect(counts.length).toBeLessThan(820)
+  })
+
+  it('have no more than 512 files, whoever has named them', () => {
+    const closes = chunkBorders(KEY)
+    const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
+    const counts = cutAll(unclosed).map(({ rowCount }) => rowCount)
+    expect(counts.slice(0, -1).every((count) => count === MAX_ROWS)).toBe(true)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(unclosed.length)
+  })
+
+  it('are cut elsewhere with another key, so that nobody can name files for it', () => {
+    const closes = chunkBorders(KEY)
+    const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
+    expect(cutAll(unclosed, { key: 'a5'.repeat(32) }).length).toBeGreaterThan(15)
+  })
+
+  it('are none of no files', () => {
+    expect(cutAll([], { atOnce: 1 })).toEqual([])
+  })
+})
+
+function missingFrom(ids: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  return [...others].filter((id) => !ids.has(id)).length
+}

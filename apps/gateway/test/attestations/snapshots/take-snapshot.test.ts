@@ -1,0 +1,194 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { resultHash } from '@svc/protocol/attestation'
+import { bare } from '@svc/protocol/bytes'
+import { manifestDigest } from '@svc/protocol/ids'
+import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { sortedByFilename } from '@svc/protocol/order'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { snapshotFiles } from '../../../src/attestations/snapshots/snapshot-files.ts'
+import { takeSnapshot, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
+import { anyFiles, fileNamed, hostileNames, manyFiles } from './files.ts'
+import { filesIn, keep, objectOf, openTestLocker } from './snapshots.ts'
+
+forEachDatabase('a snapshot of a locker', (database) => {
+  it('MERK-04, EVID-02, AMB-83 keeps any files as they are, in code-point order, however they came', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFiles, fc.nat(), async (files, salt) => {
+        const locker = await openTestLocker(database)
+        await locker.put(files.toSorted((a, b) => order(a.filename, salt) - order(b.filename, salt)))
+        const snapshot = await locker.snapshot()
+        expect(await filesIn(locker.db, snapshot)).toEqual(files)
+        expect(snapshot).toMatchObject({
+          manifestDigest: manifestDigest(files),
+          resultHash: resultHash(locker.lockerId, files),
+          fileCount: files.length,
+          manifestFileCount: files.length,
+          totalBytes: files.reduce((sum, { size_bytes }) => sum + BigInt(size_bytes), 0n),
+        })
+        expect(bare(snapshot.merkleRoot)).toBe(merkleRoot(files.map(leafHash)))
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('MERK-04 keeps hostile names, also those on which code points and code units disagree', async () => {
+    const locker = await openTestLocker(database)
+    const files = sortedByFilename(
+      [...new Set([...hostileNames, '\ue000', '\uffff', '😀', '\u{10ffff}'])].map(fileNamed),
+    )
+    await locker.put(files.toReversed())
+    const names = (await filesIn(locker.db, await locker.snapshot())).map(({ filename }) => filename)
+    expect(names).toEqual(files.map(({ filename }) => filename))
+    expect(names.indexOf('\uffff')).toBeLessThan(names.indexOf('😀'))
+  })
+
+  it('MERK-21, AMB-32 counts all entries, and lists the confirmed ones', async () => {
+    const locker = await openTestLocker(database)
+    const files = manyFiles(1500)
+    await locker.put(files)
+    await locker.announce(['a', 'folder/0000700.txt-', 'z'])
+    const snapshot = await locker.snapshot()
+    expect(snapshot).toMatchObject({ fileCount: 1500, manifestFileCount: 1503 })
+    expect(await filesIn(locker.db, snapshot)).toEqual(files)
+  })
+
+  it('ATT-20 leaves out files whose bytes are gone, and asks about each confirmed one once', async () => {
+    const locker = await openTestLocker(database)
+    const files = manyFiles(2500)
+    await locker.put(files)
+    await locker.announce(['unconfirmed'])
+    const gone = new Set(['folder/0000000.txt', 'folder/0001234.txt', 'folder/0002499.txt'])
+    const goneIds = [...gone].map((name) => objectOf(name).id)
+    const asked: unknown[] = []
+    const findAbsent = async (objects: readonly unknown[]) => {
+      asked.push(...objects)
+      return new Set(goneIds)
+    }
+    const snapshot = await locker.snapshot({ findAbsent })
+    expect(snapshot).toMatchObject({ fileCount: 2497, manifestFileCount: 2501 })
+    expect(await filesIn(locker.db, snapshot)).toEqual(files.filter(({ filename }) => !gone.has(filename)))
+    expect(asked).toEqual(files.map(({ filename }) => objectOf(filename)))
+  })
+
+  it('MERK-08, ATT-21 is none without a file to attest, and leaves nothing behind', async () => {
+    const locker = await openTestLocker(database)
+    expect(await takeSnapshot(locker.request)).toBeNull()
+    await locker.announce(['awaited'])
+    expect(await takeSnapshot(locker.request)).toBeNull()
+    await locker.put([fileNamed('gone')])
+    const findAbsent = async () => new Set([objectOf('gone').id])
+    expect(await takeSnapshot({ ...locker.request, findAbsent })).toBeNull()
+  })
+
+  it('shares its chunks with the next one, and its row with an equal one', async () => {
+    const locker = await openTestLocker(database)
+    const counts = async () => {
+      const { snapshots, chunks } = await locker.db
+        .selectNoFrom((eb) => [
+          eb.selectFrom('snapshots').select(eb.fn.countAll<number>().as('n')).as('snapshots'),
+          eb.selectFrom('snapshot_chunks').select(eb.fn.countAll<number>().as('n')).as('chunks'),
+        ])
+        .executeTakeFirstOrThrow()
+      return { snapshots: Number(snapshots), chunks: Number(chunks) }
+    }
+    await locker.put(manyFiles(3000).map((file) => ({ ...file, filename: `shared/${file.filename}` })))
+    const first = await locker.snapshot()
+    const before = await counts()
+    const again = await locker.snapshot()
+    expect(again).toEqual(first)
+    expect(await counts()).toEqual(before)
+    await locker.put([fileNamed('shared/folder/0001500.txt, and one more')])
+    const next = await locker.snapshot()
+    expect(next.manifestVersion).toBe(first.manifestVersion + 1)
+    const after = await counts()
+    expect(after.snapshots).toBe(before.snapshots + 1)
+    expect(after.chunks - before.chunks).toBeLessThanOrEqual(2)
+    expect(await filesIn(locker.db, first)).toHaveLength(3000)
+    expect(await filesIn(locker.db, next)).toHaveLength(3001)
+  })
+
+  it('shows one version of the manifest, whatever is written while it is taken', async () => {
+    const locker = await openTestLocker(database)
+    const files = manyFiles(3500)
+    await locker.put(files)
+    await locker.announce(['folder/0003000.txt-unconfirmed'])
+    const { manifest_version: version } = await locker.db
+      .selectFrom('lockers')
+      .select('manifest_version')
+      .where('locker_id', '=', locker.lockerId)
+      .executeTakeFirstOrThrow()
+    let writes = 0
+    let written = Promise.resolve()
+    const findAbsent = async () => {
+      written = written.then(change)
+      await written
+      return new Set<string>()
+    }
+    const change = async () => {
+      const last = files.length - 1 - writes++
+      await locker.remove([files[last]!.filename])
+      await locker.put([
+        { ...files[last - 100]!, size_bytes: 1_000_000 },
+        fileNamed(`folder/0003499.txt-${writes}`),
+        fileNamed('folder/0003000.txt-unconfirmed'),
+      ])
+    }
+    const snapshot = await locker.snapshot({ findAbsent })
+    expect(writes).toBeGreaterThan(2)
+    expect(snapshot).toMatchObject({ manifestVersion: version, manifestFileCount: 3501 })
+    expect(await filesIn(locker.db, snapshot)).toEqual(files)
+    expect(await filesIn(locker.db, await locker.snapshot())).not.toEqual(files)
+  })
+
+  it('tells how far it is', async () => {
+    const locker = await openTestLocker(database)
+    await locker.put(manyFiles(2100))
+    const heard: number[] = []
+    await locker.snapshot({ onProgress: (entries) => heard.push(entries) })
+    expect(heard).toEqual([1000, 2000, 2100])
+  })
+
+  it('fails with what failed, and nothing stays open or locked', async () => {
+    const locker = await openTestLocker(database)
+    await locker.put(manyFiles(2100))
+    const trouble = new Error('the provider is away')
+    const findAbsent = () => Promise.reject(trouble)
+    await expect(takeSnapshotHere({ ...locker.request, findAbsent })).rejects.toBe(trouble)
+    await expect(takeSnapshot({ ...locker.request, lockerId: 'locker_none' })).rejects.toThrow()
+    await expect(takeSnapshotHere({ ...locker.request, lockerId: 'locker_none' })).rejects.toThrow('locker_none')
+    const stop = new AbortController()
+    const onProgress = () => stop.abort(new Error('the gateway stops'))
+    await expect(takeSnapshotHere({ ...locker.request, onProgress, signal: stop.signal })).rejects.toThrow('stops')
+    await locker.put([fileNamed('after')])
+    expect((await locker.snapshot()).fileCount).toBe(2101)
+  })
+
+  it('is not read from damaged chunks', async () => {
+    const locker = await openTestLocker(database)
+    await locker.put([fileNamed(`only in ${locker.lockerId}`)])
+    const snapshot = await locker.snapshot()
+    const [chunk] = await locker.db
+      .selectFrom('snapshot_chunks')
+      .selectAll()
+      .where('content', 'like', `%${locker.lockerId}%`)
+      .execute()
+    const content = chunk!.content.replace('only', 'also')
+    await locker.db.updateTable('snapshot_chunks').set({ content }).where('chunk_id', '=', chunk!.chunk_id).execute()
+    await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
+    await locker.db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk!.chunk_id).execute()
+    await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
+    await keep(locker.db, (await takeSnapshotHere(locker.request))!)
+    expect(await filesIn(locker.db, snapshot)).toHaveLength(1)
+  })
+
+  it('has no files where there is none', async () => {
+    const { db } = await openTestLocker(database)
+    expect(await snapshotFiles(db, 'ab'.repeat(32)).next()).toEqual({ done: true, value: undefined })
+  })
+})
+
+/** Some order or other. */
+function order(name: string, salt: number): number {
+  return Array.from(name).reduce((sum, char) => (sum * 31 + char.codePointAt(0)! + salt) % 1009, 7)
+}

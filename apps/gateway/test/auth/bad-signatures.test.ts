@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from './lockers.ts'
+
+let house: LockerHouse
+beforeEach(async () => {
+  house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5' })
+})
+afterEach(() => house.close())
+
+it('T-10 an address that signs wrongly again and again is refused before its signatures are looked at', async () => {
+  const owner = ed25519Identity()
+  const stranger = ed25519Identity()
+  const locker = await house.locker(owner)
+  const read = (who = owner) => locker.call<{ error?: string }>(['locker:read'], 'GET', '/record', undefined, who)
+  for (let i = 0; i < 5; i++) expectRefusal(await read(stranger), 403, 'SIGNATURE_INVALID')
+  const refused = await read(stranger)
+  expectRefusal(refused, 429, 'RATE_LIMITED')
+  expect(refused.headers.get('retry-after')).toBe('12')
+  expectRefusal(await read(), 429, 'RATE_LIMITED')
+  house.clock.advance(12)
+  expect((await read()).status).toBe(200)
+})
+
+it('T-10 right signatures are not counted', async () => {
+  const owner = ed25519Identity()
+  const locker = await house.locker(owner)
+  for (let i = 0; i < 10; i++) expect((await locker.call(['locker:read'], 'GET', '/record')).status).toBe(200)
+})

@@ -1,0 +1,54 @@
+// For tests: a signed request in the making, whose every part can still be spoilt, and which is signed as it is sent.
+
+import { randomBytes } from 'node:crypto'
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { bodyBinding, type RequestEnvelope } from '@svc/protocol/request-envelope'
+import type { Identity, LockerHouse, TestLocker } from './lockers.ts'
+import { sendRaw } from './wire.ts'
+
+export interface Draft {
+  method: string
+  target: string
+  body: string | undefined
+  envelope: RequestEnvelope
+  signer: Identity
+  /** What becomes of the headers after signing. */
+  headers(signed: SignedPair): Record<string, string | string[]>
+}
+
+export interface SignedPair {
+  'x-svc-envelope': string
+  'x-svc-signature': string
+}
+
+interface Call {
+  method: string
+  target: string
+  ops: string[]
+  body?: string | undefined
+}
+
+/** A request by the owner of a locker, right in every respect. */
+export function draft(house: LockerHouse, locker: TestLocker, { method, target, ops, body }: Call): Draft {
+  const iat = Math.floor(house.clock.now() / 1000)
+  const envelope: RequestEnvelope = {
+    v: 1,
+    locker_id: locker.lockerId,
+    receipt_id: locker.receiptId,
+    nonce: toHex(randomBytes(16)),
+    iat,
+    exp: iat + 60,
+    ops,
+    method,
+    path: target.split('?', 1)[0] as string,
+    body_sha256: bodyBinding(method, utf8(body ?? '')),
+    sig_alg: locker.owner.sigAlg,
+  }
+  return { method, target, body, envelope, signer: locker.owner, headers: (signed) => ({ ...signed }) }
+}
+
+export function sendDraft(house: LockerHouse, { method, target, body, envelope, signer, headers }: Draft) {
+  const signed = signer.sign(envelope)
+  const pair = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
+  return sendRaw(house.gateway.url, { method, target, body, headers: headers(pair) })
+}

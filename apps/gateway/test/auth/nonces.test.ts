@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { forgetNonces } from '@svc/guard/nonce-store'
+import { createNonces } from '@svc/guard/nonces'
+import type { NonceTable } from '@svc/guard/tables'
+import { toHex } from '@svc/protocol/bytes'
+import type { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { draft, sendDraft } from './drafts.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
+import { sendRaw } from './wire.ts'
+
+const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
+  signer: 'ann',
+  nonce: toHex(randomBytes(16)),
+  forget_at: 1000,
+  ...changes,
+})
+const countOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
+
+forEachDatabase('nonces', (database) => {
+  let db: Kysely<Schema>
+  beforeAll(async () => {
+    db = (await database.open<Schema>(migrations)).db
+  })
+
+  it('ENV-13, T-04 of a thousand uses at once through two gateways, one counts', async () => {
+    const other = (await database.open<Schema>(migrations)).db
+    const [here, there] = [createNonces(db), createNonces(other)]
+    const nonce = nonceOf()
+    const uses = Array.from({ length: 1000 }, (_, i) => (i % 2 ? here : there)(nonce))
+    expect(countOf(await Promise.all(uses))).toBe(1)
+    expect(await here(nonce)).toBe(false)
+  })
+
+  it('T-04 gateways with many nonces in common, in whatever order, do not block each other', async () => {
+    const other = (await database.open<Schema>(migrations)).db
+    const [here, there] = [createNonces(db), createNonces(other)]
+    const nonces = Array.from({ length: 700 }, () => nonceOf())
+    const answers = await Promise.all([...nonces.map(here), ...nonces.toReversed().map(there)])
+    expect(countOf(answers)).toBe(700)
+    const [first, second] = [answers.slice(0, 700), answers.slice(700).reverse()]
+    expect(first.every((isFirst, i) => isFirst !== second[i])).toBe(true)
+  })
+
+  it('AMB-29 one nonce of two signers is two', async () => {
+    const useNonce = createNonces(db)
+    const { nonce } = nonceOf()
+    const uses = ['ann', 'bob', 'ann', 'bob'].map((signer) => useNonce(nonceOf({ signer, nonce })))
+    expect(await Promise.all(uses)).toEqual([true, true, false, false])
+  })
+
+  it('AMB-29, T-04 those that may still be shown are not forgotten', async () => {
+    const useNonce = createNonces(db)
+    const [old, last, young] = [
+      nonceOf({ forget_at: 1999 }),
+      nonceOf({ forget_at: 2000 }),
+      nonceOf({ forget_at: 2001 }),
+    ]
+    for (const nonce of [old, last, young]) await useNonce(nonce)
+    await forgetNonces(db, 2000)
+    expect([await useNonce(last), await useNonce(young), await useNonce(old)]).toEqual([false, false, true])
+  })
+
+  describe('over HTTP', () => {
+    const owner = ed25519Identity()
+    const operator = ed25519Identity()
+    let house: LockerHouse
+    let locker: TestLocker
+    beforeAll(async () => {
+      house = await openLockerHouse({ DATABASE_URL: database.url })
+      locker = await house.locker(owner, { operators: [operator] })
+    })
+    afterAll(() => house.close())
+
+    const reading = () =>
+      draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
+
+    it('ENV-13, T-04 of two hundred replays of one request at once, one is answered', async () => {
+      const { target, envelope } = reading()
+      const signed = owner.sign(envelope)
+      const headers = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
+      const request = { method: 'GET', target, headers }
+      const answers = await Promise.all(Array.from({ length: 200 }, () => sendRaw(house.gateway.url, request)))
+      const byCode = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error}`)
+      const counts = Object.entries(byCode).map(([code, of]) => [code, of?.length])
+      expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 199 })
+    })
+
+    it('AMB-29 owner and operator may use one nonce each', async () => {
+      const { nonce } = reading().envelope
+      const answers = []
+      for (const signer of [owner, operator, owner, operator]) {
+        const request = reading()
+        request.envelope.nonce = nonce
+        answers.push((await sendDraft(house, { ...request, signer })).status)
+      }
+      expect(answers).toEqual([200, 200, 403, 403])
+    })
+
+    it('ENV-13, AMB-29 one nonce is good once for all lockers of a signer, and for all methods', async () => {
+      const other = await house.locker(owner)
+      const { nonce } = reading().envelope
+      const first = reading()
+      first.envelope.nonce = nonce
+      expect((await sendDraft(house, first)).status).toBe(200)
+      const target = `/v1/lockers/${other.lockerId}/operators`
+      const second = draft(house, other, { method: 'POST', target, ops: ['locker:admin'], body: '{}' })
+      second.envelope.nonce = nonce
+      expectRefusal(await sendDraft(house, second), 403, 'NONCE_REPLAYED')
+    })
+
+    it('AMB-29 it is used up also where the request then fails', async () => {
+      const target = `/v1/lockers/${locker.lockerId}/operators/nobody`
+      const removing = draft(house, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
+      expectRefusal(await sendDraft(house, removing), 404, 'OPERATOR_NOT_FOUND')
+      expectRefusal(await sendDraft(house, removing), 403, 'NONCE_REPLAYED')
+      const adding = draft(house, locker, {
+        method: 'POST',
+        target: `/v1/lockers/${locker.lockerId}/operators`,
+        ops: ['locker:admin'],
+        body: '{"pubkey"',
+      })
+      expectRefusal(await sendDraft(house, adding), 422, 'validation_error')
+      expectRefusal(await sendDraft(house, adding), 403, 'NONCE_REPLAYED')
+    })
+
+    it('AMB-29, T-04 it is kept for a minute after the end of its envelope', async () => {
+      const { envelope } = reading()
+      envelope.iat += 30
+      envelope.exp += 30
+      await sendDraft(house, { ...reading(), envelope })
+      const row = await db.selectFrom('nonces').selectAll().where('nonce', '=', envelope.nonce).execute()
+      expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
+    })
+
+    it('AMB-29, T-04 it stays used up after a restart, and in another gateway', async () => {
+      const request = reading()
+      expect((await sendDraft(house, request)).status).toBe(200)
+      const another = await openLockerHouse({ DATABASE_URL: database.url })
+      expectRefusal(await sendDraft(another, request), 403, 'NONCE_REPLAYED')
+      await another.close()
+      await house.close()
+      house = await openLockerHouse({ DATABASE_URL: database.url })
+      expectRefusal(await sendDraft(house, request), 403, 'NONCE_REPLAYED')
+      expect((await sendDraft(house, reading())).status).toBe(200)
+    })
+  })
+})

@@ -1,0 +1,139 @@
+import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+
+const START = Date.parse('2026-06-01T12:00:00Z')
+const SECOND = 1000
+let now = START
+let issuer: OidcIssuer
+beforeAll(async () => {
+  issuer = await startOidcIssuer({ now: () => now })
+})
+afterAll(() => issuer.stop())
+beforeEach(() => {
+  now = START
+  issuer.answerJwks('keys')
+})
+
+function createVerifier(times: { jwksCooldownMs?: number; jwksTimeoutMs?: number } = {}, provider = issuer) {
+  const { verify } = createTestVerifier(provider, { now: () => now, ...times })
+  return (token: string) => verify(`Bearer ${token}`)
+}
+
+async function jwksRequestsDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = issuer.jwksRequests
+  await work()
+  return issuer.jwksRequests - before
+}
+
+describe('the keys of the identity provider', () => {
+  it('SPON-01 are fetched once for 20 tokens at the same time, and kept', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    const requests = await jwksRequestsDuring(async () => {
+      const all = await Promise.all(Array.from({ length: 20 }, () => verify(issuer.token())))
+      expect(all).toHaveLength(20)
+      await verify(issuer.token())
+    })
+    expect(requests).toBe(1)
+  })
+
+  it('SPON-01 are fetched again for a token of a new key; the old key is good no longer', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    const old = issuer.token()
+    expect(await outcome(verify(old))).toBe('sponsor')
+    issuer.rotateKeys()
+    expect(await outcome(verify(old))).toBe('sponsor')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
+    expect(await outcome(verify(old))).toBe('OIDC_TOKEN_INVALID')
+  })
+
+  it('SPON-01 may be old and new side by side; a token then says which one it is signed with', async () => {
+    const own = await startOidcIssuer({ now: () => now })
+    const verify = createVerifier({}, own)
+    const [old, oldWithoutId] = [own.token(), own.token({}, { header: { kid: undefined } })]
+    own.rotateKeys({ keepOld: true })
+    expect(await outcome(verify(old))).toBe('sponsor')
+    expect(await outcome(verify(own.token()))).toBe('sponsor')
+    expect(await outcome(verify(oldWithoutId))).toBe('OIDC_TOKEN_INVALID')
+    await own.stop()
+  })
+
+  it('T-14 are not fetched again and again for tokens that name unknown keys', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
+    const requests = await jwksRequestsDuring(async () => {
+      await verify(issuer.token())
+      for (let i = 0; i < 50; i++) {
+        const token = issuer.token({}, { alg: 'EdDSA', header: { kid: `unknown-${i}` } })
+        expect(await outcome(verify(token))).toBe('OIDC_TOKEN_INVALID')
+      }
+    })
+    expect(requests).toBe(1)
+  })
+
+  it('T-14 are not asked for by tokens that cannot be good', async () => {
+    const verify = createVerifier()
+    const requests = await jwksRequestsDuring(async () => {
+      for (const forge of ['alg-none', 'hmac-of-public-key'] as const)
+        await outcome(verify(issuer.token({}, { forge })))
+      await outcome(verify('not-a-token'))
+    })
+    expect(requests).toBe(0)
+  })
+})
+
+describe('an identity provider that is down', () => {
+  it.each(['error', 'garbage', 'redirect', 'silence'] as const)(
+    'SPON-01 answering with %s gives 503, until it is back',
+    async (answer) => {
+      const verify = createVerifier({ jwksTimeoutMs: 300 })
+      issuer.answerJwks(answer)
+      const error = await refusalOf(verify(issuer.token()))
+      expect([error.code, error.status]).toEqual(['identity_provider_unavailable', 503])
+      expect(error.headers['retry-after']).toBe('5')
+      issuer.answerJwks('keys')
+      const later = () => {
+        now += 5 * SECOND
+        return outcome(verify(issuer.token()))
+      }
+      await expect.poll(later).toBe('sponsor')
+    },
+  )
+
+  it('SPON-01 not answering at all gives 503', async () => {
+    const gone = await startOidcIssuer({ now: () => now })
+    await gone.stop()
+    const verify = createVerifier({}, gone)
+    expect(await outcome(verify(gone.token()))).toBe('identity_provider_unavailable')
+  })
+
+  it('SPON-01 with keys too weak to trust gives 503', async () => {
+    const weak = await startOidcIssuer({ now: () => now })
+    weak.rotateKeys({ rsaBits: 1024 })
+    const verify = createVerifier({}, weak)
+    expect(await outcome(verify(weak.token()))).toBe('identity_provider_unavailable')
+    await weak.stop()
+  })
+
+  it('T-14 is asked once in a while, not once per token, also after the clock was set back', async () => {
+    const verify = createVerifier()
+    issuer.answerJwks('error')
+    const attempt = () => outcome(verify(issuer.token()))
+    const tenAttempts = async () => {
+      for (let i = 0; i < 10; i++) expect(await attempt()).toBe('identity_provider_unavailable')
+    }
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+    now += 5 * SECOND
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+    now -= 3600 * SECOND
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+  })
+
+  it('SPON-01 does not stop tokens of keys that are known', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    await verify(issuer.token())
+    issuer.answerJwks('error')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
+    expect(await outcome(verify(issuer.token({}, { forge: 'unpublished-key' })))).toBe('identity_provider_unavailable')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
+  })
+})

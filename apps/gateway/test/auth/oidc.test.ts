@@ -1,0 +1,205 @@
+import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bearerToken, type createOidcVerifier } from '../../src/auth/oidc.ts'
+import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+
+const START = Date.parse('2026-06-01T12:00:00Z')
+const SECOND = 1000
+let now = START
+let issuer: OidcIssuer
+beforeAll(async () => {
+  issuer = await startOidcIssuer({ now: () => now })
+})
+afterAll(() => issuer.stop())
+beforeEach(() => {
+  now = START
+})
+
+function createVerifier(settings: Partial<Parameters<typeof createOidcVerifier>[0]> = {}) {
+  const { verify } = createTestVerifier(issuer, { now: () => now, ...settings })
+  return (token: string) => verify(`Bearer ${token}`)
+}
+
+describe('good tokens', () => {
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('SPON-01 %s tokens of an allowed service are accepted', async (alg) => {
+    expect(await createVerifier()(issuer.token({}, { alg }))).toEqual({ service: 'sponsor' })
+  })
+
+  it('SPON-01 one audience of several is enough', async () => {
+    const token = issuer.token({ aud: ['another-service', TEST_AUDIENCE] })
+    expect(await outcome(createVerifier()(token))).toBe('sponsor')
+  })
+
+  it('SPON-01 a verified e-mail address names the service, any other does not', async () => {
+    const verify = createVerifier()
+    const email = 'sponsor@services.example'
+    const named = (claims: object) => outcome(verify(issuer.token({ sub: '1234', email, ...claims })))
+    expect(await named({ email_verified: true })).toBe(email)
+    for (const email_verified of [false, undefined, 'true', 1]) {
+      expect(await named({ email_verified })).toBe('SERVICE_NOT_AUTHORIZED')
+    }
+    expect(await named({ sub: 'sponsor', email_verified: false })).toBe('sponsor')
+    expect(await named({ sub: 'sponsor', email: undefined, email_verified: true })).toBe('sponsor')
+    expect(await named({ sub: 'sponsor', email: 'other@services.example', email_verified: true })).toBe(
+      'SERVICE_NOT_AUTHORIZED',
+    )
+  })
+
+  it('SPON-01 clocks may be 30 seconds apart and no more', async () => {
+    const verify = createVerifier()
+    const token = issuer.token({ nbf: START / SECOND, exp: START / SECOND + 60 })
+    const at = (seconds: number) => {
+      now = START + seconds * SECOND
+      return outcome(verify(token))
+    }
+    expect(await at(-31)).toBe('OIDC_TOKEN_INVALID')
+    expect(await at(-30)).toBe('sponsor')
+    expect(await at(89)).toBe('sponsor')
+    expect(await at(90)).toBe('OIDC_TOKEN_INVALID')
+  })
+})
+
+describe('services that are not allowed', () => {
+  it('SPON-01, AMB-48 get 403, their name, and whom to ask', async () => {
+    const error = await refusalOf(createVerifier()(issuer.token({ sub: 'stranger' })))
+    expect(error.status).toBe(403)
+    expect(error.body('r')).toMatchObject({
+      error: 'SERVICE_NOT_AUTHORIZED',
+      details: { service: 'stranger' },
+      hint: expect.stringContaining('operator'),
+    })
+  })
+
+  it.each(['Sponsor', 'sponsor ', 'sponsor@services.example.evil.example', '__proto__'])(
+    'SPON-01 %j is another name than those allowed',
+    async (sub) => {
+      expect(await outcome(createVerifier()(issuer.token({ sub })))).toBe('SERVICE_NOT_AUTHORIZED')
+    },
+  )
+
+  it('SPON-01 nobody is allowed where no service is named', async () => {
+    expect(await outcome(createVerifier({ allowedServices: [] })(issuer.token()))).toBe('SERVICE_NOT_AUTHORIZED')
+  })
+})
+
+describe('bad tokens', () => {
+  const seconds = START / SECOND
+  it.each<[string, Record<string, unknown>, Parameters<OidcIssuer['token']>[1]]>([
+    ['expired', { exp: seconds - 60 }, {}],
+    ['not yet valid', { nbf: seconds + 60 }, {}],
+    ['of another issuer', { iss: 'https://accounts.evil.example' }, {}],
+    ['for another audience', { aud: 'another-service' }, {}],
+    ['for an audience that contains ours', { aud: `${TEST_AUDIENCE}-2` }, {}],
+    ['for no audience', { aud: undefined }, {}],
+    ['for an empty list of audiences', { aud: [] }, {}],
+    ['without end', { exp: undefined }, {}],
+    ['with an end in words', { exp: '9999999999' }, {}],
+    ['without beginning', { iat: undefined }, {}],
+    ['without subject', { sub: undefined }, {}],
+    ['with an empty subject', { sub: '' }, {}],
+    ['with a list for a subject', { sub: ['sponsor'] }, {}],
+    ['signed with a key that is not published', {}, { forge: 'unpublished-key' }],
+    ['signed with a key of its own header', {}, { forge: 'embedded-key' }],
+    ['not signed at all', {}, { forge: 'alg-none' }],
+    ['signed with the public key as an HMAC secret', {}, { forge: 'hmac-of-public-key' }],
+    ['whose algorithm is not that of its key', {}, { header: { alg: 'PS256' } }],
+    ['whose algorithm is none in capitals', {}, { header: { alg: 'NONE' } }],
+    ['whose algorithm is a number', {}, { header: { alg: 1 } }],
+    ['without algorithm', {}, { header: { alg: undefined } }],
+    ['with a key id that is no text', {}, { header: { kid: {} } }],
+    ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
+    ['with a payload that is not encoded', {}, { header: { crit: ['b64'], b64: false } }],
+  ])('SPON-01, T-14 a token %s gets 401', async (_, claims, options) => {
+    const token = issuer.token(claims, options)
+    const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
+    expect([error.code, error.status, error.headers['www-authenticate']]).toEqual(['OIDC_TOKEN_INVALID', 401, 'Bearer'])
+    const body = JSON.stringify(error.body('r'))
+    expect(body).toContain(`audience ${TEST_AUDIENCE}`)
+    for (const part of token.split('.')) if (part) expect(body).not.toContain(part)
+  })
+
+  it('SPON-01 the issuer is compared to the letter', async () => {
+    expect(await outcome(createVerifier()(issuer.token({ iss: `${issuer.issuer}/` })))).toBe('OIDC_TOKEN_INVALID')
+  })
+
+  it('T-14 no character of a token can be changed', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
+    const token = issuer.token({}, { alg: 'ES256' })
+    // The last character of a signature has bits that stand for nothing.
+    const position = fc.nat(token.length - 2)
+    const character = fc.constantFrom(...'ABCZabcz0189-_.=~')
+    await fc.assert(
+      fc.asyncProperty(position, character, async (i, changed) => {
+        fc.pre(token[i] !== changed)
+        const code = await outcome(verify(token.slice(0, i) + changed + token.slice(i + 1)))
+        expect(code).toBe('OIDC_TOKEN_INVALID')
+      }),
+    )
+  })
+
+  it('T-14 no header is accepted but a good token, and none breaks the check', async () => {
+    const { verify } = createTestVerifier(issuer, { now: () => now })
+    const part = fc.oneof(
+      fc.base64String(),
+      fc.json().map((text) => Buffer.from(text).toString('base64url')),
+    )
+    const credentials = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.tuple(part, part, part).map((parts) => parts.join('.')),
+    )
+    const header = fc.oneof(
+      credentials,
+      credentials.map((text) => `Bearer ${text}`),
+    )
+    await fc.assert(
+      fc.asyncProperty(header, async (text) => {
+        expect(await outcome(verify(text))).toBe('OIDC_TOKEN_INVALID')
+      }),
+    )
+    expect(await outcome(verify(undefined))).toBe('OIDC_TOKEN_INVALID')
+  })
+
+  it('SPON-01 a token of 10 kB is read, one of 100 kB refused without asking for keys', async () => {
+    const padded = (length: number) => outcome(createVerifier()(issuer.token({ padding: 'x'.repeat(length) })))
+    expect(await padded(7500)).toBe('sponsor')
+    const requests = issuer.jwksRequests
+    expect(await padded(75_000)).toBe('OIDC_TOKEN_INVALID')
+    expect(issuer.jwksRequests).toBe(requests)
+  })
+})
+
+describe('the Authorization header', () => {
+  it.each(['Bearer a.b-c_d', 'bearer a.b-c_d', 'BEARER a.b-c_d', 'bEaReR a.b-c_d', 'Bearer    a.b-c_d'])(
+    'SPON-01 %j holds a token',
+    (header) => expect(bearerToken(header)).toBe('a.b-c_d'),
+  )
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer\ta',
+    'Bearer \ta',
+    'Bearera',
+    ' Bearer a',
+    'Bearer a ',
+    'Bearer a b',
+    'Bearer a, Bearer b',
+    'Bearer a\n',
+    'Bearer a\0',
+    'Bearer é',
+    'Bearer \u{1f511}',
+    'Bearer a\u00a0',
+    'Béarer a',
+    'Basic dXNlcjpwYXNz',
+    'a.b.c',
+  ])('SPON-01 %j holds none', (header) => expect(bearerToken(header)).toBeNull())
+
+  it('SPON-01 longer than all headers of a request may be holds none', () => {
+    expect(bearerToken(`Bearer ${'a'.repeat(16_377)}`)).toHaveLength(16_377)
+    expect(bearerToken(`Bearer ${'a'.repeat(16_378)}`)).toBeNull()
+    expect(bearerToken(`Bearer${' '.repeat(100_000)}a`)).toBeNull()
+  })
+})

@@ -1,0 +1,192 @@
+import { OPS } from '@svc/protocol/names'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from './lockers.ts'
+
+const EVERY_OP = [...OPS]
+let house: LockerHouse
+beforeAll(async () => {
+  house = await openLockerHouse()
+})
+afterAll(() => house.close())
+
+const OWNERS = [
+  ['Ed25519', ed25519Identity],
+  ['EVM', evmIdentity],
+] as const
+
+const read = (locker: TestLocker, who: Identity, ops = ['locker:read']) =>
+  locker.call<{ error?: string; operators: string[] }>(ops, 'GET', '/record', undefined, who)
+const add = (locker: TestLocker, { identity }: Identity, who = locker.owner) =>
+  locker.call(EVERY_OP, 'POST', '/operators', { pubkey: identity }, who)
+const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) =>
+  locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
+
+describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
+  it('OPER-04, OPER-08, AMB-28 is read by its operators, with the ops they have', async () => {
+    const operator = ed25519Identity()
+    const locker = await house.locker(createOwner(), { operators: [ed25519Identity(), operator] })
+    for (const ops of [['locker:read'], ['locker:list'], EVERY_OP]) {
+      expect((await read(locker, operator, ops)).status).toBe(200)
+    }
+    expectRefusal(await read(locker, operator, ['locker:write']), 403, 'MISSING_OPS')
+  })
+
+  it('OPER-04, LOCK-06 has its files written, listed, read and deleted by its operators', async () => {
+    const operator = ed25519Identity()
+    const locker = await house.locker(createOwner(), { operators: [operator] })
+    await locker.put('by-the-owner', 'x')
+    const calls = [
+      ['locker:write', 'POST', '/files', { filename: 'by-the-operator' }],
+      ['locker:list', 'GET', '/files'],
+      ['locker:read', 'GET', '/files/by-the-owner'],
+      ['locker:read', 'GET', '/manifest'],
+      ['locker:write', 'DELETE', '/files/by-the-owner'],
+    ] as const
+    for (const [op, method, path, body] of calls) {
+      expectRefusal(await locker.call([op], method, path, body, ed25519Identity()), 403, 'SIGNATURE_INVALID')
+      expect((await locker.call([op], method, path, body, operator)).status, path).toBe(200)
+    }
+  })
+
+  it('OPER-05, OPER-03, AMB-89, ERR-14, T-28 is managed by its owner alone, whatever ops an operator claims', async () => {
+    const owner = createOwner()
+    const operator = ed25519Identity()
+    const locker = await house.locker(owner, { operators: [operator] })
+    const { lockerId, receiptId } = locker
+    const ids = { lockerId, receiptId, ops: EVERY_OP, method: 'POST' }
+    const provisioning = { ...ids, path: '/v1/storage/signed_provision', body: { receipt_id: receiptId } }
+    const ownersOnly = [
+      { ...ids, path: '/v1/storage/refresh', body: {} },
+      provisioning,
+      { ...provisioning, path: '/v1/storage/provision' },
+      { ...ids, path: `/v1/lockers/${lockerId}/operators`, body: { pubkey: ed25519Identity().identity } },
+      { ...ids, path: `/v1/lockers/${lockerId}/operators/${operator.identity}`, method: 'DELETE' },
+    ]
+    for (const call of ownersOnly) {
+      const before = await read(locker, owner)
+      expectRefusal(await house.call(operator, call), 403, 'OWNER_REQUIRED')
+      expect((await read(locker, owner)).body).toEqual(before.body)
+      expect((await house.call(owner, call)).status).toBe(200)
+    }
+  })
+
+  it('OPER-06, ERR-15, AMB-20 is closed to keys that are not registered', async () => {
+    const locker = await house.locker(createOwner(), { operators: [ed25519Identity()] })
+    for (const stranger of [ed25519Identity(), evmIdentity()]) {
+      expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await add(locker, stranger, stranger), 403, 'SIGNATURE_INVALID')
+    }
+  })
+
+  it('OPER-06 is closed to an operator from the moment of his removal', async () => {
+    const [leaving, staying] = [ed25519Identity(), ed25519Identity()]
+    const locker = await house.locker(createOwner(), { operators: [leaving, staying] })
+    expect((await read(locker, leaving)).status).toBe(200)
+    expect((await remove(locker, leaving)).status).toBe(200)
+    expectRefusal(await read(locker, leaving), 403, 'SIGNATURE_INVALID')
+    expect((await read(locker, staying)).status).toBe(200)
+    expect((await add(locker, leaving)).status).toBe(200)
+    expect((await read(locker, leaving)).status).toBe(200)
+  })
+
+  it('OPER-04, T-28 gives its operators nothing in the other lockers of its owner', async () => {
+    const owner = createOwner()
+    const operator = ed25519Identity()
+    const locker = await house.locker(owner, { operators: [operator] })
+    const other = await house.locker(owner)
+    for (let i = 0; i < 2; i++) {
+      // Signing for the owner just before is no help.
+      expect((await read(locker, operator)).status).toBe(200)
+      expectRefusal(await read(other, operator), 403, 'SIGNATURE_INVALID')
+      expect((await read(other, owner)).status).toBe(200)
+    }
+  })
+
+  it('OPER-04 tells its signers apart when they come at the same time', async () => {
+    const owner = createOwner()
+    const operators = Array.from({ length: 8 }, () => ed25519Identity())
+    const locker = await house.locker(owner, { operators })
+    const stranger = ed25519Identity()
+    const callers = Array.from({ length: 60 }, (_, i) => [owner, stranger, ...operators][i % 10] as Identity)
+    const answers = await Promise.all(callers.map((who) => add(locker, ed25519Identity(), who)))
+    const codes = answers.map(({ body }) => (body as { error?: string }).error)
+    const expected = callers.map((who) =>
+      who === owner ? undefined : who === stranger ? 'SIGNATURE_INVALID' : 'OWNER_REQUIRED',
+    )
+    expect(codes).toEqual(expected)
+  })
+})
+
+describe('an algorithm that is not of the receipt', () => {
+  it('ENV-11, AMB-28 secp256k1 never opens a locker of an Ed25519 owner', async () => {
+    const owner = ed25519Identity()
+    const locker = await house.locker(owner, { operators: [ed25519Identity()] })
+    expectRefusal(await read(locker, evmIdentity()), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
+  })
+
+  it("ENV-11, AMB-28 ed25519 opens an EVM owner's only as an operator's", async () => {
+    const owner = evmIdentity()
+    const operator = ed25519Identity()
+    const locker = await house.locker(owner, { operators: [operator] })
+    expectRefusal(await read(locker, { ...owner, sigAlg: 'ed25519' }), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await read(locker, { ...operator, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await add(locker, ed25519Identity(), operator), 403, 'OWNER_REQUIRED')
+  })
+
+  it('ENV-11, LOCK-04 nor does it open the locker of a receipt in the first place', async () => {
+    for (const [owner, other] of [
+      [ed25519Identity(), evmIdentity()],
+      [evmIdentity(), ed25519Identity()],
+    ] as const) {
+      const receiptId = await house.receipt(owner)
+      const body = { receipt_id: receiptId }
+      const call = { method: 'POST', path: '/v1/storage/signed_provision', body, ops: EVERY_OP, receiptId }
+      expectRefusal(await house.call(other, call), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await house.call({ ...owner, sigAlg: other.sigAlg }, call), 403, 'SIGNATURE_INVALID')
+      expect((await house.call(owner, call)).status).toBe(200)
+    }
+  })
+})
+
+describe('an owner who is an operator', () => {
+  it('OPER-07 of his own locker stays its owner', async () => {
+    const owner = ed25519Identity()
+    const locker = await house.locker(owner, { operators: [owner] })
+    const added = await add(locker, ed25519Identity())
+    expect(added.status).toBe(200)
+    expect((await remove(locker, owner)).status).toBe(200)
+    expect((await add(locker, ed25519Identity())).status).toBe(200)
+  })
+
+  it("T-28 of another's locker is an operator there", async () => {
+    const [owner, friend] = [ed25519Identity(), ed25519Identity()]
+    const own = await house.locker(friend)
+    const locker = await house.locker(owner, { operators: [friend] })
+    expect((await add(own, ed25519Identity())).status).toBe(200)
+    expectRefusal(await add(locker, ed25519Identity(), friend), 403, 'OWNER_REQUIRED')
+  })
+})
+
+it('T-29 lockers that are looked up at the same time are not mixed up', async () => {
+  const lockers = await Promise.all(Array.from({ length: 30 }, () => house.locker(ed25519Identity())))
+  const own = lockers.map((locker) => read(locker, locker.owner))
+  const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))
+  const nobodys = lockers.map(({ owner }, i) => {
+    const lockerId = `locker_${String(i).padStart(12, '0')}`
+    return house.call(owner, { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId })
+  })
+  for (const [i, { body }] of (await Promise.all(own)).entries()) {
+    expect(body).toMatchObject({ locker_id: lockers[i]!.lockerId, owner: lockers[i]!.owner.identity })
+  }
+  for (const answer of await Promise.all(others)) expectRefusal(answer, 403, 'SIGNATURE_INVALID')
+  for (const answer of await Promise.all(nobodys)) expectRefusal(answer, 404, 'locker_not_found')
+})

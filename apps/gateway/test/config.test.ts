@@ -1,0 +1,151 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { toHex } from '@svc/protocol/bytes'
+import { readDevSettings } from '@svc/testbed/dev-settings'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import vectors from '../../../vectors/protocol.json' with { type: 'json' }
+import { readConfig } from '../src/config.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const key = (byte: number) => toHex(new Uint8Array(32).fill(byte))
+const production = () => ({
+  DATA_DIR: folder,
+  BASE_URL: 'https://gateway.example',
+  STATEMENT_KEY: key(1),
+  PUBLICATION_KEY: key(2),
+  SHORT_URL_KEY: key(3),
+  EVM_RPC_URLS: 'https://rpc.example',
+  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
+  LOCAL_PROVIDERS: 'gcs',
+})
+
+describe('production', () => {
+  it('CFG-01 is the default, and starts when it has all it needs', () => {
+    const { config, secrets } = readConfig(production())
+    expect(config).toMatchObject({ mode: 'production', http: { port: 8402, baseUrl: 'https://gateway.example' } })
+    expect(secrets.databaseUrl).toBe(`sqlite:${folder}/gateway.db`)
+  })
+
+  it('T-13, EVID-18 refuses to start half-configured and names everything that is missing', () => {
+    const missing = ['BASE_URL', 'STATEMENT_KEY', 'PUBLICATION_KEY', 'SHORT_URL_KEY']
+    expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
+  })
+
+  it('T-13, ANCH-03 refuses one key for two purposes', () => {
+    expect(() => readConfig({ ...production(), PUBLICATION_KEY: key(1) })).toThrow(
+      'STATEMENT_KEY and PUBLICATION_KEY must be different',
+    )
+    expect(() => readConfig({ ...production(), SHORT_URL_KEY: key(2) })).toThrow(
+      'PUBLICATION_KEY and SHORT_URL_KEY must be different',
+    )
+  })
+
+  it('T-13 refuses development keys and the published test keys', () => {
+    const { secrets } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
+    const development = { ...production(), STATEMENT_KEY: toHex(secrets.statementSeed) }
+    expect(() => readConfig(development)).toThrow('STATEMENT_KEY is a development key')
+    const published = { ...production(), SHORT_URL_KEY: vectors.keys.short_url.seed_hex }
+    expect(() => readConfig(published)).toThrow('SHORT_URL_KEY is a development key')
+  })
+
+  it('T-13 takes keys from files, and says when one cannot be read', () => {
+    const file = join(folder, 'statement.key')
+    writeFileSync(file, `${key(9)}\n`)
+    const { STATEMENT_KEY, ...rest } = production()
+    expect(toHex(readConfig({ ...rest, STATEMENT_KEY_FILE: file }).secrets.statementSeed)).toBe(key(9))
+    expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: `${file}.none` })).toThrow(
+      'STATEMENT_KEY_FILE cannot be read: ENOENT',
+    )
+    expect(() => readConfig({ ...production(), STATEMENT_KEY_FILE: file })).toThrow(
+      'STATEMENT_KEY and STATEMENT_KEY_FILE are both set: leave one of them out',
+    )
+    expect(() => readConfig({ ...rest, STATEMENT_KEY: 'x' })).toThrow('STATEMENT_KEY does not hold a key')
+  })
+
+  it.each(['SVC_CONTENT_ENVELOPE_V2', 'x'.repeat(26), `${'x'.repeat(24)}é`])(
+    'EVID-17 refuses the domain tag %s',
+    (tag) => {
+      expect(() => readConfig({ ...production(), ENVELOPE_DOMAIN_TAG: tag })).toThrow('exactly 25 printable ASCII')
+    },
+  )
+
+  it('T-13 refuses the wallets whose keys everybody has', () => {
+    const primary = { PRIMARY_RPC_URLS: 'https://rpc.example', PRIMARY_TREASURY: TREASURY.address }
+    expect(() => readConfig({ ...production(), ...primary })).toThrow('is a development wallet')
+    expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
+  })
+
+  it('CFG-01 refuses half a chain, bad prices, bad terms and half an identity provider, all at once', () => {
+    const bad = {
+      ...production(),
+      EVM_TREASURY: '',
+      UNIT_PRICES_USD: 'gcs=free',
+      TERMS: '{"gcs":{"ttl_days":-1}}',
+      FALLBACK_USD_SOL: '0',
+      SPONSOR_OIDC_ISSUER: 'https://issuer.example',
+      INTERNAL_SECRET: 'short',
+    }
+    const named = [
+      'EVM_TREASURY',
+      'FALLBACK_USD_SOL',
+      'UNIT_PRICES_USD',
+      'TERMS',
+      'SPONSOR_OIDC_ISSUER',
+      'INTERNAL_SECRET',
+    ]
+    for (const name of named) expect(() => readConfig(bad)).toThrow(name)
+  })
+
+  it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {
+    const tokens = { ATTEST_JWT_ISSUER: 'https://issuer.example', ATTEST_JWT_AUDIENCE: 'gateway' }
+    const jwks = (ATTEST_JWT_JWKS_URL: string) => ({ ...production(), ...tokens, ATTEST_JWT_JWKS_URL })
+    expect(() => readConfig({ ...production(), ...tokens })).toThrow('ATTEST_JWT_JWKS_URL belong together')
+    expect(() => readConfig(jwks('http://issuer.example/jwks'))).toThrow('ATTEST_JWT_JWKS_URL must be an https address')
+    for (const secret of ['short', 'x'.repeat(23), `${'x'.repeat(30)} `]) {
+      const weak = { ...production(), ORACLE_CALLBACK_SECRET: secret }
+      expect(() => readConfig(weak)).toThrow('ORACLE_CALLBACK_SECRET must be at least 24 visible ASCII characters')
+    }
+    const { config } = readConfig(jwks('https://issuer.example/jwks'))
+    expect(config.evidence.tokens).toEqual({
+      issuer: 'https://issuer.example',
+      audience: 'gateway',
+      jwksUrl: 'https://issuer.example/jwks',
+    })
+  })
+
+  it('T-12 the config holds no secret', () => {
+    const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', ORACLE_CALLBACK_SECRET: 'SECRET'.repeat(5) }
+    const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
+    for (const secret of ['PASSWORD', 'SECRETSECRET', key(1), key(2), key(3)]) expect(text).not.toContain(secret)
+  })
+})
+
+describe('development', () => {
+  it('T-13 makes its keys once under the data folder', () => {
+    const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
+    expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
+  })
+})
+
+describe('.env.example', () => {
+  it('CFG-01 has every variable with its default and a line of meaning, and no other', () => {
+    const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
+    const { asked: askedInDevelopment } = readDevSettings({})
+    const lines = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8').split('\n')
+    const documented = lines.flatMap((line, i) => {
+      const [, name, value] = /^#?\s?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
+      if (!name) return []
+      expect(lines[i - 1], `${name} has no line of meaning`).toMatch(/^# \S.{10,}/)
+      return [[name, value]]
+    })
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries([...asked, ...askedInDevelopment]))
+  })
+})

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { withResult } from '@svc/devnet/lying-node'
+import type { Address } from 'viem'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from './anchors/evm/registry.ts'
+import { FUNDS, type TestChain } from './evm/account.ts'
+
+const command = fileURLToPath(new URL('../src/deploy-evm-registry.ts', import.meta.url))
+
+/** With a registry that was deployed before. */
+let test: TestRegistry
+let chain: TestChain
+beforeAll(async () => {
+  test = await startTestRegistry()
+  chain = test.chain
+})
+afterEach(() => chain.calm())
+afterAll(() => test.stop())
+
+/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
+async function run(env: Record<string, string>) {
+  const child = spawn(process.execPath, [command], {
+    env: { EVM_RPC_URLS: chain.node.url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { status, stdout, stderr }
+}
+
+const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
+it('ANCH-12 deploys a registry that the key can write to, and prints the setting that names it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-deploy-'))
+  const key = await chain.fundedKey()
+  const file = join(folder, 'registry.key')
+  await writeFile(file, `0x${hex(key)}\n`)
+  const { status, stdout, stderr } = await run({ EVM_REGISTRY_KEY_FILE: file })
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^EVM_REGISTRY_CONTRACT=0x[0-9a-fA-F]{40}\n$/)])
+  expect(stderr).toMatch(/^Deploying the registry to 0x\w+ with 0x\w+ of 0x\w+\.\n$/)
+  const registry = test.open(key, stdout.trim().split('=')[1] as Address)
+  const [receipt, entry] = [newReceipt(), newEntry()]
+  await write(registry, receipt, entry)
+  expect(await registry.read(receipt)).toEqual(entry)
+  await rm(folder, { recursive: true })
+})
+
+it('does nothing when it was done before', async () => {
+  const before = await test.owner.balance()
+  expect(await run({ EVM_REGISTRY_KEY: hex(test.ownerKey), EVM_REGISTRY_CONTRACT: test.contract })).toEqual({
+    status: 0,
+    stdout: `EVM_REGISTRY_CONTRACT=${test.contract}\n`,
+    stderr: 'EVM_REGISTRY_CONTRACT is a registry that this key writes to already. Nothing was deployed.\n',
+  })
+  expect(await test.owner.balance()).toBe(before)
+})
+
+it('does nothing when the registry that is set is another’s, or none', async () => {
+  const key = await chain.fundedKey()
+  const foreign = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: test.contract })
+  expect(foreign).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('its owner is not') })
+  const none = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: DEV_TREASURY.address })
+  expect(none).toEqual({ status: 2, stdout: '', stderr: 'no registry stands at the configured address\n' })
+  expect(await test.open(key).balance()).toBe(FUNDS)
+})
+
+it('without coins says who needs how many', async () => {
+  const { status, stdout, stderr } = await run({ EVM_REGISTRY_KEY: hex(randomBytes(32)) })
+  expect([status, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^0x[0-9a-fA-F]{40} has 0 of the 0\.\d+ MON that the transaction may cost\n$/)
+})
+
+it('does nothing on another chain, nor without one', async () => {
+  const key = await chain.fundedKey()
+  chain.node.behave(withResult('eth_chainId', () => '0x1'))
+  const wrong = await run({ EVM_REGISTRY_KEY: hex(key) })
+  expect(wrong).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('is a node of chain 1\n') })
+  chain.calm()
+  expect(await test.open(key).balance()).toBe(FUNDS)
+  const none = await run({ EVM_REGISTRY_KEY: hex(key), EVM_RPC_URLS: 'http://127.0.0.1:1' })
+  expect(none).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('EVM_RPC_URLS: no node of') })
+})
+
+it('CFG-01 tells everything that is missing or wrong at once', async () => {
+  const { status, stdout, stderr } = await run({ EVM_RPC_URLS: '', EVM_REGISTRY_CONTRACT: '0x12' })
+  expect([status, stdout]).toEqual([2, ''])
+  for (const name of ['EVM_RPC_URLS', 'EVM_REGISTRY_KEY', 'EVM_REGISTRY_CONTRACT']) expect(stderr).toContain(name)
+  expect(stderr).not.toContain('    at ')
+})
+
+it('T-13 refuses a development key unless it is told that this is development', async () => {
+  const EVM_REGISTRY_KEY = DEV_PAYERS[1]!.privateKey
+  const refused = await run({ EVM_REGISTRY_KEY })
+  expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('development key') })
+  expect((await run({ EVM_REGISTRY_KEY, SVC_MODE: 'development' })).status).toBe(0)
+})

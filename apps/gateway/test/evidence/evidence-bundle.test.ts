@@ -1,0 +1,223 @@
+import type { EvidenceBundle } from '@svc/api/proofs'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { BUNDLE_VERSIONS, DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { insertPending } from '../../src/attestations/store.ts'
+import { expectRefusal } from '../auth/lockers.ts'
+import {
+  chainOfThree,
+  type EvidenceHouse,
+  type FilledLocker,
+  memoAnchor,
+  ORACLE_ANCHOR,
+  openEvidenceHouse,
+} from './statements.ts'
+
+const BUNDLE = '/v1/storage/evidence-bundle'
+const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
+const ALL_PASSED = {
+  merkle_root_matches: 'passed',
+  statement_digest_matches: 'passed',
+  envelope_binds_commitment: 'passed',
+  signature_valid: 'passed',
+  key_pinned: 'passed',
+}
+
+let house: EvidenceHouse
+const pinned = () => toHex(house.gateway.context.signers.statement.publicKey)
+const bundleOf = (receipt_id: string, query = {}) => house.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
+
+/** Offline, by a verifier that trusts nothing but the pinned key. */
+async function factsOf(bundle: unknown, domainTag = TAG): Promise<Record<string, string>> {
+  const read = readPinnedKeys(pinned())
+  if (!read.ok) throw new Error(read.problem)
+  const verification = await verifyBundle([utf8(JSON.stringify(bundle))], { pinnedKeys: read.keys, domainTag })
+  if (verification.refused) throw new Error(verification.refused.why)
+  return Object.fromEntries(Object.entries(verification.facts).map(([name, { value }]) => [name, value]))
+}
+
+forEachDatabase('the evidence bundle', (database) => {
+  let locker: FilledLocker
+  beforeAll(async () => {
+    house = await openEvidenceHouse({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
+    locker = await chainOfThree(house)
+  })
+  afterAll(() => house.close())
+
+  it('VER-12 VER-13 VER-14 EVID-21 AMB-52 AMB-82 SHAPE-36 has everything that a verifier needs', async () => {
+    const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+    const { status, headers, body } = await house.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(Object.keys(body).sort()).toEqual(Object.keys(vectors.evidence_bundle_v2_example).sort())
+    const { files, signing_keys, how_to_verify, verification, ...rest } = body
+    const example = vectors.evidence_bundle_v2_example.envelope.body
+    expect(Object.keys(body.envelope!.body).sort()).toEqual(Object.keys(example).sort())
+    expect(rest).toEqual({
+      schema: 'svc/evidence-bundle/v2',
+      bundle_version: BUNDLE_VERSIONS[1],
+      receipt_id: locker.receipt_id,
+      proof_id: record.proof_id,
+      network: 'primary-mainnet',
+      algorithms: { merkle: 'svc-merkle-v1', envelope: 'svc/evidence/v2' },
+      commitment: {
+        merkle_root: record.merkle_root,
+        file_count: 3,
+        manifest_file_count: 3,
+        total_bytes: '11',
+        check_mode: 'recorded_hashes',
+        attested_at: record.attested_at,
+      },
+      envelope: record.envelope,
+      v1_signature: null,
+      anchor,
+    })
+    expect(files.map(({ filename, size_bytes }) => [filename, size_bytes])).toEqual([
+      ['a.txt', 3],
+      ['b.txt', 3],
+      ['c.txt', 5],
+    ])
+    expect(files.every(({ content_hash }) => /^[0-9a-f]{64}$/.test(content_hash))).toBe(true)
+    expect(verification).toMatchObject({ signature_valid: 'passed', anchor_confirmed: 'passed' })
+    expect(signing_keys).toEqual(await house.get('/v1/keys'))
+    expect(how_to_verify).toHaveLength(5)
+    expect(how_to_verify[2]).toContain(TAG)
+    for (const step of how_to_verify) expect(step).toMatch(/^[A-Z].*[^.]\.$/)
+  })
+
+  it('EVID-19 EVID-20 verifies offline with a pinned key, each statement of a chain', async () => {
+    for (const sequence of [1, 2, 3]) {
+      const bundle = await bundleOf(locker.receipt_id, { sequence })
+      expect(bundle.envelope?.body.sequence).toBe(sequence)
+      expect(await factsOf(bundle), String(sequence)).toMatchObject(ALL_PASSED)
+    }
+    expect(await factsOf(await bundleOf(locker.receipt_id))).toMatchObject(ALL_PASSED)
+  })
+})
+
+describe('a bundle that was tampered with', () => {
+  let bundle: EvidenceBundle
+  beforeAll(async () => {
+    house = await openEvidenceHouse({ ENVELOPE_DOMAIN_TAG: TAG })
+    bundle = await bundleOf((await chainOfThree(house)).receipt_id)
+  })
+  afterAll(() => house.close())
+
+  const changed = (change: (copy: EvidenceBundle) => unknown) => {
+    const copy = structuredClone(bundle)
+    change(copy)
+    return factsOf(copy)
+  }
+  const flip = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1)
+  const fileOf = (copy: EvidenceBundle) => copy.files[1] as EvidenceBundle['files'][number]
+  const envelopeOf = (copy: EvidenceBundle) => copy.envelope as NonNullable<EvidenceBundle['envelope']>
+
+  it.each<[string, (copy: EvidenceBundle) => unknown]>([
+    ['a file renamed', (copy) => Object.assign(fileOf(copy), { filename: 'x.txt' })],
+    ['a file resized', (copy) => Object.assign(fileOf(copy), { size_bytes: 4 })],
+    ['a file changed', (copy) => Object.assign(fileOf(copy), { content_hash: flip(fileOf(copy).content_hash) })],
+    ['a file left out', (copy) => copy.files.pop()],
+    ['a file added', (copy) => copy.files.push({ ...fileOf(copy), filename: 'x.txt' })],
+    ['another root', (copy) => Object.assign(copy.commitment, { merkle_root: `sha256:${'0'.repeat(64)}` })],
+    ['another count', (copy) => Object.assign(copy.commitment, { file_count: 4 })],
+  ])('EVID-20 MERK-10 T-21 fails where the commitment does: %s', async (_, change) => {
+    expect((await changed(change)).merkle_root_matches).toBe('failed')
+  })
+
+  it('EVID-20 fails with any field of the statement changed', async () => {
+    const { body } = envelopeOf(bundle)
+    for (const [field, value] of Object.entries(body)) {
+      const other = typeof value === 'number' ? value + 1 : `${value}0`
+      const facts = await changed((copy) => Object.assign(envelopeOf(copy).body, { [field]: other }))
+      expect([facts.statement_digest_matches, facts.signature_valid], field).toEqual(['failed', 'failed'])
+    }
+  })
+
+  it('EVID-17 EVID-18 fails with another digest, signature, algorithm or tag', async () => {
+    const { statement_digest, signature } = envelopeOf(bundle)
+    const changes = [{ statement_digest: flip(statement_digest) }, { signature: flip(signature!) }, { sig_alg: 'none' }]
+    for (const change of changes) {
+      const facts = await changed((copy) => Object.assign(envelopeOf(copy), change))
+      expect(facts.signature_valid).toBe('failed')
+    }
+    expect((await factsOf(bundle, DEFAULT_DOMAIN_TAG)).signature_valid).toBe('failed')
+  })
+
+  it('EVID-19 a key that comes with the bundle proves nothing but consistency', async () => {
+    const forger = await openEvidenceHouse({ ENVELOPE_DOMAIN_TAG: TAG, STATEMENT_KEY: '07'.repeat(32) })
+    const locker = await chainOfThree(forger)
+    const forged = await forger.get<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
+    await forger.close()
+    expect(await factsOf(forged)).toMatchObject({ ...ALL_PASSED, key_pinned: 'failed' })
+  })
+})
+
+describe('bundles of other kinds', () => {
+  beforeAll(async () => {
+    house = await openEvidenceHouse({ ENVELOPE_DOMAIN_TAG: TAG })
+  })
+  afterAll(() => house.close())
+
+  it('VER-13 VER-15 SHAPE-36 of the oracle era has version 1, and verifies by the signature on the root', async () => {
+    const locker = await house.listed(3)
+    const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
+    const bundle = await bundleOf(locker.receipt_id)
+    expect(Object.keys(bundle).sort()).toEqual(Object.keys(vectors.evidence_bundle_v1_example).sort())
+    expect(bundle).toMatchObject({
+      bundle_version: BUNDLE_VERSIONS[0],
+      proof_id: null,
+      algorithms: { merkle: 'svc-merkle-v1', envelope: null },
+      commitment: { file_count: 3, manifest_file_count: 3, total_bytes: '300', check_mode: null },
+      envelope: null,
+      v1_signature: {
+        manifest_signature: record.manifest_signature,
+        signed_message: record.merkle_root.slice('sha256:'.length),
+        result_hash: record.result_hash,
+      },
+      anchor: ORACLE_ANCHOR,
+      verification: vectors.evidence_bundle_v1_example.verification,
+    })
+    expect(bundle.how_to_verify).toHaveLength(5)
+    expect(bundle.how_to_verify[2]).toContain(TAG)
+    const notThere = { statement_digest_matches: 'not_checked', envelope_binds_commitment: 'not_checked' }
+    expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
+  })
+
+  it('MERK-16 EVID-18 an unsigned record of the oracle era is never taken for signed', async () => {
+    const locker = await house.listed(3)
+    await house.stateAsOracle(locker, { signer: null })
+    const bundle = await bundleOf(locker.receipt_id)
+    expect(bundle.v1_signature?.manifest_signature).toMatch(/^unsigned:[0-9a-f]{32}$/)
+    expect(bundle.verification.signature_valid).toBe('not_checked')
+    expect((await factsOf(bundle)).signature_valid).toBe('failed')
+  })
+
+  it('VER-12 ERR-06 without a receipt_id is refused with 400', async () => {
+    expectRefusal(await house.read(BUNDLE), 400, 'missing_receipt_id')
+    expectRefusal(await house.read(BUNDLE, { receipt_id: '' }), 400, 'missing_receipt_id')
+    expectRefusal(await house.read(BUNDLE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
+  })
+
+  it('VER-12 ERR-22 AMB-93 of what is not attested, or is pending, is refused with 409 and a hint', async () => {
+    const { receipt_id, locker_id } = await house.listed(1)
+    const none = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
+    expectRefusal(none, 409, 'attestation_not_available')
+    expect(none.body.hint).toContain('POST /v1/storage/attest')
+    const { db } = house.gateway.context.database
+    await db.transaction().execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
+    const pending = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
+    expectRefusal(pending, 409, 'attestation_not_available')
+    expect(pending.body.hint).toContain('ask again')
+    expectRefusal(await house.read(BUNDLE, { receipt_id, sequence: 1 }), 404, 'statement_not_found')
+  })
+
+  it('VER-12 is not kept by caches, also where it is refused', async () => {
+    for (const query of [{}, { receipt_id: 'rcpt_none' }]) {
+      const { headers } = await house.read(BUNDLE, query as Record<string, string>)
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+  })
+})

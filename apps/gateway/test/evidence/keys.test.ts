@@ -1,0 +1,73 @@
+import type { VerifyAnswer } from '@svc/api/evidence'
+import { toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { unixNow } from '../../src/context.ts'
+import { activateSigningKey } from '../../src/info/store.ts'
+import { type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+
+const DAY = 86_400
+const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
+const STRANGER = ed25519Signer(new Uint8Array(32).fill(10))
+
+let house: EvidenceHouse
+const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
+  (await house.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
+/** As a restart with another key does. */
+async function changeKey(signer: typeof NEXT) {
+  const { context } = house.gateway
+  await activateSigningKey(context.database.db, toHex(signer.publicKey), isoSeconds(unixNow(context)))
+}
+beforeAll(async () => {
+  house = await openEvidenceHouse()
+})
+afterAll(() => house.close())
+
+it('VER-05 EVID-18 EVID-19 a signature of a key that is not ours does not pass', async () => {
+  const locker = await house.listed(2)
+  await house.state(locker, { signer: STRANGER })
+  for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
+    expect(await signatureOf(locker.receipt_id, path), path).toBe('failed')
+  }
+})
+
+it('VER-05 T-21 a statement that was changed does not pass', async () => {
+  const locker = await house.listed(2)
+  const { record } = await house.state(locker)
+  const { envelope } = record
+  const changed = { ...record, envelope: { ...envelope, body: { ...envelope?.body, total_bytes: '1' } } }
+  const { db } = house.gateway.context.database
+  await db
+    .updateTable('statements')
+    .set({ record: JSON.stringify(changed) })
+    .where('receipt_id', '=', locker.receipt_id)
+    .execute()
+  expect(await signatureOf(locker.receipt_id)).toBe('failed')
+})
+
+it('ADD-07 VER-05 statements are checked with the key of their time, before and after a new one', async () => {
+  const [before, after, tooLate, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => house.listed(count)))
+  await house.state(before!)
+  await house.state(tooEarly!, { signer: NEXT })
+  house.clock.advance(DAY)
+  await changeKey(NEXT)
+  house.clock.advance(DAY)
+  await house.state(after!, { signer: NEXT })
+  await house.state(tooLate!)
+  expect(await signatureOf(before!.receipt_id)).toBe('passed')
+  expect(await signatureOf(after!.receipt_id)).toBe('passed')
+  expect(await signatureOf(tooLate!.receipt_id)).toBe('failed')
+  expect(await signatureOf(tooEarly!.receipt_id)).toBe('failed')
+})
+
+it('ADD-07 a replica that is about to be replaced signs on for a while', async () => {
+  const locker = await house.listed(1)
+  const { statement } = house.gateway.context.signers
+  await changeKey(statement)
+  house.clock.advance(DAY)
+  await changeKey(NEXT)
+  house.clock.advance(60)
+  await house.state(locker, { signer: statement })
+  expect(await signatureOf(locker.receipt_id)).toBe('passed')
+})

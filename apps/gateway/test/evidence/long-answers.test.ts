@@ -1,0 +1,101 @@
+import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
+import * as evidence from '@svc/api/evidence'
+import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
+import * as proofs from '@svc/api/proofs'
+import { schemaCheck } from '@svc/http-service/validate'
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Locker } from '../../src/db/schema.ts'
+import { type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+
+const FILES = 6000
+
+describe('answers with many files', () => {
+  let house: EvidenceHouse
+  let locker: Locker
+  beforeAll(async () => {
+    house = await openEvidenceHouse()
+    locker = await house.listed(FILES)
+    await house.state(locker)
+  })
+  afterAll(() => house.close())
+  const url = (path: string) => `${house.gateway.url}${path}?receipt_id=${locker.receipt_id}`
+
+  it.each([
+    ['verify', evidence.verify, (body: VerifyAnswer) => body.attestation?.files],
+    ['retrieve', evidence.retrieve, (body: Retrieved) => body.manifest.files],
+    ['verificationBundle', proofs.verificationBundle, (body: VerificationBundle) => body.content_proof?.files],
+    ['evidenceBundle', proofs.evidenceBundle, (body: EvidenceBundle) => body.files],
+    ['recomputeVerify', proofs.recomputeVerify, (body: { files: unknown[] }) => body.files],
+  ] as const)(
+    'SHAPE-32 SHAPE-33 SHAPE-36 SHAPE-37 SHAPE-39 come whole, piece by piece, as declared: %s',
+    async (_, endpoint, filesOf) => {
+      const response = await fetch(url(endpoint.path))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-length')).toBeNull()
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      const body = await response.json()
+      expect(schemaCheck(endpoint.responses[200])(body)).toBeNull()
+      expect((filesOf as (body: unknown) => unknown[])(body)).toHaveLength(FILES)
+    },
+  )
+
+  it('EVID-20 MERK-10 verifies as short ones do', async () => {
+    const bytes = new Uint8Array(await (await fetch(url('/v1/storage/evidence-bundle'))).arrayBuffer())
+    const pinned = readPinnedKeys(toHex(house.gateway.context.signers.statement.publicKey))
+    if (!pinned.ok) throw new Error(pinned.problem)
+    const verification = await verifyBundle([bytes], { pinnedKeys: pinned.keys })
+    if (verification.refused) throw new Error(verification.refused.why)
+    expect(verification.failed).toEqual([])
+    expect(verification.facts.key_pinned).toEqual({ value: 'passed' })
+    expect(verification.counted.files).toBe(FILES)
+    expect(bytes).toEqual(utf8(new TextDecoder().decode(bytes)))
+  })
+
+  it('T-11 a reader that goes away does no harm', async () => {
+    for (const path of ['/v1/storage/verify', '/v1/storage/evidence-bundle']) {
+      const left = new AbortController()
+      const response = await fetch(url(path), { signal: left.signal })
+      await response.body!.getReader().read()
+      left.abort()
+    }
+    expect((await fetch(url('/v1/storage/verify'))).status).toBe(200)
+  })
+
+  it('GEN-05 HEAD answers headers alone', async () => {
+    const response = await fetch(url('/v1/storage/evidence-bundle'), { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+
+  it('VER-01 a list that has lost files is never shown as whole', async () => {
+    const damaged = await house.listed(FILES)
+    const { snapshotKey } = await house.state(damaged)
+    const { db } = house.gateway.context.database
+    await db.deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
+    const long = fetch(`${house.gateway.url}/v1/storage/verify?receipt_id=${damaged.receipt_id}`)
+    await expect(long.then((response) => response.text())).rejects.toThrow()
+  })
+})
+
+it('T-10 long answers count against the limits of strangers, short ones do not', async () => {
+  const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '3' })
+  const [long, short] = [await house.listed(FILES), await house.listed(1)]
+  for (const locker of [long, short]) await house.state(locker)
+  const statuses = async ({ receipt_id }: Locker) => {
+    const paths = [
+      '/v1/storage/verify',
+      '/v1/storage/evidence-bundle',
+      '/v1/storage/verification-bundle',
+      '/v1/retrieve',
+    ]
+    const answers = []
+    for (const path of paths) answers.push((await house.read(path, { receipt_id })).status)
+    return answers
+  }
+  expect(await statuses(long)).toEqual([200, 200, 200, 429])
+  expect(await statuses(short)).toEqual([200, 200, 200, 200])
+  await house.close()
+})

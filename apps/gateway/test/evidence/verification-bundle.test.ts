@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto'
+import type { VerificationBundle } from '@svc/api/proofs'
+import { isManifestSignedBy } from '@svc/protocol/attestation'
+import { ed25519PublicKey } from '@svc/protocol/keys'
+import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectRefusal } from '../auth/lockers.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+
+const BUNDLE = '/v1/storage/verification-bundle'
+
+let house: EvidenceHouse
+const bundleOf = (receipt_id: string, query = {}) => house.get<VerificationBundle>(BUNDLE, { receipt_id, ...query })
+beforeAll(async () => {
+  house = await openEvidenceHouse()
+})
+afterAll(() => house.close())
+
+it('VER-11 SHAPE-37 has payment, content, algorithm and steps', async () => {
+  const { receipt_id, locker_id } = await chainOfThree(house)
+  const { steps, content_proof, payment_proof, ...rest } = await bundleOf(receipt_id)
+  expect(rest).toEqual({
+    schema_version: '1.0',
+    receipt_id,
+    algorithm: {
+      name: 'svc-merkle-v1',
+      hash: 'sha256',
+      leaf: '{filename}:{size_bytes}:{content_hash}',
+      parent: 'sha256_hex(left_hex + right_hex)',
+      sort: 'code point order of filename',
+      odd: 'duplicate last',
+    },
+  })
+  expect(payment_proof).toMatchObject({
+    paid_amount: '1',
+    pay_asset: 'USDC',
+    paid_raw: '1',
+    network: 'primary-mainnet',
+    amount_sol: null,
+    amount_lamports: null,
+  })
+  expect(content_proof).toMatchObject({
+    locker_id,
+    file_count: 3,
+    total_bytes: 11,
+    attestation_status: 'computed',
+    anchor: null,
+  })
+  expect(steps.length).toBeGreaterThan(0)
+})
+
+it('VER-11 MERK-14 can be checked by hand, as its steps say', async () => {
+  const { receipt_id } = await chainOfThree(house)
+  const proof = (await bundleOf(receipt_id)).content_proof!
+  const contents = ['one', 'two', 'three']
+  expect(proof.files.map(({ content_hash }) => content_hash)).toEqual(
+    contents.map((text) => `sha256:${hash('sha256', text)}`),
+  )
+  expect(`sha256:${merkleRoot(proof.files.map(leafHash))}`).toBe(proof.merkle_root)
+  const key = ed25519PublicKey(house.gateway.context.signers.statement.publicKey)!
+  expect(isManifestSignedBy(key, proof.merkle_root, proof.manifest_signature)).toBe(true)
+})
+
+it('VER-11 tells lamports of payments in SOL only', async () => {
+  const { receipt_id } = await house.listed(1)
+  const { db } = house.gateway.context.database
+  const { receipt } = await db
+    .selectFrom('receipts')
+    .select('receipt')
+    .where('receipt_id', '=', receipt_id)
+    .executeTakeFirstOrThrow()
+  const paid = { ...JSON.parse(receipt), pay_asset: 'SOL', paid_amount: '0.001663894', paid_raw: '1663894' }
+  await db
+    .updateTable('receipts')
+    .set({ receipt: JSON.stringify(paid) })
+    .where('receipt_id', '=', receipt_id)
+    .execute()
+  const { payment_proof, content_proof } = await bundleOf(receipt_id)
+  expect(payment_proof).toMatchObject({ amount_sol: '0.001663894', amount_lamports: 1_663_894 })
+  expect(content_proof).toBeNull()
+})
+
+it('VER-11 is of the statement asked for', async () => {
+  const { receipt_id } = await chainOfThree(house)
+  for (const sequence of [1, 2, 3])
+    expect((await bundleOf(receipt_id, { sequence })).content_proof?.files).toHaveLength(sequence)
+  expectRefusal(await house.read(BUNDLE, { receipt_id, sequence: 4 }), 404, 'statement_not_found')
+  expectRefusal(await house.read(BUNDLE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
+  expectRefusal(await house.read(BUNDLE), 422, 'validation_error')
+})

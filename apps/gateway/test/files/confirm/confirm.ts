@@ -1,0 +1,138 @@
+// For tests: uploads and confirmations over HTTP, and storage whose reads are seen and can be held up.
+
+import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream'
+import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
+import type { FileList, Manifest } from '@svc/api/files'
+import { openLocalProvider } from '@svc/storage/local'
+import type { Providers } from '@svc/storage/open-providers'
+import { ProviderError, type StorageProvider } from '@svc/storage/provider'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { expect } from 'vitest'
+import type { LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
+
+export interface ErrorReply {
+  error: string
+  message: string
+  details: Record<string, unknown>
+  detail: { loc: (string | number)[]; msg: string }[]
+}
+
+export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
+
+/** What may be created with a file, by its names on the wire. */
+interface Promised {
+  expected_hash?: string
+}
+
+export async function upload(
+  { gateway }: LockerHouse,
+  locker: TestLocker,
+  filename: string,
+  bytes: string | Uint8Array,
+  promised: Promised = {},
+): Promise<void> {
+  const order = { filename, content_type: 'text/plain', ...promised }
+  const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', order)
+  expect(made.status, JSON.stringify(made.body)).toBe(200)
+  const put = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: bytes as BodyInit }
+  const uploaded = await fetch(gateway.url + new URL(made.body.upload_url).pathname, put)
+  expect(uploaded.status, await uploaded.text()).toBe(200)
+}
+
+/** By query, as anybody may. */
+export function confirm<Body = ConfirmedFile>(
+  house: LockerHouse,
+  { receiptId }: Pick<TestLocker, 'receiptId'>,
+  filename: string,
+): Promise<Reply<Body>> {
+  const query = new URLSearchParams({ receipt_id: receiptId, filename })
+  return house.send('POST', `/v1/files/confirm?${query}`)
+}
+
+export function confirmBatch<Body = ConfirmedFiles>(
+  house: LockerHouse,
+  { receiptId }: Pick<TestLocker, 'receiptId'>,
+  filenames: readonly string[],
+): Promise<Reply<Body>> {
+  const query = new URLSearchParams([['receipt_id', receiptId], ...filenames.map((name) => ['filenames', name])])
+  return house.send('POST', `/v1/files/confirm-batch?${query}`)
+}
+
+export async function entryOf(locker: TestLocker, filename: string) {
+  const { body } = await locker.call<FileList>(['locker:list'], 'GET', '/files')
+  return body.files.find((file) => file.filename === filename)
+}
+
+export async function manifestOf(locker: TestLocker): Promise<Manifest> {
+  return (await locker.call<Manifest>(['locker:read'], 'GET', '/manifest')).body
+}
+
+/** A read that waits before it opens the object. */
+interface HeldRead {
+  began: Promise<void>
+  letGo(): void
+}
+
+export interface WatchedStorage {
+  folder: string
+  providers: Providers
+  /** Ids of objects, in the order in which they were asked for. */
+  readonly reads: string[]
+  /** How many were being read at the same time, at most. */
+  mostAtOnce(): number
+  /** The next read that is not held yet. */
+  holdRead(): HeldRead
+  /** The next read fails, as with a provider that is away. */
+  failRead(): void
+  remove(): Promise<void>
+}
+
+/** The local driver, in a folder of its own or in one that others use too. */
+export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
+  const folder = shared ?? (await mkdtemp(join(tmpdir(), 'svc-watched-')))
+  const local = await openLocalProvider({ folder })
+  const reads: string[] = []
+  const obstacles: (() => Promise<void>)[] = []
+  let underWay = 0
+  let mostAtOnce = 0
+
+  const read: StorageProvider['read'] = async (key, range) => {
+    reads.push(key.id)
+    mostAtOnce = Math.max(mostAtOnce, ++underWay)
+    const end = () => underWay--
+    try {
+      await obstacles.shift()?.()
+      const stream = await local.read(key, range)
+      if (stream) finished(stream, end)
+      else end()
+      return stream
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  return {
+    folder,
+    providers: onlyProvider({ ...local, read }),
+    reads,
+    mostAtOnce: () => mostAtOnce,
+    holdRead() {
+      const began = Promise.withResolvers<void>()
+      const held = Promise.withResolvers<void>()
+      obstacles.push(() => {
+        began.resolve()
+        return held.promise
+      })
+      return { began: began.promise, letGo: held.resolve }
+    },
+    failRead() {
+      obstacles.push(() => Promise.reject(new ProviderError('unavailable', new Error('gone for a walk'))))
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ObjectTable } from '../../src/db/schema.ts'
+import { announceObject, sweepObjects } from '../../src/files/objects.ts'
+import { updateFile } from '../../src/files/store.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { lockerRow, storeFile } from './files.ts'
+
+let house: LockerHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  house = await openLockerHouse()
+})
+afterAll(() => house.close())
+
+const fresh = async () => {
+  locker = await house.locker(ed25519Identity())
+}
+const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files/${path}`)
+const statOf = (id: string | null) => house.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
+const objectRow = (id: string | null): Promise<ObjectTable | undefined> =>
+  house.gateway.context.database.db
+    .selectFrom('objects')
+    .selectAll()
+    .where('object_id', '=', id as string)
+    .executeTakeFirst()
+
+it('FILE-16 SHAPE-23 takes the file out of list and manifest, and its bytes from the storage', async () => {
+  await fresh()
+  const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
+  await storeFile(house, locker, 'kept', 'bytes')
+  const before = await lockerRow(house, locker)
+  const { status, body } = await remove('docs/a.txt')
+  expect([status, body]).toEqual([
+    200,
+    { ok: true, locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true },
+  ])
+  const list = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
+  expect(list.body.files.map(({ filename }) => filename)).toEqual(['kept'])
+  const manifest = await locker.call(['locker:read'], 'GET', '/manifest')
+  expect(manifest.body).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: before.manifest_version + 1 })
+  expect([await statOf(object_id), await objectRow(object_id)]).toEqual([null, undefined])
+})
+
+it('FILE-16 a second time it is 404, and nothing is counted twice', async () => {
+  await fresh()
+  await storeFile(house, locker, 'a', 'hello')
+  await remove('a')
+  const before = await lockerRow(house, locker)
+  expectRefusal(await remove('a'), 404, 'FILE_NOT_FOUND')
+  expect(await lockerRow(house, locker)).toEqual(before)
+})
+
+it('FILE-16 a file that awaits its bytes goes too', async () => {
+  await fresh()
+  await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })
+  expect((await remove('a')).body).toMatchObject({ deleted: true, bytes_removed: true })
+  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
+})
+
+it('FILE-16 a name can be given again afterwards, and knows nothing of what was', async () => {
+  await fresh()
+  await storeFile(house, locker, 'a', 'hello')
+  await remove('a')
+  await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })
+  const { body } = await locker.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')
+  expect(body.files[0]).toMatchObject({
+    filename: 'a',
+    content_hash: null,
+    uploaded_at: null,
+    status: 'awaiting_bytes',
+  })
+})
+
+it('FILE-16 what a client may still be uploading by itself is cleared away later, not forgotten', async () => {
+  await fresh()
+  const { context } = house.gateway
+  await storeFile(house, locker, 'a', 'hello')
+  const upload_object_id = await announceObject(context, 'gcs')
+  await context.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
+  await remove('a')
+  expect(await objectRow(upload_object_id)).toMatchObject({ state: 'writing' })
+  house.clock.advance(49 * 3600)
+  await sweepObjects(context)
+  expect(await objectRow(upload_object_id)).toBeUndefined()
+})
+
+it('FILE-16 needs locker:write', async () => {
+  await fresh()
+  await storeFile(house, locker, 'a', 'hello')
+  expectRefusal(await locker.call(['locker:read', 'locker:list'], 'DELETE', '/files/a'), 403, 'MISSING_OPS')
+  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1 })
+})

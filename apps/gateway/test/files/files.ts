@@ -1,0 +1,104 @@
+// For tests: bytes and names put straight into a locker, and requests that nobody tidies on their way.
+
+import { hash } from 'node:crypto'
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { FileRow, Locker } from '../../src/db/schema.ts'
+import { writeObject } from '../../src/files/objects.ts'
+import { newFile, putFile } from '../../src/files/put-file.ts'
+import { changeManifest, findLockerOf } from '../../src/files/store.ts'
+import type { Identity, LockerHouse, SignedCall, TestLocker } from '../auth/lockers.ts'
+
+export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLocker): Promise<Locker> {
+  const locker = await findLockerOf(gateway.context.database.db, { locker_id: lockerId })
+  if (!locker) throw new Error(`there is no locker ${lockerId}`)
+  return locker
+}
+
+/** A file with these bytes, as an upload leaves it. */
+export async function storeFile(
+  house: LockerHouse,
+  to: TestLocker,
+  filename: string,
+  bytes: string,
+  { contentType = 'text/plain', isConfirmed = true } = {},
+): Promise<FileRow> {
+  const { context } = house.gateway
+  const locker = await lockerRow(house, to)
+  const about = { contentType, size: null }
+  const object = await writeObject(context, locker.provider, Readable.from([Buffer.from(bytes)]), about)
+  const contentHash = isConfirmed ? { contentHash: `sha256:${hash('sha256', bytes)}` } : {}
+  return putFile(context, locker, {
+    filename,
+    object,
+    contentType,
+    expectedHash: null,
+    mayCreate: true,
+    ...contentHash,
+  })
+}
+
+/** Many entries at once; what they say of bytes is made up. */
+export async function insertFiles(
+  house: LockerHouse,
+  to: TestLocker,
+  filenames: readonly string[],
+  facts: (index: number) => Partial<FileRow> = () => ({}),
+): Promise<void> {
+  const { db } = house.gateway.context.database
+  const locker = await lockerRow(house, to)
+  const rows = filenames.map((filename, i) => ({
+    ...newFile(locker, { filename, contentType: 'text/plain', expectedHash: null }),
+    ...facts(i),
+  }))
+  await db.transaction().execute(async (tx) => {
+    for (let i = 0; i < rows.length; i += 1000) {
+      await tx
+        .insertInto('files')
+        .values(rows.slice(i, i + 1000))
+        .execute()
+    }
+    await changeManifest(tx, locker.locker_id, { at: '2026-09-01T12:00:00Z', files: rows.length })
+  })
+}
+
+export interface RawReply {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+/** The target goes over the wire as it is: `fetch` would resolve dots and encode. */
+export async function sendRaw(
+  house: LockerHouse,
+  method: string,
+  target: string,
+  headers: Record<string, string> = {},
+): Promise<RawReply> {
+  const response = await beginRaw(house, method, target, headers)
+  return { status: response.statusCode ?? 0, headers: response.headers, text: (await buffer(response)).toString() }
+}
+
+/** The same, signed. */
+export function callRaw(house: LockerHouse, who: Identity, call: SignedCall): Promise<RawReply> {
+  return sendRaw(house, call.method ?? 'GET', call.path, house.sign(who, call).headers)
+}
+
+/** Resolves when the answer begins; its body is read by whoever asked. */
+export function beginRaw(
+  { gateway }: LockerHouse,
+  method: string,
+  target: string,
+  headers: Record<string, string> = {},
+): Promise<IncomingMessage> {
+  const { hostname, port } = new URL(gateway.url)
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, method, path: target, headers, agent: false }, resolve).on('error', reject).end()
+  })
+}
+
+/** A name in a path: each part of it encoded. */
+export function pathOf(filename: string): string {
+  return filename.split('/').map(encodeURIComponent).join('/')
+}

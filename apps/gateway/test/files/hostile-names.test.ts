@@ -1,0 +1,115 @@
+import { compareCodePoints } from '@svc/protocol/order'
+import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { callRaw, lockerRow, pathOf, sendRaw } from './files.ts'
+
+let house: LockerHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  house = await openLockerHouse()
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(() => house.close())
+
+const named = (isAccepted: boolean) =>
+  HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
+
+/** A name in seven, and so of every kind: of what stands in three places each place in turn. */
+const someOf = (names: readonly string[]) => names.filter((_, i) => i % 7 === 0)
+
+interface Made {
+  filename: string
+  upload_url: string
+}
+
+interface Urls {
+  urls: { filename: string }[]
+  not_found: string[]
+}
+
+const asked = (filename: string) => ({ filename, content_type: 'text/plain' })
+const create = (filename: string) => locker.call<Made>(['locker:write'], 'POST', '/files', asked(filename))
+const createAll = (filenames: readonly string[]) =>
+  locker.call<{ files: Made[] }>(['locker:write'], 'POST', '/files/batch', { files: filenames.map(asked) })
+
+function byName(method: string, filename: string) {
+  const { lockerId, owner } = locker
+  const path = `/v1/lockers/${lockerId}/files/${pathOf(filename)}`
+  return callRaw(house, owner, { method, path, ops: ['locker:read', 'locker:write'], lockerId })
+}
+
+const publicly = (filename: string) => sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${pathOf(filename)}`)
+
+/** A few at a time. */
+async function forEachName(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+  const waiting = names.values()
+  const worker = async () => {
+    for (const name of waiting) await work(name)
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+}
+
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are accepted come back byte for byte everywhere', async () => {
+  const names = named(true)
+  const inOrder = names.toSorted(compareCodePoints)
+  const batch = await createAll(names)
+  expect([batch.status, batch.body.files.map(({ filename }) => filename)]).toEqual([200, names])
+  await forEachName(someOf(names), async (name) => {
+    const made = await create(name)
+    expect([made.status, made.body.filename], JSON.stringify(name)).toEqual([200, name])
+    const uploaded = await sendBytes(made.body.upload_url, name)
+    expect(uploaded, JSON.stringify(name)).toEqual([200, name])
+  })
+
+  const list = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
+  expect(list.body.files.map(({ filename }) => filename)).toEqual(inOrder)
+  const manifest = await locker.call<{ files: { filename: string }[] }>(['locker:read'], 'GET', '/manifest')
+  expect(manifest.body.files.map(({ filename }) => filename)).toEqual(inOrder)
+  const urls = await locker.call<Urls>(['locker:read'], 'GET', '/urls')
+  expect(urls.body.urls.map(({ filename }) => filename)).toEqual(someOf(names).toSorted(compareCodePoints))
+  const some = await locker.call<Urls>(['locker:read'], 'POST', '/files/urls', { filenames: names })
+  expect(some.body.urls.map(({ filename }) => filename)).toEqual(someOf(names))
+  for (const { not_found } of [urls.body, some.body])
+    expect(not_found.toSorted(compareCodePoints)).toEqual(inOrder.filter((name) => !someOf(names).includes(name)))
+
+  await forEachName(someOf(names), async (name) => {
+    const got = await byName('GET', name)
+    expect([got.status, JSON.parse(got.text).filename], JSON.stringify(name)).toEqual([200, name])
+    const read = await publicly(name)
+    expect([read.status, read.text], JSON.stringify(name)).toEqual([200, name])
+    const gone = await byName('DELETE', name)
+    expect([gone.status, JSON.parse(gone.text).filename], JSON.stringify(name)).toEqual([200, name])
+  })
+  const left = names.length - someOf(names).length
+  expect(await lockerRow(house, locker)).toMatchObject({ file_count: left, total_bytes: 0 })
+})
+
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are refused are 422 everywhere, and nothing is made', async () => {
+  const names = named(false)
+  const before = await lockerRow(house, locker)
+  await forEachName(names, async (name) => {
+    expect((await create(name)).status, JSON.stringify(name)).toBe(422)
+  })
+  await forEachName(someOf(names), async (name) => {
+    expect((await createAll(['good', name])).status, JSON.stringify(name)).toBe(422)
+    // What no path can say: nothing, half a character, and what is longer than an envelope may be.
+    if (name === '' || !name.isWellFormed() || pathOf(name).length > 3000) return
+    expect((await byName('GET', name)).status, JSON.stringify(name)).toBe(422)
+    expect((await byName('DELETE', name)).status, JSON.stringify(name)).toBe(422)
+    expect([404, 422], JSON.stringify(name)).toContain((await publicly(name)).status)
+  })
+  expect(await lockerRow(house, locker)).toEqual(before)
+})
+
+/** Uploads a text; tells the status and the name in the answer. */
+async function sendBytes(uploadUrl: string, body: string): Promise<[number, string]> {
+  const { pathname } = new URL(uploadUrl)
+  const reply = await fetch(house.gateway.url + pathname, {
+    method: 'PUT',
+    headers: { 'content-type': 'text/plain' },
+    body: new TextEncoder().encode(body),
+  })
+  return [reply.status, ((await reply.json()) as { filename: string }).filename]
+}

@@ -1,0 +1,80 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { pageOfFiles } from '../../src/files/store.ts'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { lockerRow, storeFile } from './files.ts'
+
+forEachDatabase('many at once in one locker', (database) => {
+  let house: LockerHouse
+
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+  })
+  afterAll(() => house.close())
+
+  const create = (locker: TestLocker, filename: string) =>
+    locker.call(['locker:write'], 'POST', '/files', { filename }).then(({ status }) => status)
+  const createAll = (locker: TestLocker, names: readonly string[]) =>
+    locker
+      .call(['locker:write'], 'POST', '/files/batch', { files: names.map((filename) => ({ filename })) })
+      .then(({ status }) => status)
+  const remove = (locker: TestLocker, filename: string) =>
+    locker.call(['locker:write'], 'DELETE', `/files/${filename}`).then(({ status }) => status)
+
+  /** What the locker counts, and what is there. */
+  async function counted(locker: TestLocker) {
+    const { file_count, total_bytes, manifest_version } = await lockerRow(house, locker)
+    const files = await pageOfFiles(house.gateway.context.database.db, locker.lockerId, null, 10_000)
+    expect(file_count).toBe(files.length)
+    expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))
+    return { file_count, manifest_version }
+  }
+
+  it('FILE-01 one name is one file', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => create(locker, 'same')))
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await counted(locker)).toEqual({ file_count: 1, manifest_version: 1 })
+  })
+
+  it('FILE-01 many names are as many files', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => create(locker, `${i}`)))
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await counted(locker)).toEqual({ file_count: 40, manifest_version: 40 })
+  })
+
+  it('FILE-12 batches of the same names in different orders do not get in the way of each other', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const names = Array.from({ length: 60 }, (_, i) => `${i}`)
+    const orders = Array.from({ length: 8 }, (_, i) => [...names.slice(i * 7), ...names.slice(0, i * 7)])
+    const statuses = await Promise.all(
+      orders.flatMap((order) => [createAll(locker, order), createAll(locker, order.toReversed())]),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await counted(locker)).toEqual({ file_count: 60, manifest_version: 1 })
+  })
+
+  it('FILE-16 of many who delete a file one does, and its bytes are subtracted once', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(house, locker, 'b', 'bytes that stay')
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => remove(locker, 'a')))
+    expect(statuses.toSorted()).toEqual([200, ...Array(9).fill(404)])
+    expect(await counted(locker)).toEqual({ file_count: 1, manifest_version: 3 })
+  })
+
+  it('FILE-16 creates, uploads and deletes of the same names in any order leave the counts right', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const names = ['a', 'b', 'c']
+    const rounds = Array.from({ length: 6 }, () => [
+      createAll(locker, names),
+      createAll(locker, names.toReversed()),
+      ...names.map((name) => remove(locker, name)),
+      ...names.map((name) => storeFile(house, locker, name, `bytes of ${name}`).then(() => 200)),
+    ])
+    const statuses = await Promise.all(rounds.flat())
+    expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])
+    await counted(locker)
+  })
+})

@@ -1,0 +1,109 @@
+import type { Database } from '@svc/database/open'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { compareCodePoints } from '@svc/protocol/order'
+import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Locker, Schema } from '../../src/db/schema.ts'
+import { newFile } from '../../src/files/put-file.ts'
+import { changeManifest, findFiles, pageOfFiles, pageOfManifest, upsertFiles } from '../../src/files/store.ts'
+
+const AT = '2026-09-01T12:00:00Z'
+
+function lockerNamed(name: string): Locker {
+  return {
+    locker_id: `locker_${name}`,
+    receipt_id: `rcpt_${name}`,
+    owner: 'owner',
+    network: 'primary-mainnet',
+    provider: 'gcs',
+    tags: '[]',
+    terms: '{}',
+    created_at: AT,
+    expires_at: AT,
+    operators: '[]',
+    manifest_version: 0,
+    manifest_changed_at: null,
+    file_count: 0,
+    total_bytes: 0,
+  }
+}
+
+forEachDatabase('files by name', (database) => {
+  let opened: Database<Schema>
+
+  beforeAll(async () => {
+    opened = await database.open<Schema>(migrations)
+  })
+
+  async function lockerOf(name: string, filenames: readonly string[]): Promise<Locker> {
+    const locker = lockerNamed(name)
+    await opened.db.insertInto('lockers').values(locker).execute()
+    if (filenames.length > 0) await add(locker, filenames)
+    return locker
+  }
+
+  const add = (locker: Locker, filenames: readonly string[], contentType = 'text/plain') =>
+    opened.db.transaction().execute(async (tx) => {
+      const rows = filenames.map((filename) => newFile(locker, { filename, contentType, expectedHash: null }))
+      const files = await upsertFiles(tx, rows)
+      await changeManifest(tx, locker.locker_id, { at: AT, files })
+      return files
+    })
+
+  describe('pages', () => {
+    it('SHAPE-21 T-06 keep every name as it is, in code-point order', async () => {
+      const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
+      const { locker_id } = await lockerOf('hostile', names)
+      await lockerOf('hostile_too', ['a'])
+      const read: string[] = []
+      for (;;) {
+        const files = await pageOfFiles(opened.db, locker_id, read.at(-1) ?? null, 100)
+        if (files.length === 0) break
+        read.push(...files.map(({ filename }) => filename))
+      }
+      expect(read).toEqual(names.toSorted(compareCodePoints))
+    })
+
+    it('FILE-18 of the manifest say the same, with what the locker counts', async () => {
+      const locker = await lockerOf('manifest', ['b', 'a', '\uffff', '\u{10000}'])
+      const { facts, files } = await pageOfManifest(opened.db, locker.locker_id, 'a', 2)
+      expect(facts).toMatchObject({ manifest_version: 1, manifest_changed_at: AT, file_count: 4, total_bytes: 0 })
+      expect(files.map(({ filename }) => filename)).toEqual(['b', '\uffff'])
+      expect(files[0]).toMatchObject(newFile(locker, { filename: 'b', contentType: 'text/plain', expectedHash: null }))
+    })
+
+    it('FILE-18 of the manifest have the counts also where no file is left', async () => {
+      const { locker_id } = await lockerOf('empty', [])
+      const { facts, files } = await pageOfManifest(opened.db, locker_id, null, 2)
+      expect([facts.manifest_version, facts.file_count, files]).toEqual([0, 0, []])
+    })
+  })
+
+  describe('names', () => {
+    it('FILE-17 are found as many as there are, and none of none', async () => {
+      const { locker_id } = await lockerOf('some', ['a', 'b'])
+      expect((await findFiles(opened.db, locker_id, ['b', 'c'])).map(({ filename }) => filename)).toEqual(['b'])
+      expect(await findFiles(opened.db, locker_id, [])).toEqual([])
+    })
+
+    it('AMB-24 that are there keep what they are, and have the type of their next upload replaced', async () => {
+      const locker = await lockerOf('again', ['a'])
+      expect(await add(locker, ['a', 'b'], 'text/html')).toBe(1)
+      const types = (await pageOfFiles(opened.db, locker.locker_id, null, 9)).map(
+        ({ content_type, upload_content_type }) => [content_type, upload_content_type],
+      )
+      expect(types).toEqual([
+        ['text/plain', 'text/html'],
+        ['text/html', 'text/html'],
+      ])
+    })
+
+    it('AMB-47 are added by the thousand', async () => {
+      const names = Array.from({ length: 1000 }, (_, i) => `${i}`)
+      const { locker_id } = await lockerOf('thousand', names)
+      const { facts } = await pageOfManifest(opened.db, locker_id, null, 1)
+      expect([facts.file_count, facts.manifest_version]).toEqual([1000, 1])
+    })
+  })
+})

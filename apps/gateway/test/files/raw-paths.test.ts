@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
+
+let house: LockerHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  house = await openLockerHouse()
+  locker = await house.locker(ed25519Identity())
+  for (const name of ['docs/a.txt', 'docs%2Fb.txt', '%2e%2e/c.txt', 'é', 'manifest', 'urls', 'batch', 'a+b', 'a b']) {
+    await storeFile(house, locker, name, `the bytes of ${name}`)
+  }
+})
+afterAll(() => house.close())
+
+const OPS = ['locker:read', 'locker:write', 'locker:list']
+
+async function call(method: string, path: string, signedPath = path) {
+  const { lockerId, owner } = locker
+  const base = `/v1/lockers/${lockerId}`
+  const envelope = { path: base + signedPath.split('?', 1)[0] }
+  const reply = await callRaw(house, owner, { method, path: base + path, ops: OPS, lockerId, envelope })
+  return { status: reply.status, body: JSON.parse(reply.text || 'null') }
+}
+
+it.each([
+  ['docs/a.txt', 'docs/a.txt'],
+  ['docs%2Fa.txt', 'docs/a.txt'],
+  ['docs%2fa.txt', 'docs/a.txt'],
+  ['%64%6F%63%73/a%2Etxt', 'docs/a.txt'],
+  ['docs/a.txt?', 'docs/a.txt'],
+  ['docs/a.txt?ttl_min=5&x=/../y', 'docs/a.txt'],
+  ['docs%252Fb.txt', 'docs%2Fb.txt'],
+  ['%252e%252e/c.txt', '%2e%2e/c.txt'],
+  ['%C3%A9', 'é'],
+  ['%c3%a9', 'é'],
+  ['manifest', 'manifest'],
+  ['urls', 'urls'],
+  ['batch', 'batch'],
+  ['a+b', 'a+b'],
+  ['a%2Bb', 'a+b'],
+  ['a%20b', 'a b'],
+])('T-05 AMB-22 /files/%s is the file %j', async (path, filename) => {
+  const { status, body } = await call('GET', `/files/${path}`)
+  expect([status, body.filename], JSON.stringify(body)).toEqual([200, filename])
+})
+
+it.each([
+  'DOCS/a.txt',
+  'docs%252Fa.txt',
+  'docs%25252Fa.txt',
+  'docs/a.txt;x',
+  'docs/a.txt%20',
+  'docs/a.txt%3F',
+  'docs%E2%88%95a.txt',
+  '%252e%252e%252fdocs/a.txt',
+  'e%CC%81',
+])('T-05 /files/%s is no file', async (path) => {
+  for (const method of ['GET', 'DELETE']) {
+    const { status, body } = await call(method, `/files/${path}`)
+    expect([status, body.error]).toEqual([404, 'FILE_NOT_FOUND'])
+  }
+})
+
+it.each([
+  'docs//a.txt',
+  '/docs/a.txt',
+  '//',
+  'docs/a.txt/',
+  'docs%2F%2Fa.txt',
+  '%2Fdocs/a.txt',
+  'docs/a.txt%2F',
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  './docs/a.txt',
+  'docs/./a.txt',
+  'docs/%2e/a.txt',
+  'docs/../docs/a.txt',
+  'docs/%2e%2e/docs/a.txt',
+  'docs%2F..%2Fdocs%2Fa.txt',
+  '../manifest',
+  '../files/docs/a.txt',
+  '..%2f..%2f..%2fetc%2fpasswd',
+  '..;/docs/a.txt',
+  'docs\\a.txt',
+  'docs%5Ca.txt',
+  'C:/docs/a.txt',
+  'docs/a.txt%3A%3A$DATA',
+  'docs/a.txt%00',
+  '%00',
+  'docs/a.txt%0d%0aX:%20y',
+  '%7f',
+  '%C2%80',
+])('T-05 AMB-22 /files/%s is refused for its name', async (path) => {
+  for (const method of ['GET', 'DELETE']) {
+    const { status, body } = await call(method, `/files/${path}`)
+    expect([status, body.error, body.detail?.[0].loc[0]], JSON.stringify(body)).toEqual([
+      422,
+      'validation_error',
+      'path',
+    ])
+  }
+})
+
+it.each(['%', '%2', '%zz', 'a%', '%ff', '%C3', '%C3%28', '%c0%ae', '%E0%80%AE', '%ED%A0%80', '%F4%90%80%80', '%u002e'])(
+  'T-05 /files/%s is refused for its encoding',
+  async (path) => {
+    for (const method of ['GET', 'DELETE']) {
+      const { status, body } = await call(method, `/files/${path}`)
+      expect([status, body.error]).toEqual([422, 'validation_error'])
+    }
+    const unsigned = await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)
+    expect(unsigned.status).toBe(422)
+  },
+)
+
+it.each([
+  ['docs%2Fa.txt', 'docs/a.txt'],
+  ['docs/a.txt', 'docs%2Fa.txt'],
+  ['docs/a.txt', 'docs%252Fa.txt'],
+  ['docs/a.txt', 'x/../docs/a.txt'],
+  ['docs/a.txt', 'docs//a.txt'],
+  ['%C3%A9', 'e%CC%81'],
+  ['docs/a.txt', 'docs/a.txt?ttl_min=5'],
+  ['docs/a.txt?ttl_min=6', 'docs/a.txt%3Fttl_min=5'],
+])('T-05 AMB-27 a signature for another spelling does not do: sent %s, signed %s', async (sent, signed) => {
+  const { lockerId, owner } = locker
+  const base = `/v1/lockers/${lockerId}/files/`
+  const call = { path: base + sent, ops: OPS, lockerId, envelope: { path: base + signed } }
+  const { status, text } = await callRaw(house, owner, call)
+  expect([status, JSON.parse(text).error]).toEqual([403, 'PATH_MISMATCH'])
+})
+
+it('T-05 AMB-27 a signature over the decoded path does', async () => {
+  expect((await call('GET', '/files/d%6Fcs/a.txt', '/files/docs/a.txt')).status).toBe(200)
+  expect((await call('GET', '/files/%C3%A9', '/files/é')).status).toBe(200)
+})
+
+it.each([
+  '/files/',
+  '/files/?x',
+  '//files',
+  '/./files',
+  '/files/../files/',
+  '/Files',
+  '/files%2Fdocs/a.txt',
+  '/%66iles/',
+])('T-05 the path %s opens nothing', async (path) => {
+  const { status } = await call('GET', path)
+  expect([404, 422]).toContain(status)
+})
+
+it('T-05 dots in the path reach no other endpoint', async () => {
+  const { body } = await call('GET', '/files/../manifest')
+  expect(body).not.toHaveProperty('manifest_version')
+  const { status } = await call('DELETE', '/operators/../files/docs/a.txt')
+  expect(status).toBe(404)
+})
+
+it.each(['docs/a.txt#x', 'docs/a.txt#%zz', '#', '%23#', '\u00ff', 'docs/\u00e9'])(
+  'T-05 a target that is none, /files/%s, is answered without trouble',
+  async (path) => {
+    expect((await call('GET', `/files/${path}`)).status).toBeLessThan(500)
+    expect((await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBeLessThan(500)
+  },
+)
+
+it('T-05 a target in the form for proxies is no way around', async () => {
+  const { lockerId, owner } = locker
+  const path = `/v1/lockers/${lockerId}/files/docs/a.txt`
+  const { headers } = house.sign(owner, { path, ops: OPS, lockerId })
+  const other = `http://other.example/v1/lockers/${lockerId}/files/batch`
+  const reply = await sendRaw(house, 'GET', other, headers)
+  expect([reply.status, JSON.parse(reply.text).error]).toEqual([403, 'PATH_MISMATCH'])
+})
+
+it('FILE-16 nothing of all this removed a file', async () => {
+  expect((await lockerRow(house, locker)).file_count).toBe(9)
+})

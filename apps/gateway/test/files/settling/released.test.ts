@@ -1,0 +1,139 @@
+import type { FileDeleted } from '@svc/api/files'
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { SlowStore } from '@svc/storage/slow-store'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sweepObjects } from '../../../src/files/objects.ts'
+import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
+import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { entryOf } from '../confirm/confirm.ts'
+import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+
+forEachDatabase('a file that goes while its bytes settle', (database) => {
+  let stages: Stages
+  let house: SettlingHouse
+  let locker: TestLocker
+  /** Before anything is noted. */
+  let beforeSettling = async () => {}
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async settle(object) {
+      await beforeSettling()
+      return slow.settle(object)
+    },
+  })
+  beforeAll(async () => {
+    stages = await openStages()
+    house = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { wrap })
+    await house.gateway.context.queue.drain()
+  })
+  afterAll(async () => {
+    await house.close()
+    await stages.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+    beforeSettling = async () => {}
+  })
+
+  const drain = () => house.gateway.context.queue.drain()
+  const sweepLater = () => {
+    house.clock.advance(16 * 60)
+    return sweepObjects(house.gateway.context)
+  }
+  async function remove(filename: string): Promise<boolean> {
+    const { body } = await locker.call<FileDeleted>(['locker:write'], 'DELETE', `/files/${filename}`)
+    expect(body.deleted).toBe(true)
+    return body.bytes_removed
+  }
+  const expectNothingLeft = async () => {
+    expect([await house.staged(), await house.objects(), await house.settling()]).toEqual([[], [], []])
+  }
+
+  it('FILE-16 SHAPE-23 is called off before it has begun: its bytes are gone, and nothing is paid', async () => {
+    await locker.put('a', 'never sent')
+    expect(await remove('a')).toBe(true)
+    await expectNothingLeft()
+    expect(await drain()).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect(house.server.paid(hex('never sent'))).toBe(0)
+  })
+
+  it('FILE-16 is called off also when its job runs, up to the first note', async () => {
+    await locker.put('a', 'just in time')
+    beforeSettling = async () => void expect(await remove('a')).toBe(true)
+    expect(await drain()).toMatchObject({ failed: 1 })
+    beforeSettling = async () => {
+      throw new Error('there is nothing to settle')
+    }
+    expect(await house.later(60)).toMatchObject({ failed: 0 })
+    expect(house.server.paid(hex('just in time'))).toBe(0)
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 SHAPE-23 goes on once it has begun, and says that the bytes stay', async () => {
+    const held = house.server.holdUp(hex('too late'), 'ordering')
+    await locker.put('a', 'too late')
+    const draining = drain()
+    await held.reached
+    expect(await remove('a')).toBe(false)
+    expect(await house.settlingOf(locker)).toBeNull()
+    expect(await sweepLater()).toBe(0)
+    expect(await house.staged()).toHaveLength(1)
+    held.letGo()
+    await draining
+    expect([house.server.paid(hex('too late')), house.server.received(hex('too late'))]).toEqual([1, 1])
+    await sweepLater()
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 SHAPE-23 stays at its provider when it has settled', async () => {
+    await locker.put('a', 'settled')
+    await drain()
+    expect(await remove('a')).toBe(false)
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 stays at its provider also before the staged copy is dropped', async () => {
+    const held = house.server.holdUp(hex('not dropped'), 'looking')
+    await locker.put('a', 'not dropped')
+    const draining = drain()
+    await held.reached
+    expect(await entryOf(locker, 'a')).toHaveProperty('provider_ref')
+    expect(await remove('a')).toBe(false)
+    held.letGo()
+    await draining
+    await expectNothingLeft()
+  })
+
+  it('AMB-24 bytes that are replaced do not settle, those in their place do', async () => {
+    await locker.put('a', 'old')
+    await locker.put('a', 'new')
+    expect((await house.settling()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
+    await drain()
+    expect([house.server.paid(hex('old')), house.server.paid(hex('new'))]).toEqual([0, 1])
+    expect(await house.staged()).toHaveLength(1)
+    expect(await sweepLater()).toBe(1)
+    expect(await house.staged()).toEqual([])
+    expect((await publicBytes(house, locker, 'a')).toString()).toBe('new')
+  })
+
+  it('AMB-24 a ref is not that of other bytes, which came while the first were on their way', async () => {
+    const held = house.server.holdUp(hex('first'), 'sent')
+    await locker.put('b', 'first')
+    const draining = drain()
+    await held.reached
+    await locker.put('b', 'second', { confirm: false })
+    held.letGo()
+    await draining
+    expect(await entryOf(locker, 'b')).not.toHaveProperty('provider_ref')
+    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
+    await house.send(
+      'POST',
+      `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename: 'b' })}`,
+    )
+    await drain()
+    expect(await entryOf(locker, 'b')).toHaveProperty('provider_ref')
+    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
+    await sweepLater()
+    expect(await house.staged()).toEqual([])
+  })
+})

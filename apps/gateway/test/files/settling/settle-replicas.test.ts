@@ -1,0 +1,89 @@
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import type { SlowStore } from '@svc/storage/slow-store'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
+import { entryOf, manifestOf } from '../confirm/confirm.ts'
+import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+
+describe('two gateways with one database and one folder', () => {
+  let database: FreshDatabase
+  let stages: Stages
+  let one: SettlingHouse
+  let other: SettlingHouse
+  let locker: TestLocker
+  /** Of the first, when it has read what is noted. */
+  let beforeSettling = async () => {}
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async settle(object) {
+      await beforeSettling()
+      return slow.settle(object)
+    },
+  })
+  beforeAll(async () => {
+    database = await createFreshDatabase('postgres')
+    stages = await openStages()
+    one = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { wrap })
+    other = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now })
+    locker = await one.locker(ed25519Identity())
+  })
+  afterAll(async () => {
+    await one.close()
+    await other.close()
+    await stages.remove()
+    await database.drop()
+  })
+
+  it('T-19 share the work, and pay for each object once', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `file ${i}`)
+    for (const name of names) await locker.put(name, name)
+    await Promise.all([one, other].map(({ gateway }) => gateway.context.queue.drain()))
+    await one.later(60)
+    expect((await manifestOf(locker)).files.filter(({ provider_ref }) => provider_ref === null)).toEqual([])
+    expect(names.map((name) => stages.server.paid(hex(name)))).toEqual(names.map(() => 1))
+    expect(names.map((name) => stages.server.received(hex(name)))).toEqual(names.map(() => 1))
+    expect(await stages.staged()).toEqual([])
+  })
+
+  it('T-19 pay once also where one takes over from another that is not dead', async () => {
+    const held = stages.server.holdUp(hex('contended'), 'ordering')
+    await locker.put('a', 'contended')
+    const first = one.gateway.context.queue.drain()
+    await held.reached
+    one.clock.advance(3600)
+    // A lease that has ended is a failed run, after which there is a pause.
+    await other.gateway.context.queue.drain()
+    one.clock.advance(3600)
+    await other.gateway.context.queue.drain()
+    const { provider_ref } = (await entryOf(locker, 'a'))!
+    expect(provider_ref).toEqual(expect.any(String))
+    held.letGo()
+    await first
+    expect((await entryOf(locker, 'a'))?.provider_ref).toBe(provider_ref)
+    expect(stages.server.paid(hex('contended'))).toBe(1)
+    expect(await one.settling()).toEqual([])
+  })
+  it('T-19 pay once also where both find nothing noted', async () => {
+    const held = stages.server.holdUp(hex('raced'), 'ordering')
+    const began = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    beforeSettling = () => {
+      began.resolve()
+      return goOn.promise
+    }
+    await locker.put('b', 'raced')
+    const first = one.gateway.context.queue.drain()
+    await began.promise
+    one.clock.advance(3600)
+    await other.gateway.context.queue.drain()
+    one.clock.advance(3600)
+    const second = other.gateway.context.queue.drain()
+    await held.reached
+    goOn.resolve()
+    await first
+    held.letGo()
+    await second
+    expect((await entryOf(locker, 'b'))?.provider_ref).toEqual(expect.any(String))
+    expect(stages.server.paid(hex('raced'))).toBe(1)
+  })
+})

@@ -1,0 +1,31 @@
+// For tests: a folder before a slow server, as the providers of a gateway.
+
+import { openLocalProvider } from '@svc/storage/local'
+import type { Providers } from '@svc/storage/open-providers'
+import type { SlowStore } from '@svc/storage/slow-store'
+import { openStagedProvider } from '@svc/storage/staged'
+import { openTestSlowStore } from '@svc/storage/test/slow-store'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import type { Db } from '../../../src/db/schema.ts'
+import { findRefs } from '../../../src/files/settling/store.ts'
+
+export interface StagedOptions {
+  folder: string
+  url: string
+  db(): Db
+  /** Around what goes to the server. */
+  wrap?: ((slow: SlowStore) => SlowStore) | undefined
+  maxBytes?: number | undefined
+}
+
+/** Lockers at `arweave` settle; what others are staged for is no matter. */
+export async function openStagedProviders(options: StagedOptions): Promise<Providers> {
+  const { folder, url, db, wrap = (slow) => slow, maxBytes } = options
+  const slow = wrap({ ...openTestSlowStore(url), ...(maxBytes !== undefined && { maxBytes }) })
+  const staging = await openLocalProvider({ folder })
+  const provider = openStagedProvider({ staging, slow, findRefs: (ids) => findRefs(db(), ids) })
+  return {
+    ...onlyProvider(provider),
+    slow: (name) => (name === 'arweave' ? slow : null),
+  }
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRecord } from '../src/attestations/store.ts'
+import { migrations } from '../src/db/migrations.ts'
+import type { Db, Schema } from '../src/db/schema.ts'
+import { activateSigningKey } from '../src/info/store.ts'
+import {
+  addReceipt,
+  type Exported,
+  exported,
+  jsonLines,
+  signerHex,
+  vectorKey,
+  vectorRecord,
+} from './attestations/import/exports.ts'
+
+const command = fileURLToPath(new URL('../src/import-attestations.ts', import.meta.url))
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-import-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
+function start(args: string[], env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, [command, ...args], {
+    env: { SVC_MODE: 'development', DATA_DIR: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+}
+
+async function outcomeOf(child: ChildProcess) {
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
+  return { status, stdout, stderr }
+}
+
+async function exportFile(name: string, content: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+forEachDatabase('the command that imports attestations', (database) => {
+  let db: Db
+  beforeAll(async () => {
+    db = (await database.open<Schema>(migrations)).db
+    await activateSigningKey(db, vectorKey, '2025-01-01T00:00:00Z')
+    await activateSigningKey(db, signerHex, '2026-06-13T00:00:00Z')
+  })
+
+  const run = (...args: string[]) => outcomeOf(start(args, { DATABASE_URL: database.url }))
+  const records = (...names: string[]) => Promise.all(names.map(async (name) => exported(await addReceipt(db, name))))
+
+  it('imports an export, checks signatures by the keys of their time, and says what it did', async () => {
+    await addReceipt(db, vectorRecord.receipt_id as string)
+    const [foreign] = await records('rcpt_foreign')
+    const path = await exportFile('good.json', JSON.stringify([vectorRecord, foreign]))
+    const unverified = [
+      'Unverified signature:',
+      `  entry 2 (${foreign?.locker_id}): no key that this gateway has from that time has signed it`,
+    ]
+    expect(await run(path)).toEqual({
+      status: 0,
+      stdout: ['2 records: 2 imported, 0 there already, 0 refused.', '', ...unverified, ''].join('\n'),
+      stderr: '',
+    })
+    const kept = await findRecord(db, vectorRecord.receipt_id as string)
+    expect(kept).toMatchObject({ sequence: 0, status: null, anchor: vectorRecord.anchor })
+  })
+
+  // What it says and how it ends is the same on any database.
+  if (database.dialect === 'sqlite') {
+    it('exits with 1 when a record was refused, in a dry run too, and imports the others', async () => {
+      const signed = { attested_at: '2026-06-20T00:00:00Z' }
+      const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
+      const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
+      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the files are 2\n`
+
+      const rehearsed = await run('--dry-run', path)
+      const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`
+      expect(rehearsed).toEqual({ status: 1, stdout: would, stderr: '' })
+      expect(await findRecord(db, 'rcpt_good')).toBeNull()
+
+      const did = `2 records: 1 imported, 0 there already, 1 refused.${refused}`
+      expect(await run(path)).toEqual({ status: 1, stdout: did, stderr: '' })
+      expect(await findRecord(db, 'rcpt_good')).not.toBeNull()
+      expect(await findRecord(db, 'rcpt_spoiled')).toBeNull()
+    })
+  }
+
+  it('keeps what it has imported when it is killed, and goes on from there', async () => {
+    const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
+    const victim = start(['-'], { DATABASE_URL: database.url })
+    victim.stdin?.write(jsonLines(all.slice(0, 2)))
+    await expect.poll(() => findRecord(db, 'rcpt_k2')).not.toBeNull()
+    victim.kill('SIGKILL')
+    await once(victim, 'close')
+    expect(await findRecord(db, 'rcpt_k3')).toBeNull()
+
+    const { status, stdout } = await run(await exportFile('all.jsonl', jsonLines(all)))
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^3 records: 1 imported, 2 there already, 0 refused\.\n/)
+  })
+
+  it('imports each record once when two of them run', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `rcpt_twice_${i}`)
+    const path = await exportFile('twice.jsonl', jsonLines(await records(...names)))
+    const outcomes = await Promise.all([run(path), run(path)])
+    expect(outcomes.map(({ status, stderr }) => [status, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ])
+    const imported = outcomes.map(({ stdout }) => Number(/ (\d+) imported/.exec(stdout)?.[1]))
+    expect(imported.reduce((sum, count) => sum + count)).toBe(30)
+  })
+})
+
+describe('the command that imports attestations exits with 2', () => {
+  it.each<[string, string[], RegExp]>([
+    ['without an export', [], /^usage: .*\n$/],
+    ['with an option that it has not', ['--force', 'a'], /^Unknown option '--force'/],
+    ['with an export that is not there', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
+    ['with a folder', [tmpdir()], /^EISDIR: .*\n$/],
+  ])('%s', async (_name, args, stderr) => {
+    const outcome = await outcomeOf(start(args, {}))
+    expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(stderr) })
+  })
+
+  it('with a configuration that the gateway would refuse', async () => {
+    const { status, stdout, stderr } = await outcomeOf(start(['export.json'], { SVC_MODE: 'production' }))
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('The configuration is not usable:')
+    expect(stderr).not.toContain('    at ')
+  })
+})

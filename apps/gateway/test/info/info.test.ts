@@ -1,0 +1,196 @@
+import { rm } from 'node:fs/promises'
+import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { toBase58, toHex } from '@svc/protocol/bytes'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { activateSigningKey, allSigningKeys } from '../../src/info/store.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startTestGateway(
+    { BASE_URL: 'https://gateway.example/prefix/' },
+    { now: () => Date.UTC(2026, 5, 12) },
+  )
+})
+afterAll(() => gateway.stop())
+
+async function get(path: string) {
+  const response = await fetch(gateway.url + path)
+  return { response, body: await response.json() }
+}
+
+describe('health', () => {
+  it('VER-20 is JSON that names every part', async () => {
+    const { response, body } = await get('/health')
+    expect(response.status).toBe(200)
+    expect(body).toEqual({
+      status: 'ok',
+      version: '1.0.0',
+      time: '2026-06-12T00:00:00Z',
+      checks: {
+        database: 'ok',
+        storage: 'ok',
+        primary_chain: 'disabled',
+        evm_chain: 'disabled',
+        signing_key: 'ok',
+        publication_key: 'disabled',
+      },
+      providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
+    })
+  })
+
+  it('VER-20 is 503 while the gateway cannot serve', async () => {
+    let now = Date.UTC(2026, 5, 12)
+    const other = await startTestGateway({}, { now: () => now })
+    await other.context.database.close()
+    const response = await fetch(`${other.url}/health`)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', storage: 'ok' } })
+    await rm(other.context.config.dataDir, { recursive: true })
+    now += 10_000
+    const health = async () => (await fetch(`${other.url}/health`)).json()
+    await expect.poll(health).toMatchObject({ checks: { storage: 'failing' } })
+    await other.stop()
+  })
+})
+
+describe('keys', () => {
+  it('VER-16, VER-17, RCPT-07 both addresses answer the same list', async () => {
+    const { response, body } = await get('/v1/keys')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
+    const public_key_hex = toHex(gateway.context.signers.statement.publicKey)
+    const key_id = `ed25519:${public_key_hex.slice(0, 16)}`
+    const entry = { key_id, alg: 'ed25519', public_key_hex, status: 'active', valid_from: '2026-06-12T00:00:00Z' }
+    expect(body).toEqual({
+      schema: 'svc/signing-keys/v1',
+      keys: ['receipt', 'attestation', 'evidence-envelope'].map((use) => ({ ...entry, use })),
+      note: expect.stringContaining('SVCGW_CONTENT_ENVELOPE_V2'),
+    })
+  })
+
+  it('SHORT-04 the key of short URLs is another one', async () => {
+    const { body } = await get('/v1/short-url/verify-key')
+    expect(body).toEqual({
+      verify_key_hex: toHex(gateway.context.signers.shortUrl.publicKey),
+      algorithm: 'ed25519',
+      usage: 'short_url_token_verification',
+    })
+    expect(body.verify_key_hex).not.toBe(toHex(gateway.context.signers.statement.publicKey))
+  })
+
+  it('VER-17 a gateway with a new key lists the old one as retired', async () => {
+    const { url, drop } = await createFreshDatabase('sqlite')
+    const at = (day: number) => ({ now: () => Date.UTC(2026, 5, day) })
+    const old = await startTestGateway({ DATABASE_URL: url }, at(1))
+    const oldKey = toHex(old.context.signers.statement.publicKey)
+    await old.stop()
+    const current = await startTestGateway({ DATABASE_URL: url, STATEMENT_KEY: '07'.repeat(32) }, at(9))
+    const { keys } = (await (await fetch(`${current.url}/v1/keys`)).json()) as { keys: Record<string, string>[] }
+    expect(keys.map((key) => key.status)).toEqual(['active', 'active', 'active', 'retired', 'retired', 'retired'])
+    expect(keys[3]).toMatchObject({
+      public_key_hex: oldKey,
+      valid_from: '2026-06-01T00:00:00Z',
+      valid_to: '2026-06-09T00:00:00Z',
+    })
+    await current.stop()
+    await drop()
+  })
+})
+
+forEachDatabase('remembered signing keys', (database) => {
+  it('VER-17 the configured key is active, all others are retired, none is forgotten', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    await activateSigningKey(db, 'aa', '2026-01-01T00:00:00Z')
+    await activateSigningKey(db, 'bb', '2026-02-01T00:00:00Z')
+    await activateSigningKey(db, 'bb', '2026-03-01T00:00:00Z')
+    const bb = { public_key_hex: 'bb', valid_from: '2026-02-01T00:00:00Z', valid_to: null }
+    const aa = { public_key_hex: 'aa', valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-02-01T00:00:00Z' }
+    expect(await allSigningKeys(db)).toEqual([bb, aa])
+    await activateSigningKey(db, 'aa', '2026-04-01T00:00:00Z')
+    expect(await allSigningKeys(db)).toEqual([
+      { ...aa, valid_to: null },
+      { ...bb, valid_to: '2026-04-01T00:00:00Z' },
+    ])
+  })
+
+  it('VER-17 ten gateways that start at once agree', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(db, 'cc', '2026-05-01T00:00:00Z')))
+    expect((await allSigningKeys(db)).filter((key) => key.valid_to === null)).toHaveLength(1)
+  })
+})
+
+describe('discovery', () => {
+  it('VER-22, VERS-01, VERS-02, VERS-03, GEN-06 is the index, with absolute addresses under the base URL', async () => {
+    const { body } = await get('/.well-known/svc.json')
+    expect(body).toMatchObject({
+      name: 'svc',
+      contract_version: '2026-06-12',
+      interface_version: '1.0.0',
+      openapi_url: 'https://gateway.example/prefix/openapi.json',
+      keys_url: 'https://gateway.example/prefix/v1/keys',
+      auth: {
+        envelope_header: 'X-Svc-Envelope',
+        signature_header: 'X-Svc-Signature',
+        ops: expect.arrayContaining(['locker:attest']),
+      },
+      evidence: {
+        merkle: '1.0',
+        evidence: '2.0',
+        bundle_versions: [1, 2],
+        anchor_envelope_versions: [1, 2],
+        domain_tag: 'SVCGW_CONTENT_ENVELOPE_V2',
+        anchor_signer: toBase58(gateway.context.signers.publication.publicKey),
+      },
+    })
+  })
+
+  it('VER-22 every endpoint it lists exists', async () => {
+    const { body } = await get('/.well-known/svc.json')
+    expect(body.endpoints.length).toBeGreaterThan(4)
+    for (const { method, path } of body.endpoints as { method: string; path: string }[]) {
+      const response = await fetch(gateway.url + path.replace(/\{\w+\}/g, 'x'), { method })
+      const { error } = response.status >= 400 ? ((await response.json()) as { error: string }) : { error: '' }
+      expect(['not_found', 'method_not_allowed'], `${method} ${path}`).not.toContain(error)
+    }
+  })
+
+  it('VER-22, PAY-25, PAY-32 lists what can be paid on mainnets, and health says the chains answer', async () => {
+    const chains = await startLocalChains()
+    const other = await startTestGateway(chains.variables)
+    const index = (await (await fetch(`${other.url}/.well-known/svc.json`)).json()) as { payment: object }
+    expect(index.payment).toEqual({
+      quote_schema: 'svc_quote_v4',
+      networks: [
+        {
+          network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+          name: 'primary-mainnet',
+          assets: ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'],
+          treasury: TREASURY.address,
+        },
+        {
+          network: 'eip155:143',
+          name: 'evm-mainnet',
+          assets: ['MON', 'USDC', 'USDT0', 'WETH'],
+          treasury: DEV_TREASURY.address,
+        },
+      ],
+    })
+    const health = async () => (await fetch(`${other.url}/health`)).json()
+    await expect.poll(health).toMatchObject({ checks: { primary_chain: 'ok', evm_chain: 'ok' } })
+    await other.stop()
+    await chains.stop()
+  })
+
+  it('GEN-05 stray credentials do not break a public read', async () => {
+    const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', 'x-svc-signature': 'x' }
+    expect((await fetch(`${gateway.url}/v1/keys`, { headers })).status).toBe(200)
+  })
+})

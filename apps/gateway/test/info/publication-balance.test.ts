@@ -1,0 +1,87 @@
+import { honestly } from '@svc/devnet/lying-node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
+import { DOWN, holdAt } from '../anchors/trouble.ts'
+import { attest } from '../attestations/attest.ts'
+import { health, LOW, openWith, settledHealth } from './publication-key.ts'
+
+/** How long a balance is remembered. */
+const HALF_A_MINUTE = 30
+
+let harbour: Harbour
+beforeAll(async () => {
+  harbour = await openHarbour()
+})
+afterAll(() => harbour.stop())
+afterEach(() => harbour.node.behave(honestly))
+
+describe('health of the publication key', () => {
+  it('VER-20 warns of a low balance with the address to fund, and still serves', async () => {
+    const { house, key, give } = await openWith(harbour, 1_500_000)
+    const { status, body } = await settledHealth(house)
+    expect([status, body.status, body.checks.publication_key]).toEqual([200, 'ok', 'low'])
+    // (1,500,000 - 890,880 that must stay) / 5,000
+    expect(body.warnings).toEqual([`publication key ${key} holds 1500000 lamports: about 121 more anchors`])
+    give(LOW - 1_500_000)
+    harbour.clock.advance(HALF_A_MINUTE)
+    const { body: funded } = await settledHealth(house)
+    expect(funded.checks.publication_key).toBe('ok')
+    expect(funded).not.toHaveProperty('warnings')
+  })
+
+  it('VER-20 a key that nobody has funded has none left', async () => {
+    const { house, key } = await openWith(harbour, 0)
+    const { status, body } = await settledHealth(house)
+    expect([status, body.checks.publication_key]).toEqual([200, 'low'])
+    expect(body.warnings).toEqual([`publication key ${key} holds 0 lamports: about 0 more anchors`])
+  })
+
+  it('VER-20 as many anchors as it says can be paid for, and no more', async () => {
+    const { house } = await openWith(harbour, 890_880 + 5_000)
+    const left = async () => {
+      harbour.clock.advance(HALF_A_MINUTE)
+      return (await settledHealth(house)).body.warnings?.[0]?.split(': ')[1]
+    }
+    expect(await left()).toBe('about 1 more anchors')
+    expect((await attest(house, await filledLocker(house))).push_result.status).toBe('pushed')
+    expect(await left()).toBe('about 0 more anchors')
+    const { status, reason } = (await attest(house, await filledLocker(house))).push_result
+    expect([status, reason]).toEqual(['failed', 'publication_key_unfunded'])
+  })
+
+  it('VER-20 nothing is published, nothing is asked', async () => {
+    const { house } = await openWith(harbour, 0, { ANCHOR_KIND: 'off' })
+    harbour.node.calls.length = 0
+    const { status, body } = await health(house)
+    expect([status, body.checks.publication_key]).toEqual([200, 'disabled'])
+    expect(body).not.toHaveProperty('warnings')
+    expect(harbour.node.calls).not.toContain('getBalance')
+  })
+
+  it('VER-20 a node that is down shows, and is asked again half a minute later', async () => {
+    const { house } = await openWith(harbour, LOW)
+    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+    harbour.node.behave(DOWN)
+    expect((await health(house)).body.checks.publication_key).toBe('ok')
+    harbour.clock.advance(HALF_A_MINUTE)
+    await expect.poll(async () => (await health(house)).body.checks.publication_key).toBe('failing')
+    const down = await health(house)
+    expect([down.status, down.body.status]).toEqual([200, 'ok'])
+    expect(down.body.checks).toMatchObject({ publication_key: 'failing', primary_chain: 'failing', database: 'ok' })
+    harbour.node.behave(honestly)
+    harbour.clock.advance(HALF_A_MINUTE)
+    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+  })
+
+  it('VER-20 a node that hangs is asked once, not waited for, and believed when it answers', async () => {
+    const { house } = await openWith(harbour, LOW)
+    const hold = holdAt('getBalance')
+    harbour.node.behave(hold.behaviour)
+    harbour.node.calls.length = 0
+    const answers = await Promise.all(Array.from({ length: 20 }, () => health(house)))
+    for (const { status, body } of answers) expect([status, body.checks.publication_key]).toEqual([200, 'failing'])
+    hold.letGo()
+    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+    expect(harbour.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
+  })
+})

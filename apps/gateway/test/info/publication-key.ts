@@ -1,0 +1,35 @@
+// For tests: gateways that publish with a key of their own.
+
+import { randomBytes } from 'node:crypto'
+import { address } from '@solana/kit'
+import type { Health } from '@svc/api/info'
+import { giveSol } from '@svc/devnet/primary-chain/faucet'
+import type { Variables } from '@svc/http-service/config'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { expect } from 'vitest'
+import type { Harbour } from '../anchors/anchors.ts'
+import type { LockerHouse } from '../auth/lockers.ts'
+
+/** What these gateways call low. */
+export const LOW = 2_000_000
+
+/** The publication key is new and holds so much. */
+export async function openWith(harbour: Harbour, lamports: number, variables: Variables = {}) {
+  const seed = randomBytes(32)
+  const key = toBase58(ed25519Signer(seed).publicKey)
+  const give = (amount: number) => giveSol(harbour.chain, address(key), BigInt(amount))
+  if (lamports > 0) give(lamports)
+  const own = { PUBLICATION_KEY: seed.toString('hex'), PUBLICATION_LOW_BALANCE_LAMPORTS: String(LOW) }
+  const house = await harbour.open({ ...own, ...variables })
+  return { house, key, give }
+}
+
+export const health = (house: LockerHouse) => house.send<Health>('GET', '/health')
+
+/** As soon as a node has answered: one that is slow is not waited for for ever. */
+export async function settledHealth(house: LockerHouse) {
+  const state = async () => (await health(house)).body.checks.publication_key
+  await expect.poll(state).not.toBe('failing')
+  return health(house)
+}

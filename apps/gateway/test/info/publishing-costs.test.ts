@@ -1,0 +1,98 @@
+import type { AttestHealth } from '@svc/api/internal-attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/lying-node'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
+import { DOWN } from '../anchors/trouble.ts'
+import { attest } from '../attestations/attest.ts'
+import { scrape } from './metrics.ts'
+import { openWith, settledHealth } from './publication-key.ts'
+
+let harbour: Harbour
+beforeAll(async () => {
+  harbour = await openHarbour()
+})
+afterAll(() => harbour.stop())
+afterEach(() => harbour.node.behave(honestly))
+
+forEachDatabase('what anchors cost', (database) => {
+  const open = () => openWith(harbour, 10_000_000, { DATABASE_URL: database.url })
+  let opened: Awaited<ReturnType<typeof open>>
+  beforeAll(async () => {
+    opened = await open()
+  })
+  const attestHealth = async () => {
+    harbour.clock.advance(3600)
+    return (await opened.house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body
+  }
+
+  it('INT-03 attest-health tells what was published, what it cost, and what is left', async () => {
+    const { house, key } = opened
+    await settledHealth(house)
+    const none = { published: 0, failed: 0, expired: 0, fee_lamports_total: 0, rent_lamports_total: 0 }
+    const own = { publication_key: key, balance_lamports: 10_000_000, low_balance: false }
+    expect((await attestHealth()).anchors).toEqual({ ...none, ...own })
+    for (const _ of ['one', 'two']) await attest(house, await filledLocker(house))
+    const { anchors, counts } = await attestHealth()
+    expect(counts).toMatchObject({ complete: 2 })
+    expect(anchors).toEqual({
+      ...none,
+      ...own,
+      published: 2,
+      fee_lamports_total: 10_000,
+      balance_lamports: 10_000_000 - 10_000,
+    })
+  })
+
+  it('INT-03 what failed and what expired, and rent that came back', async () => {
+    const { db } = opened.house.gateway.context.database
+    const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
+    await db
+      .insertInto('publications')
+      .values([
+        { ...row, tx: 't1', sequence: 1, state: 'failed', fee_lamports: null, rent_lamports: null },
+        { ...row, tx: 't2', sequence: 2, state: 'expired', fee_lamports: null, rent_lamports: null },
+        { ...row, tx: 't3', sequence: 3, state: 'finalized', fee_lamports: 5_000, rent_lamports: 2_500_000 },
+        { ...row, tx: 't4', sequence: 4, state: 'landed', fee_lamports: 6_000, rent_lamports: -500_000 },
+      ])
+      .execute()
+    expect((await attestHealth()).anchors).toMatchObject({
+      published: 4,
+      failed: 1,
+      expired: 1,
+      fee_lamports_total: 21_000,
+      rent_lamports_total: 2_000_000,
+    })
+  })
+
+  it('VER-20 the estimate follows what anchors have cost of late, with their rent', async () => {
+    const { house, key } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
+    // Three became final: 5,000 each in fees, and 2,500,000 locked by one of them.
+    const { body } = await settledHealth(house)
+    const left = Math.floor((1_900_000 - 890_880) / Math.floor((3 * 5_000 + 2_500_000) / 3))
+    expect(left).toBe(1)
+    expect(body.warnings).toEqual([`publication key ${key} holds 1900000 lamports: about ${left} more anchors`])
+  })
+
+  it('metrics show the balance, whether it is low, and nothing while no node answers', async () => {
+    const { house } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
+    await settledHealth(house)
+    const low = await scrape(house.gateway.url)
+    expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
+    expect(low.value('svc_publication_low_balance')).toBe(1)
+    harbour.node.behave(DOWN)
+    const later = () => {
+      harbour.clock.advance(3600)
+      return scrape(house.gateway.url)
+    }
+    await expect.poll(async () => (await later()).families).not.toContain('svc_publication_balance_lamports')
+    const blind = await later()
+    expect(blind.families).not.toContain('svc_publication_balance_lamports')
+    expect(blind.families).not.toContain('svc_publication_low_balance')
+    expect(blind.value('svc_anchor_fee_lamports_total')).toBe(21_000)
+    expect((await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors).toMatchObject({
+      balance_lamports: null,
+      low_balance: false,
+    })
+  })
+})

@@ -1,0 +1,99 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { storeFile } from '../files/files.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
+
+forEachDatabase('jobs', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+    locker = await house.locker(ed25519Identity())
+    await house.gateway.context.queue.drain()
+  })
+  afterAll(() => house.close())
+
+  async function run<Kind extends keyof JobPayloads>(kind: Kind, payload: JobPayloads[Kind]) {
+    const { queue, database } = house.gateway.context
+    await database.db.transaction().execute((tx) => queue.enqueue(tx, kind, payload))
+    return queue.drain()
+  }
+  const count = async (table: 'nonces' | 'rate_limits' | 'objects' | 'attestations' | 'payment_codes') => {
+    const { db } = house.gateway.context.database
+    return (await db.selectFrom(table).selectAll().execute()).length
+  }
+
+  it('EVT-02 attestation, payment attestation and upload finalization are done as their endpoints do them', async () => {
+    const { receiptId: receipt_id } = locker
+    await locker.put('a', 'a')
+    expect(await run('attest', { receipt_id })).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect(await count('attestations')).toBe(1)
+    expect(await run('attest-payment', { receipt_id })).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect(await count('payment_codes')).toBe(1)
+    const session = await openTestSession(house, locker, { files: [{ filename: 'b' }] })
+    await session.raw(0, 'b')
+    const { session_id } = session.opened
+    expect(await run('finalize-upload', { session_id })).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect((await session.status()).body.status).toBe('complete')
+  })
+
+  it('AMB-44 what can never be done is given up at once, with the code of its endpoint', async () => {
+    const receipt_id = `rcpt_${'0'.repeat(32)}`
+    const { queue } = house.gateway.context
+    for (const [kind, payload, error] of [
+      ['attest', { receipt_id }, 'receipt_not_found'],
+      ['attest-payment', { receipt_id }, 'receipt_not_found'],
+      ['finalize-upload', { session_id: 'us_0' }, 'SESSION_NOT_FOUND'],
+    ] as const) {
+      expect(await run(kind, payload as never)).toEqual({ done: 0, failed: 0, dead: 1 })
+      const letters = await queue.deadLetters()
+      expect(letters.find((letter) => letter.kind === kind)).toMatchObject({
+        attempts: 1,
+        error: expect.stringContaining(error),
+      })
+    }
+  })
+
+  it('T-04 T-10 FILE-16 STATE-13 housekeeping comes by the clock, and takes away what is over', async () => {
+    const limited = await openLockerHouse(
+      { DATABASE_URL: database.url, RATE_LIMIT_SIGNER: '60' },
+      { now: house.clock.now },
+    )
+    const { context } = limited.gateway
+    const own = await limited.locker(ed25519Identity())
+    await storeFile(limited, own, 'a', 'first')
+    await storeFile(limited, own, 'a', 'second')
+    const session = await openTestSession(limited, own, { files: [{ filename: 'x' }], ttl_min: 10 })
+    await session.raw(0, 'x')
+    expect(await count('nonces')).toBeGreaterThan(0)
+    expect(await count('rate_limits')).toBeGreaterThan(0)
+    const objects = await count('objects')
+    house.clock.advance(3600)
+    await context.queue.drain()
+    expect(await count('nonces')).toBe(0)
+    expect(await count('rate_limits')).toBe(0)
+    const { db } = context.database
+    const ended = db.selectFrom('upload_sessions').select('status').where('session_id', '=', session.opened.session_id)
+    expect(await ended.executeTakeFirst()).toEqual({ status: 'failed' })
+    // The bytes that were replaced; those of the session were released just now.
+    expect(await count('objects')).toBe(objects - 1)
+    house.clock.advance(3600)
+    await context.queue.drain()
+    expect(await count('objects')).toBe(objects - 2)
+    await limited.close()
+  })
+})
+
+describe('a gateway that runs jobs', () => {
+  it('does its housekeeping by itself, and stops in order', async () => {
+    const house = await openLockerHouse({ RUN_JOBS: 'true' })
+    await house.locker(ed25519Identity())
+    const { db } = house.gateway.context.database
+    expect((await db.selectFrom('nonces').selectAll().execute()).length).toBeGreaterThan(0)
+    house.clock.advance(3600)
+    await expect.poll(() => db.selectFrom('nonces').selectAll().execute()).toEqual([])
+    await house.close()
+  })
+})

@@ -1,0 +1,150 @@
+import type { LockerRecord } from '@svc/api/lockers'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import type { Kysely } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { createLocker, type LockerCreation, type LockerOrder } from '../../src/lockers/create-locker.ts'
+import { lockerRecord } from '../../src/lockers/locker-record.ts'
+
+const signer = ed25519Signer(new Uint8Array(32).fill(7))
+const TERMS = { storage_limit_bytes: 1000, file_limit: 10, egress_included_bytes: 2000, ttl_days: 365 }
+const CREATED_AT = Date.UTC(2026, 5, 12) / 1000
+
+function receiptOf(owner: string, receipt_id: string): SignedReceipt {
+  const payment = { paid_amount: '1', paid_raw: '1', pay_asset: 'BETA', network: 'primary-mainnet', tx_hash: 'tx' }
+  const when = { confirmed_at: '2026-06-12T00:00:00Z', result_hash: '', units: 1, sig_alg: 'ed25519' as const }
+  return signReceipt({ receipt_id, pay_req_id: `pr_${receipt_id}`, payer_pubkey: owner, ...payment, ...when }, signer)
+}
+
+function orderOf(owner: string, receiptId: string, changes: Partial<LockerOrder> & { terms?: object } = {}) {
+  const { terms, ...others } = changes
+  const quote = { extensions: { svc: { terms: { ...TERMS, quote_expires_at: 'T', ...terms } } } }
+  const request = { provider: 'gcs', quote: JSON.stringify(quote) }
+  return { receipt: receiptOf(owner, receiptId), request, tags: [], createdAt: CREATED_AT, maxPerOwner: 50, ...others }
+}
+
+function outcomes(creations: readonly LockerCreation[]) {
+  return Object.groupBy(creations, (made) => (made.outcome === 'refused' ? made.refusal.code : made.outcome))
+}
+
+forEachDatabase('lockers', (database) => {
+  let db: Kysely<Schema>
+  beforeAll(async () => {
+    db = (await database.open<Schema>(migrations)).db
+  })
+
+  const create = (order: LockerOrder) => db.transaction().execute((tx) => createLocker(tx, order))
+  const countOf = async (owner: string) =>
+    (await db.selectFrom('owners').select('locker_count').where('owner', '=', owner).executeTakeFirst())?.locker_count
+
+  async function recordOf(order: LockerOrder): Promise<LockerRecord> {
+    const made = await create(order)
+    if (made.outcome === 'refused') throw made.refusal
+    return lockerRecord(made.locker)
+  }
+
+  it('LOCK-01, LOCK-03, LOCK-05, LOCK-16, AMB-69 has the id of its receipt, the payer as owner, and what was paid for', async () => {
+    const record = await recordOf(orderOf('ann', 'rcpt_test_0001', { tags: ['a', 'ü'] }))
+    const files = '/v1/lockers/locker_14fa9d190572/files'
+    expect(record).toEqual({
+      locker_id: 'locker_14fa9d190572',
+      receipt_id: 'rcpt_test_0001',
+      owner: 'ann',
+      operators: [],
+      tags: ['a', 'ü'],
+      provider: 'gcs',
+      network: 'primary-mainnet',
+      sig_alg: 'ed25519',
+      terms: TERMS,
+      created_at: '2026-06-12T00:00:00Z',
+      expires_at: '2027-06-12T00:00:00Z',
+      file_count: 0,
+      total_bytes: 0,
+      space: {
+        locker_id: 'locker_14fa9d190572',
+        file_api: { create: files, list: files, get: `${files}/{filename}`, delete: `${files}/{filename}` },
+      },
+    })
+  })
+
+  it('AMB-69 terms for ever end with the calendar', async () => {
+    const record = await recordOf(orderOf('eve', 'rcpt_for_ever', { terms: { ttl_days: Number.MAX_SAFE_INTEGER } }))
+    expect(record.expires_at).toBe('9999-12-31T23:59:59Z')
+  })
+
+  it('LOCK-09, AMB-74 a repeat returns the same locker, does not count, and changes nothing', async () => {
+    const first = await create(orderOf('bob', 'rcpt_bob', { tags: ['first'], maxPerOwner: 1 }))
+    const again = { tags: ['second'], createdAt: CREATED_AT + 9, maxPerOwner: 1 }
+    expect(await create(orderOf('bob', 'rcpt_bob', again))).toEqual({ ...first, outcome: 'existing' })
+    expect(await countOf('bob')).toBe(1)
+  })
+
+  it('LOCK-08, LIM-06 one more than allowed is a 429 with a hint, and leaves nothing', async () => {
+    await create(orderOf('cat', 'rcpt_cat_1', { maxPerOwner: 1 }))
+    const made = await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 1 }))
+    if (made.outcome !== 'refused') throw new Error('was not refused')
+    expect(made.refusal).toMatchObject({ code: 'LOCKER_LIMIT_EXCEEDED', status: 429 })
+    expect(made.refusal.body('r')).toMatchObject({
+      hint: expect.any(String),
+      details: { receipt_id: 'rcpt_cat_2', limit: 1 },
+    })
+    expect(await db.selectFrom('lockers').where('owner', '=', 'cat').selectAll().execute()).toHaveLength(1)
+    expect(await countOf('cat')).toBe(1)
+    expect(await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 2 }))).toMatchObject({ outcome: 'created' })
+  })
+
+  it('T-20 of ten made at once, three are, and no more are counted', async () => {
+    const orders = Array.from({ length: 10 }, (_, i) => orderOf('dan', `rcpt_dan_${i}`, { maxPerOwner: 3 }))
+    const made = outcomes(await Promise.all(orders.map(create)))
+    expect([made.created?.length, made.LOCKER_LIMIT_EXCEEDED?.length]).toEqual([3, 7])
+    expect(await db.selectFrom('lockers').where('owner', '=', 'dan').selectAll().execute()).toHaveLength(3)
+    expect(await countOf('dan')).toBe(3)
+  })
+
+  it('LOCK-09, T-20 the last place, asked for ten times at once for one receipt, is had by all', async () => {
+    const made = outcomes(
+      await Promise.all(Array.from({ length: 10 }, () => create(orderOf('fay', 'rcpt_fay', { maxPerOwner: 1 })))),
+    )
+    expect([made.created?.length, made.existing?.length]).toEqual([1, 9])
+    expect(await countOf('fay')).toBe(1)
+  })
+
+  it('T-20 transactions that make several, in opposite orders, do not block each other', async () => {
+    const ids = ['rcpt_gus_1', 'rcpt_gus_2', 'rcpt_gus_3']
+    const createAll = (receiptIds: string[]) =>
+      db.transaction().execute(async (tx) => {
+        const made = []
+        for (const id of receiptIds) made.push(await createLocker(tx, orderOf('gus', id)))
+        return made
+      })
+    const rounds = Array.from({ length: 10 }, (_, i) => createAll(i % 2 ? ids : ids.toReversed()))
+    const made = outcomes((await Promise.all(rounds)).flat())
+    expect([made.created?.length, made.existing?.length]).toEqual([3, 27])
+    expect(await countOf('gus')).toBe(3)
+  })
+
+  it("AMB-72, T-29 an id that is another receipt's is a 409, and overwrites nothing", async () => {
+    const { locker_id } = await recordOf(orderOf('hal', 'rcpt_hal'))
+    await db.updateTable('lockers').set({ receipt_id: 'rcpt_other' }).where('locker_id', '=', locker_id).execute()
+    const made = await create(orderOf('ivy', 'rcpt_hal'))
+    if (made.outcome !== 'refused') throw new Error('was not refused')
+    expect(made.refusal).toMatchObject({ code: 'LOCKER_ID_COLLISION', status: 409 })
+    const [row] = await db.selectFrom('lockers').where('locker_id', '=', locker_id).selectAll().execute()
+    expect(row).toMatchObject({ owner: 'hal', receipt_id: 'rcpt_other' })
+    expect(await countOf('ivy')).toBe(0)
+  })
+})
+
+describe('a locker record', () => {
+  it('LOCK-05 tells how its owner signs', () => {
+    const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
+    const manifest = { operators: '[]', manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
+    const times = { created_at: 'T', expires_at: 'T' }
+    const row = { ...locker, ...manifest, ...times, tags: '[]', terms: JSON.stringify(TERMS) }
+    expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })
+    expect(() => lockerRecord({ ...row, network: 'moon' })).toThrow('moon')
+  })
+})

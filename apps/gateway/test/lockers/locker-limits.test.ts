@@ -1,0 +1,72 @@
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { provisionAt } from './provision.ts'
+
+describe('the most an owner may have', () => {
+  it('LOCK-08, LOCK-09, ERR-25, LIM-06 is kept, and asking again for what he has is free', async () => {
+    const capped = await openLockerHouse({ MAX_LOCKERS_PER_OWNER: '1' })
+    const owner = ed25519Identity()
+    const [first, second] = [await capped.receipt(owner), await capped.receipt(owner)]
+    expect((await provisionAt(capped, owner, first)).status).toBe(200)
+    const refused = await provisionAt(capped, owner, second)
+    expectRefusal(refused, 429, 'LOCKER_LIMIT_EXCEEDED')
+    expect(refused.body).toMatchObject({ hint: expect.any(String), details: { receipt_id: second, limit: 1 } })
+    expect((await provisionAt(capped, owner, first)).body.already_provisioned).toBe(true)
+    const other = ed25519Identity()
+    expect((await provisionAt(capped, other, await capped.receipt(other))).status).toBe(200)
+    await capped.close()
+  })
+
+  describe('in two gateways on one PostgreSQL', () => {
+    let database: FreshDatabase
+    let houses: [LockerHouse, LockerHouse]
+    const byTurns = (i: number) => houses[i % 2] as LockerHouse
+    beforeAll(async () => {
+      database = await createFreshDatabase('postgres')
+      const settings = { MAX_LOCKERS_PER_OWNER: '3', DATABASE_URL: database.url }
+      houses = [await openLockerHouse(settings), await openLockerHouse(settings)]
+    })
+    afterAll(async () => {
+      for (const { close } of houses) await close()
+      await database.drop()
+    })
+
+    it('LOCK-08, T-20 of twenty made at once, three are', async () => {
+      const owner = ed25519Identity()
+      const receiptIds = await Promise.all(Array.from({ length: 20 }, () => houses[0].receipt(owner)))
+      const answers = await Promise.all(receiptIds.map((id, i) => provisionAt(byTurns(i), owner, id)))
+      const byStatus = Object.groupBy(answers, ({ status }) => status)
+      expect([byStatus[200]?.length, byStatus[429]?.length]).toEqual([3, 17])
+      const { db } = houses[0].gateway.context.database
+      expect(await db.selectFrom('lockers').where('owner', '=', owner.identity).selectAll().execute()).toHaveLength(3)
+    })
+
+    it('LOCK-09, T-20 the last place, asked for by both for one receipt, is had by both', async () => {
+      const owner = ed25519Identity()
+      for (let i = 0; i < 2; i++) await houses[0].locker(owner)
+      const last = await houses[0].receipt(owner)
+      const body = { operator_pubkey: ed25519Identity().identity }
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => provisionAt(byTurns(i), owner, last, body)),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+      expect(answers.filter(({ body }) => !body.already_provisioned)).toHaveLength(1)
+      for (const answer of answers) expect(answer.body.operators).toEqual([body.operator_pubkey])
+    })
+  })
+})
+
+it('LOCK-14, LOCK-15, LIM-07, AMB-69 terms are not enforced, nor does a locker end with them', async () => {
+  const house = await openLockerHouse()
+  const { lockerId, put, call } = await house.locker(ed25519Identity())
+  const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })
+  const { db } = house.gateway.context.database
+  await db.updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
+  await put('a.txt', 'more than one byte')
+  house.clock.advance(400 * 86_400)
+  await put('b.txt', 'more than one file')
+  const { body } = await call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')
+  expect(body).toMatchObject({ file_count: 2, total_bytes: 36, expires_at: '2027-09-01T12:00:00Z' })
+  await house.close()
+})

@@ -1,0 +1,198 @@
+import { addOperator, removeOperator } from '@svc/api/lockers'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { schemaCheck } from '@svc/http-service/validate'
+import { fromHex, toBase58 } from '@svc/protocol/bytes'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { draft, sendDraft } from '../auth/drafts.ts'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../auth/lockers.ts'
+import { provisionAt } from './provision.ts'
+
+const newKey = () => ed25519Identity().identity
+const newKeys = (count: number) => Array.from({ length: count }, newKey)
+interface Changed {
+  operators: string[]
+  added?: boolean
+  removed?: boolean
+}
+
+const add = (locker: TestLocker, body: unknown) => locker.call<Changed>(['locker:admin'], 'POST', '/operators', body)
+const remove = (locker: TestLocker, pubkey: string) =>
+  locker.call<Changed>(['locker:admin'], 'DELETE', `/operators/${pubkey}`)
+const operatorsOf = async ({ call }: TestLocker) =>
+  (await call<Changed>(['locker:read'], 'GET', '/record')).body.operators
+
+forEachDatabase('operators', (database) => {
+  let house: LockerHouse
+  let second: LockerHouse
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+    second = await openLockerHouse({ DATABASE_URL: database.url })
+  })
+  afterAll(async () => {
+    await second.close()
+    await house.close()
+  })
+
+  it('OPER-01, OPER-02, SHAPE-31, GEN-07 are added and removed by their key', async () => {
+    const locker = await house.locker(evmIdentity())
+    const { lockerId: locker_id } = locker
+    const [one, two] = [newKey(), newKey()]
+    const added = (pubkey: string, operators: string[], added: boolean) =>
+      [200, { ok: true, locker_id, pubkey, operators, added }] as const
+    const removed = (pubkey: string, operators: string[]) =>
+      [200, { ok: true, locker_id, pubkey, operators, removed: true }] as const
+    const answerOf = async (answer: ReturnType<typeof add>) => {
+      const { status, body, headers } = await answer
+      expect(headers.get('cache-control')).toBe('no-store')
+      const endpoint = body.removed ? removeOperator : addOperator
+      expect(schemaCheck(endpoint.responses[200])(body)).toBeNull()
+      return [status, body]
+    }
+    expect(await answerOf(add(locker, { pubkey: one }))).toEqual(added(one, [one], true))
+    expect(await answerOf(add(locker, { pubkey: two, unknown: 1 }))).toEqual(added(two, [one, two], true))
+    expect(await answerOf(add(locker, { pubkey: one }))).toEqual(added(one, [one, two], false))
+    expect(await answerOf(remove(locker, one))).toEqual(removed(one, [two]))
+    expect(await operatorsOf(locker)).toEqual([two])
+    expect(await answerOf(remove(locker, two))).toEqual(removed(two, []))
+  })
+
+  it('OPER-02, SHAPE-31 one that is not registered cannot be removed', async () => {
+    const owner = ed25519Identity()
+    const locker = await house.locker(owner)
+    const elsewhere = await house.locker(owner, { operators: [ed25519Identity()] })
+    const [registered] = (await operatorsOf(elsewhere)) as [string]
+    for (const pubkey of [newKey(), registered, owner.identity, 'x', '%5B%5D', '__proto__', '%22']) {
+      expectRefusal(await remove(locker, pubkey), 404, 'OPERATOR_NOT_FOUND')
+    }
+    expectRefusal(await remove(locker, '%00'), 422, 'validation_error')
+    expect(await operatorsOf(elsewhere)).toEqual([registered])
+  })
+
+  it('OPER-02, T-05 a key is removed also where its path is percent-encoded', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const pubkey = newKey()
+    await add(locker, { pubkey })
+    const encoded = pubkey.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`)
+    const target = `/v1/lockers/${locker.lockerId}/operators/${encoded}`
+    const request = draft(house, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
+    request.envelope.path = target.replace(encoded, pubkey)
+    expect((await sendDraft(house, request)).status).toBe(200)
+    expect(await operatorsOf(locker)).toEqual([])
+  })
+
+  it('OPER-01 those added at once, in two gateways, are all there', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const keys = newKeys(20)
+    const elsewhere = inHouse(second, locker)
+    const answers = await Promise.all(keys.map((pubkey, i) => add(i % 2 ? locker : elsewhere, { pubkey })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect((await operatorsOf(locker)).sort()).toEqual(keys.sort())
+    const removals = await Promise.all(keys.map((pubkey, i) => remove(i % 3 ? locker : elsewhere, pubkey)))
+    expect(removals.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect(await operatorsOf(locker)).toEqual([])
+  })
+
+  it('OPER-01 one added ten times at once is added once, and removed once', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const pubkey = newKey()
+    const added = await Promise.all(Array.from({ length: 10 }, () => add(locker, { pubkey })))
+    expect(added.filter(({ body }) => body.added)).toHaveLength(1)
+    expect(await operatorsOf(locker)).toEqual([pubkey])
+    const removed = await Promise.all(Array.from({ length: 10 }, () => remove(locker, pubkey)))
+    const byStatus = Object.groupBy(removed, ({ status }) => status)
+    expect([byStatus[200]?.length, byStatus[404]?.length]).toEqual([1, 9])
+  })
+
+  it('OPER-01 are 32 at most, also when more are added at once', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const elsewhere = inHouse(second, locker)
+    const keys = newKeys(40)
+    const answers = await Promise.all(keys.map((pubkey, i) => add(i % 2 ? locker : elsewhere, { pubkey })))
+    const byStatus = Object.groupBy(answers, ({ status }) => status)
+    expect([byStatus[200]?.length, byStatus[409]?.length]).toEqual([32, 8])
+    const refused = await add(locker, { pubkey: newKey() })
+    expectRefusal(refused, 409, 'OPERATOR_LIMIT_EXCEEDED')
+    expect(refused.body).toMatchObject({ hint: expect.any(String), details: { limit: 32 } })
+    const [first, ...rest] = (await operatorsOf(locker)) as [string, ...string[]]
+    expect((await add(locker, { pubkey: first })).body).toMatchObject({ added: false })
+    const atProvisioning = { operator_pubkey: newKey() }
+    const provisioned = await provisionAt(house, locker.owner, locker.receiptId, atProvisioning)
+    expectRefusal(provisioned, 409, 'OPERATOR_LIMIT_EXCEEDED')
+    await remove(locker, first)
+    expect((await add(locker, { pubkey: first })).body.operators).toEqual([...rest, first])
+  })
+
+  it('OPER-06 a removal in one gateway counts in the other at once', async () => {
+    const operator = ed25519Identity()
+    const locker = await house.locker(ed25519Identity(), { operators: [operator] })
+    const elsewhere = inHouse(second, locker)
+    const read = () => elsewhere.call(['locker:read'], 'GET', '/record', undefined, operator)
+    expect((await read()).status).toBe(200)
+    await remove(locker, operator.identity)
+    expectRefusal(await read(), 403, 'SIGNATURE_INVALID')
+    await add(locker, { pubkey: operator.identity })
+    expect((await read()).status).toBe(200)
+  })
+
+  describe('that are no keys', () => {
+    let locker: TestLocker
+    beforeAll(async () => {
+      locker = await house.locker(ed25519Identity())
+    })
+
+    it.each<[string, unknown]>([
+      ['nothing', undefined],
+      ['null', null],
+      ['a number', 5],
+      ['a list', [newKey()]],
+      ['an empty text', ''],
+      ['a letter that is not of the alphabet', `0${newKey().slice(1)}`],
+      ['a space after it', `${newKey()} `],
+      ['a zero before it', `1${newKey()}`],
+      ['31 bytes', toBase58(fromHex('07'.repeat(31))!)],
+      ['33 bytes', toBase58(fromHex('07'.repeat(33))!)],
+      ['64 bytes', toBase58(fromHex('07'.repeat(64))!)],
+      ['an EVM address', evmIdentity().identity],
+      ['hex', '07'.repeat(32)],
+      ['the neutral element', ofHex(`01${'00'.repeat(31)}`)],
+      ['zero, of order 4', ofHex('00'.repeat(32))],
+      ['minus one, of order 2', ofHex(`ec${'ff'.repeat(30)}7f`)],
+      ['a point of order 8', ofHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa')],
+      ['the neutral element, written again', ofHex(`ee${'ff'.repeat(30)}7f`)],
+      ['a negative zero', ofHex(`01${'00'.repeat(30)}80`)],
+      ['three, written again', ofHex(`f0${'ff'.repeat(30)}7f`)],
+      ['no point', ofHex(`02${'00'.repeat(31)}`)],
+      ['a megabyte', '1'.repeat(1_000_000)],
+    ])('OPER-01, ADD-04, GEN-08 %s is a 422', async (_, pubkey) => {
+      const answer = await add(locker, { pubkey })
+      expectRefusal(answer, 422, 'validation_error')
+      const { detail } = answer.body as unknown as { detail: { loc: unknown[] }[] }
+      for (const { loc } of detail) expect(loc).toEqual(['body', 'pubkey'])
+      expect(await operatorsOf(locker)).toEqual([])
+    })
+  })
+})
+
+/** The same locker by way of another gateway. */
+function inHouse(house: LockerHouse, { lockerId, receiptId, owner, put }: TestLocker): TestLocker {
+  const base = `/v1/lockers/${lockerId}`
+  return {
+    lockerId,
+    receiptId,
+    owner,
+    put,
+    call: (ops, method, path, body, who = owner) =>
+      house.call(who, { method, path: base + path, body, ops, lockerId, receiptId }),
+  }
+}
+
+function ofHex(hex: string): string {
+  return toBase58(fromHex(hex)!)
+}

@@ -1,0 +1,262 @@
+import { ProvisionManifest } from '@svc/api/lockers'
+import { schemaCheck } from '@svc/http-service/validate'
+import { utf8 } from '@svc/protocol/bytes'
+import { lockerId as lockerIdOf } from '@svc/protocol/ids'
+import { bodyBinding } from '@svc/protocol/request-envelope'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { draft, sendDraft } from '../auth/drafts.ts'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type SignedCall,
+} from '../auth/lockers.ts'
+import { PROVISION, provisionAt, SIGNED_PROVISION } from './provision.ts'
+
+let house: LockerHouse
+beforeAll(async () => {
+  house = await openLockerHouse()
+})
+afterAll(() => house.close())
+
+const open = (owner: Identity, receiptId: string, body?: object, call?: Partial<SignedCall>) =>
+  provisionAt(house, owner, receiptId, body, call)
+
+async function openNew(body: object = {}, owner = ed25519Identity()) {
+  return open(owner, await house.receipt(owner), body)
+}
+
+describe('opening a locker', () => {
+  it.each([SIGNED_PROVISION, PROVISION])(
+    'LOCK-02, LOCK-03, LOCK-05, LOCK-16, SHAPE-13, STATE-05, GEN-07 by %s',
+    async (path) => {
+      for (const owner of [ed25519Identity(), evmIdentity()]) {
+        const receiptId = await house.receipt(owner, { provider: 'mongodb' })
+        const { status, body, headers } = await open(owner, receiptId, { tags: ['a', 'ü'] }, { path })
+        const lockerId = lockerIdOf(receiptId)
+        const files = `/v1/lockers/${lockerId}/files`
+        expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+        expect(body).toEqual({
+          ok: true,
+          receipt_id: receiptId,
+          already_provisioned: false,
+          space: {
+            locker_id: lockerId,
+            file_api: { create: files, list: files, get: `${files}/{filename}`, delete: `${files}/{filename}` },
+          },
+          owner: owner.identity,
+          operators: [],
+          tags: ['a', 'ü'],
+          provider: 'mongodb',
+          terms: house.gateway.context.config.payments.terms.mongodb,
+          files: [],
+          created_at: '2026-09-01T12:00:00Z',
+          expires_at: '2027-09-01T12:00:00Z',
+        })
+        expect(schemaCheck(ProvisionManifest)(body)).toBeNull()
+      }
+    },
+  )
+
+  it('LOCK-09, LOCK-16, AMB-74 again gives the same locker as it is, with its tags and files', async () => {
+    const owner = ed25519Identity()
+    const locker = await house.locker(owner)
+    await locker.put('a.txt', 'abc')
+    const first = await open(owner, locker.receiptId, { tags: ['late'] })
+    expect(first.body).toMatchObject({ already_provisioned: true, tags: [], operators: [], owner: owner.identity })
+    expect(first.body.files).toMatchObject([{ filename: 'a.txt', size_bytes: 3, status: 'confirmed' }])
+    expect(schemaCheck(ProvisionManifest)(first.body)).toBeNull()
+    expect((await open(owner, locker.receiptId)).body).toEqual(first.body)
+    expect((await open(owner, locker.receiptId, {}, { path: PROVISION })).body).toEqual(first.body)
+  })
+
+  it('LOCK-09 asked for ten times at once makes one', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => open(owner, receiptId)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(answers.filter(({ body }) => !body.already_provisioned)).toHaveLength(1)
+    const { body } = await open(owner, receiptId)
+    for (const answer of answers) expect({ ...answer.body, already_provisioned: true }).toEqual(body)
+  })
+
+  it('LOCK-04 is for the payer, and for a receipt that there is', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    expectRefusal(await open(ed25519Identity(), receiptId), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await open(evmIdentity(), receiptId), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await open(owner, 'rcpt_of_nobody'), 404, 'receipt_not_found')
+    expectRefusal(await open(owner, receiptId, {}, { ops: ['locker:admin', 'locker:write'] }), 403, 'MISSING_OPS')
+    expect((await open(owner, receiptId)).body.already_provisioned).toBe(false)
+  })
+
+  it('AMB-94, ENV-12 the envelope names the receipt of the body, and its locker or none', async () => {
+    const owner = ed25519Identity()
+    const [receiptId, otherId] = [await house.receipt(owner), await house.receipt(owner)]
+    expectRefusal(await open(owner, receiptId, {}, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await open(owner, receiptId, {}, { receiptId: otherId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await open(owner, receiptId, { receipt_id: otherId }), 401, 'RECEIPT_ID_MISMATCH')
+    const otherLocker = { lockerId: lockerIdOf(otherId) }
+    expectRefusal(await open(owner, receiptId, {}, otherLocker), 401, 'LOCKER_ID_MISMATCH')
+    expect((await open(owner, receiptId, {}, { lockerId: lockerIdOf(receiptId) })).status).toBe(200)
+    expect((await open(owner, otherId)).body.already_provisioned).toBe(false)
+  })
+
+  it("AMB-72, T-29 whose id another receipt's locker has is a 409 and changes nothing", async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const { body } = await openNew()
+    const { db } = house.gateway.context.database
+    const lockerId = lockerIdOf(receiptId)
+    const other = body.space.locker_id
+    await db.updateTable('lockers').set({ locker_id: lockerId }).where('locker_id', '=', other).execute()
+    const answer = await open(owner, receiptId)
+    expectRefusal(answer, 409, 'LOCKER_ID_COLLISION')
+    expect(answer.body).toMatchObject({ hint: expect.any(String), details: { receipt_id: receiptId } })
+    const rows = await db.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).execute()
+    expect(rows).toMatchObject([{ owner: body.owner, receipt_id: body.receipt_id }])
+  })
+})
+
+it('AMB-04 what is wrong with an order is told one thing after the other', async () => {
+  const [owner, operator] = [ed25519Identity(), ed25519Identity()]
+  const locker = await house.locker(owner, { operators: [operator] })
+  const otherId = await house.receipt(owner)
+  const body = (receipt_id: unknown) => JSON.stringify({ receipt_id })
+  const good = () =>
+    draft(house, locker, {
+      method: 'POST',
+      target: SIGNED_PROVISION,
+      ops: ['locker:provision'],
+      body: body(locker.receiptId),
+    })
+  const used = good()
+  await sendDraft(house, used)
+  const request = good()
+  const bodyHash = (text: string) => bodyBinding('POST', utf8(text))
+  const { envelope } = request
+  const repaired = { ...envelope }
+  Object.assign(envelope, { receipt_id: '', locker_id: 'locker_000000000000', exp: 0, method: 'PUT', path: '/' })
+  Object.assign(envelope, { ops: [], nonce: used.envelope.nonce, body_sha256: '' })
+  request.signer = ed25519Identity()
+  request.body = body(5)
+
+  const steps: [string, () => void][] = [
+    ['RECEIPT_ID_MISMATCH', () => Object.assign(envelope, { receipt_id: 'rcpt_of_nobody' })],
+    ['LOCKER_ID_MISMATCH', () => Object.assign(envelope, { locker_id: '' })],
+    ['receipt_not_found', () => Object.assign(envelope, { receipt_id: locker.receiptId })],
+    ['SIGNATURE_INVALID', () => Object.assign(request, { signer: operator })],
+    ['EXPIRED_ENVELOPE', () => Object.assign(envelope, { exp: repaired.exp })],
+    ['METHOD_MISMATCH', () => Object.assign(envelope, { method: 'POST' })],
+    ['PATH_MISMATCH', () => Object.assign(envelope, { path: repaired.path })],
+    ['BODY_HASH_MISMATCH', () => Object.assign(envelope, { body_sha256: bodyHash(request.body as string) })],
+    ['MISSING_OPS', () => Object.assign(envelope, { ops: repaired.ops })],
+    ['OWNER_REQUIRED', () => Object.assign(request, { signer: owner })],
+    ['NONCE_REPLAYED', () => Object.assign(envelope, { nonce: repaired.nonce })],
+    ['validation_error', () => Object.assign(request, bodied(otherId))],
+    ['RECEIPT_ID_MISMATCH', () => Object.assign(request, bodied(locker.receiptId))],
+  ]
+  function bodied(receiptId: string) {
+    const text = body(receiptId)
+    Object.assign(envelope, { nonce: good().envelope.nonce, body_sha256: bodyHash(text) })
+    return { body: text }
+  }
+  for (const [code, repair] of steps) {
+    expect((await sendDraft(house, request)).body.error).toBe(code)
+    repair()
+  }
+  expect((await sendDraft(house, request)).status).toBe(200)
+})
+
+describe('tags', () => {
+  it.each([[[]], [['']], [Array(32).fill('x'.repeat(64))], [['😀'.repeat(64)]], [['__proto__', '"\\', '\u202e']]])(
+    'AMB-74 %j are kept as they are',
+    async (tags) => {
+      expect((await openNew({ tags })).body.tags).toEqual(tags)
+    },
+  )
+
+  it.each([
+    [Array(33).fill('x'), ['body', 'tags']],
+    [['x'.repeat(65)], ['body', 'tags', 0]],
+    [
+      ['a', '😀'.repeat(65)],
+      ['body', 'tags', 1],
+    ],
+    [
+      ['a', 5],
+      ['body', 'tags', 1],
+    ],
+    [[null], ['body', 'tags', 0]],
+    ['a', ['body', 'tags']],
+    [{}, ['body', 'tags']],
+    [null, ['body', 'tags']],
+    [['a\0'], ['body', 'tags', 0]],
+  ])('AMB-74, GEN-08 %j are a 422', async (tags, loc) => {
+    const answer = await openNew({ tags })
+    expectRefusal(answer, 422, 'validation_error')
+    expect(answer.body).toMatchObject({ detail: [{ loc }] })
+  })
+
+  it('AMB-74 a lone surrogate is none', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const body = `{"receipt_id":"${receiptId}","tags":["\\ud800"]}`
+    expectRefusal(await open(owner, receiptId, {}, { body }), 422, 'validation_error')
+  })
+
+  it('AMB-74 left out, they are those that were ordered with the quote', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const { db } = house.gateway.context.database
+    const payReqId = receiptId.replace('rcpt_', 'pr_')
+    const terms = house.gateway.context.config.payments.terms.gcs
+    const quote = JSON.stringify({ extensions: { svc: { terms, tags: ['ordered'] } } })
+    await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
+    expect((await open(owner, receiptId)).body.tags).toEqual(['ordered'])
+  })
+})
+
+describe('an operator from the beginning', () => {
+  it('LOCK-06, LOCK-02 may act at once', async () => {
+    const [owner, operator] = [ed25519Identity(), ed25519Identity()]
+    const { body } = await openNew({ operator_pubkey: operator.identity }, owner)
+    expect(body.operators).toEqual([operator.identity])
+    const { locker_id: lockerId } = body.space
+    const call = { method: 'POST', path: `/v1/lockers/${lockerId}/files`, ops: ['locker:write'], lockerId }
+    expect((await house.call(operator, { ...call, body: { filename: 'a' } })).status).toBe(200)
+  })
+
+  it('LOCK-06, LOCK-09 is added also to a locker that is open, once', async () => {
+    const owner = ed25519Identity()
+    const [first, second] = [ed25519Identity().identity, ed25519Identity().identity]
+    const receiptId = await house.receipt(owner)
+    const operators = async (operator_pubkey: string) =>
+      (await open(owner, receiptId, { operator_pubkey })).body.operators
+    expect(await operators(first)).toEqual([first])
+    expect(await operators(second)).toEqual([first, second])
+    expect(await operators(first)).toEqual([first, second])
+  })
+
+  it('LOCK-06, OPER-01, ADD-04 must be a key, and else no locker is opened', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    for (const operator_pubkey of [
+      '',
+      5,
+      null,
+      evmIdentity().identity,
+      '1'.repeat(32),
+      `0${owner.identity.slice(1)}`,
+    ]) {
+      const answer = await open(owner, receiptId, { operator_pubkey })
+      expectRefusal(answer, 422, 'validation_error')
+      const { detail } = answer.body as unknown as { detail: { loc: string[] }[] }
+      for (const { loc } of detail) expect(loc).toEqual(['body', 'operator_pubkey'])
+    }
+    expect((await open(owner, receiptId)).body).toMatchObject({ already_provisioned: false, operators: [] })
+  })
+})

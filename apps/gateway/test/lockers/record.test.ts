@@ -1,0 +1,205 @@
+import { LockerMetadata, LockerRecord } from '@svc/api/lockers'
+import { schemaCheck } from '@svc/http-service/validate'
+import { lockerId as lockerIdOf } from '@svc/protocol/ids'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../auth/lockers.ts'
+
+const owner = ed25519Identity()
+const operator = ed25519Identity()
+let house: LockerHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  house = await openLockerHouse()
+  locker = await house.locker(owner, { provider: 'storj', operators: [operator] })
+  await locker.put('a.txt', 'ten bytes!')
+  house.clock.advance(100)
+  await locker.put('b.txt', 'never confirmed', { confirm: false })
+})
+afterAll(() => house.close())
+
+const refresh = <Body>(body: unknown, { lockerId, receiptId } = locker) =>
+  house.call<Body>(owner, {
+    method: 'POST',
+    path: '/v1/storage/refresh',
+    body,
+    ops: ['locker:refresh'],
+    lockerId,
+    receiptId,
+  })
+const metadata = (of = locker) =>
+  house.call<LockerMetadata>(of.owner, {
+    path: `/v1/storage/metadata/${of.lockerId}`,
+    ops: ['locker:read'],
+    lockerId: of.lockerId,
+  })
+
+function expectedRecord() {
+  const { lockerId, receiptId } = locker
+  const files = `/v1/lockers/${lockerId}/files`
+  return {
+    locker_id: lockerIdOf(receiptId),
+    receipt_id: receiptId,
+    owner: owner.identity,
+    operators: [operator.identity],
+    tags: [],
+    provider: 'storj',
+    network: 'primary-mainnet',
+    sig_alg: 'ed25519',
+    terms: house.gateway.context.config.payments.terms.storj,
+    created_at: '2026-09-01T12:00:00Z',
+    expires_at: '2027-09-01T12:00:00Z',
+    file_count: 2,
+    total_bytes: 10,
+    settling: null,
+    space: {
+      locker_id: lockerId,
+      file_api: { create: files, list: files, get: `${files}/{filename}`, delete: `${files}/{filename}` },
+    },
+  }
+}
+
+describe('the record', () => {
+  it('LOCK-12, LOCK-05, LOCK-03, SHAPE-14 is all there is to know, with the paths of files', async () => {
+    const { status, body, headers } = await locker.call(['locker:read'], 'GET', '/record')
+    expect(status).toBe(200)
+    expect(body).toEqual(expectedRecord())
+    expect(schemaCheck(LockerRecord)(body)).toBeNull()
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('LOCK-12, AMB-70 of a locker of an EVM owner says how he signs', async () => {
+    const owner = evmIdentity()
+    const { lockerId, call } = await house.locker(owner)
+    const { body } = await call<LockerRecord>(['locker:list'], 'GET', '/record')
+    const expected = { locker_id: lockerId, owner: owner.identity, network: 'evm-mainnet', sig_alg: 'secp256k1' }
+    expect(body).toMatchObject({ ...expected, operators: [], file_count: 0, total_bytes: 0 })
+    expect(schemaCheck(LockerRecord)(body)).toBeNull()
+  })
+
+  it('T-29 knowing its id gives no right to it', async () => {
+    const { lockerId } = locker
+    const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
+    const answer = await house.call(ed25519Identity(), call)
+    expectRefusal(answer, 403, 'SIGNATURE_INVALID')
+    expect(JSON.stringify(answer.body)).not.toContain(owner.identity)
+  })
+
+  it("AMB-72, T-29 whose id is another receipt's is not shown to the payer of the first", async () => {
+    const [payer, other] = [ed25519Identity(), ed25519Identity()]
+    const { lockerId, receiptId } = await house.locker(payer)
+    const taken = { owner: other.identity, receipt_id: await house.receipt(other) }
+    const { db } = house.gateway.context.database
+    await db.updateTable('lockers').set(taken).where('locker_id', '=', lockerId).execute()
+    const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
+    expectRefusal(await house.call(payer, { ...call, receiptId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await house.call(payer, call), 403, 'SIGNATURE_INVALID')
+    expect((await house.call(other, call)).status).toBe(200)
+  })
+})
+
+describe('refreshing', () => {
+  it('LOCK-10, SHAPE-14, AMB-55 answers the record, whatever of the ids the body repeats', async () => {
+    const { lockerId: locker_id, receiptId: receipt_id } = locker
+    for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id, ttl_min: 1440 }]) {
+      const answer = await refresh(body)
+      expect([answer.status, answer.body]).toEqual([200, expectedRecord()])
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  it('AMB-55, ENV-12 a body about something else than the envelope is refused', async () => {
+    const other = await house.locker(owner)
+    expectRefusal(await refresh({ receipt_id: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await refresh({ locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')
+    expectRefusal(await refresh({ receipt_id: '' }), 401, 'RECEIPT_ID_MISMATCH')
+    const both = { receipt_id: other.receiptId, locker_id: other.lockerId }
+    expectRefusal(await refresh(both), 401, 'RECEIPT_ID_MISMATCH')
+    expect((await refresh<LockerRecord>(both, other)).body.locker_id).toBe(other.lockerId)
+  })
+
+  it.each([
+    [{ ttl_min: 0 }, 'ttl_min'],
+    [{ ttl_min: 1441 }, 'ttl_min'],
+    [{ ttl_min: '30' }, 'ttl_min'],
+    [{ ttl_min: 1.5 }, 'ttl_min'],
+    [{ receipt_id: 5 }, 'receipt_id'],
+    [{ locker_id: null }, 'locker_id'],
+  ])('GEN-08, LIM-01 %j is a 422 that names what is wrong', async (body, field) => {
+    const answer = await refresh(body)
+    expectRefusal(answer, 422, 'validation_error')
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'value_error' }] })
+  })
+
+  it.each(['[]', '"x"', 'null', '{', '{"ttl_min":1,"ttl_min":2}', '\ufeff{}'])(
+    'GEN-08 the body %s is a 422',
+    async (body) => {
+      expectRefusal(await refresh(body), 422, 'validation_error')
+    },
+  )
+})
+
+describe('metadata', () => {
+  it('LOCK-11, SHAPE-15 is the record without paths, with what became of its files', async () => {
+    const { status, body, headers } = await metadata()
+    const { space: _, ...facts } = expectedRecord()
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ...facts, attestation: null })
+    const { last_manifest_change_at, attestation, ...rest } = body
+    expect([rest, attestation]).toEqual([facts, null])
+    expect(last_manifest_change_at).toBe('2026-09-01T12:01:40Z')
+    expect(schemaCheck(LockerMetadata)(body)).toBeNull()
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('LOCK-11 of a new locker knows of no change', async () => {
+    const { body } = await metadata(await house.locker(evmIdentity()))
+    expect(body).toMatchObject({ attestation: null, last_manifest_change_at: null, file_count: 0 })
+    expect(schemaCheck(LockerMetadata)(body)).toBeNull()
+  })
+
+  it('LOCK-11, SHAPE-15 tells where its attestation stands', async () => {
+    const attested = await house.locker(ed25519Identity())
+    await attested.put('a', 'a')
+    const { receiptId } = attested
+    const path = `/v1/storage/attest?receipt_id=${receiptId}`
+    const attest = (sync: string) =>
+      house.call(attested.owner, { method: 'POST', path: path + sync, ops: ['locker:attest'], receiptId })
+    await attest('')
+    const nothing = { evidence_seq: null, attested_at: null, proof_id: null }
+    expect((await metadata(attested)).body.attestation).toEqual({ status: 'pending', ...nothing })
+    await attest('&sync=true')
+    const { body } = await metadata(attested)
+    expect(body.attestation).toEqual({
+      status: 'computed',
+      evidence_seq: 1,
+      attested_at: new Date(house.clock.now()).toISOString().replace('.000Z', 'Z'),
+      proof_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    expect(schemaCheck(LockerMetadata)(body)).toBeNull()
+  })
+
+  it('LOCK-11, AMB-19 is read with locker:read alone', async () => {
+    const { lockerId } = locker
+    const path = `/v1/storage/metadata/${lockerId}`
+    expectRefusal(await house.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')
+  })
+})
+
+it('LOCK-04 there is no record, refresh or metadata of a locker that is not', async () => {
+  const lockerId = 'locker_000000000000'
+  const paths = [`/v1/lockers/${lockerId}/record`, `/v1/storage/metadata/${lockerId}`]
+  for (const path of paths) {
+    expectRefusal(await house.call(owner, { path, ops: ['locker:read'], lockerId }), 404, 'locker_not_found')
+  }
+  expectRefusal(await refresh({}, { ...locker, lockerId, receiptId: '' }), 404, 'locker_not_found')
+  const receiptId = await house.receipt(owner)
+  expectRefusal(await refresh({}, { ...locker, lockerId: '', receiptId }), 404, 'locker_not_found')
+})

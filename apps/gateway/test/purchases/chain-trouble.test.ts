@@ -1,0 +1,136 @@
+import type { Quote } from '@svc/api/purchases'
+import { type Behaviour, honestly, type LyingNode, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import type { Variables } from '@svc/http-service/config'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+
+let market: Market
+let shop: Shop
+const nodes = {} as Record<'primary' | 'evm', LyingNode>
+beforeAll(async () => {
+  market = await openMarket()
+  nodes.primary = await startLyingNode(market.chains.primary.url)
+  nodes.evm = await startLyingNode(market.chains.evm.url)
+  shop = await market.open({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url })
+})
+afterAll(async () => {
+  await market.close()
+  await Promise.all(Object.values(nodes).map((node) => node.stop()))
+})
+
+const CLOSED = 'http://127.0.0.1:1'
+const HANGING = () => null
+
+describe.each([
+  ['primary', 'getTransaction', withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')],
+  ['evm', 'eth_getTransactionReceipt', withResult('eth_chainId', () => '0x1')],
+] as const)('while the %s chain', (chain, findMethod, ofAnotherChain) => {
+  const node = () => nodes[chain]
+  let quote: Quote
+  let tx: string
+  beforeEach(async () => {
+    node().behave(honestly)
+    quote = await shop.quote({ units: 1, pay_network: `${chain}-mainnet` })
+    tx = await market.pay(quote.accepts[0]!)
+  })
+
+  const confirm = (seller = shop) => seller.confirm({ pay_req_id: payReqId(quote) }, tx)
+
+  async function expectNothingStored() {
+    const { db } = shop.gateway.context.database
+    expect(await db.selectFrom('receipts').where('tx', '=', tx).selectAll().execute()).toEqual([])
+    expect(await db.selectFrom('payment_transactions').where('tx', '=', tx).selectAll().execute()).toEqual([])
+  }
+
+  async function expectPaidLater(seller = shop) {
+    node().behave(honestly)
+    const { status, body } = await confirm(seller)
+    expect([status, body.idempotent]).toEqual([200, false])
+  }
+
+  it.each<[string, Behaviour]>([
+    ['answers errors', () => ({ status: 500, body: 'oops' })],
+    ['answers nothing', () => ({ body: '' })],
+    ['shows another transaction', withResult(findMethod, () => ({}))],
+  ])('AMB-86 %s: 503, nothing stored, and the payment counts later', async (_, behaviour) => {
+    node().behave(behaviour)
+    const reply = await confirm()
+    expectError(reply, 503, 'chain_unavailable')
+    expect(reply.headers.get('retry-after')).toBe('5')
+    expect(reply.body).toMatchObject({ hint: expect.stringContaining('do not pay again') })
+    await expectNothingStored()
+    await expectPaidLater()
+  })
+
+  it('PAY-46 is another chain, of which nothing is believed: 503, nothing stored, and the payment counts later', async () => {
+    node().behave(ofAnotherChain)
+    const misled = await secondGateway({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url })
+    for (let i = 0; i < 2; i++) expectError(await confirm(misled), 503, 'chain_unavailable')
+    await expectNothingStored()
+    await expectPaidLater(misled)
+  })
+
+  it('PAY-49 does not know the transaction: 402 tx_not_found, nothing stored, and the payment counts later', async () => {
+    node().behave(withResult(findMethod, () => null))
+    expectError(await confirm(), 402, 'tx_not_found')
+    await expectNothingStored()
+    await expectPaidLater()
+  })
+
+  it('PAY-49 cannot be reached at one of its two addresses: the other is enough', async () => {
+    const both = await secondGateway({
+      PRIMARY_RPC_URLS: `${CLOSED},${market.chains.primary.url}`,
+      EVM_RPC_URLS: `${CLOSED},${market.chains.evm.url}`,
+    })
+    expect((await confirm(both)).status).toBe(200)
+  })
+
+  it('AMB-86 cannot be reached at all, or is no longer configured: 503, and the payment counts later', async () => {
+    const blind = await secondGateway({ PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: CLOSED })
+    expectError(await confirm(blind), 503, 'chain_unavailable')
+    const narrowed = await secondGateway(chain === 'evm' ? WITHOUT_EVM : WITHOUT_PRIMARY)
+    expectError(await confirm(narrowed), 503, 'chain_unavailable')
+    await expectPaidLater()
+  })
+
+  /** On the database of the first. */
+  async function secondGateway(variables: Variables): Promise<Shop> {
+    const DATABASE_URL = `sqlite:${shop.gateway.context.config.dataDir}/gateway.db`
+    const second = await market.open({ DATABASE_URL, ...variables })
+    onTestFinished(() => second.stop())
+    return second
+  }
+})
+
+it('AMB-86 while nodes hang, a confirmation gives up after a while, and everything else goes on', async () => {
+  const hung = [
+    await shop.quote({ units: 1, pay_network: 'primary-mainnet' }),
+    await shop.quote({ units: 1, pay_network: 'evm-mainnet' }),
+  ]
+  const txs = await Promise.all(hung.map((quote) => market.pay(quote.accepts[0]!)))
+  for (const node of Object.values(nodes)) node.behave(HANGING)
+  onTestFinished(() => Object.values(nodes).forEach((node) => void node.behave(honestly)))
+  const confirmAll = () => Promise.all(hung.map((quote, i) => shop.confirm({ pay_req_id: payReqId(quote) }, txs[i]!)))
+  const pending = confirmAll()
+  expect((await shop.get('/v1/price')).status).toBe(200)
+  expect((await shop.quote()).accepts).toHaveLength(9)
+  for (const reply of await pending) expectError(reply, 503, 'chain_unavailable')
+  for (const node of Object.values(nodes)) node.behave(honestly)
+  expect((await confirmAll()).map(({ status }) => status)).toEqual([200, 200])
+})
+
+describe('quotes while the primary chain cannot be asked', () => {
+  it('AMB-10 offer what needs no look at it', async () => {
+    const blind = await market.open({ PRIMARY_RPC_URLS: CLOSED })
+    const { accepts } = await blind.quote()
+    expect(accepts.map(({ extra }) => extra.name)).toEqual(['SOL', 'MON', 'USDC', 'USDT0', 'WETH'])
+  })
+
+  it('AMB-10 offer what was there a moment ago', async () => {
+    expect((await shop.quote()).accepts).toHaveLength(9)
+    nodes.primary.behave(() => ({ status: 500, body: '' }))
+    market.clock.advance(120)
+    expect((await shop.quote()).accepts).toHaveLength(9)
+    nodes.primary.behave(honestly)
+  })
+})

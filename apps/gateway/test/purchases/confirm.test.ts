@@ -1,0 +1,169 @@
+import { address, createSolanaRpc } from '@solana/kit'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
+import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
+import { paySol } from '@svc/payments/test/solana/payments'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  shop = await market.open()
+})
+afterAll(() => market.close())
+
+const LEGS = [
+  ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet'] as const),
+  ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet'] as const),
+]
+
+describe('a payment that is confirmed', () => {
+  it.each(LEGS)(
+    'PAY-40, PAY-46, PAY-51, STATE-02, SHAPE-06 in %s on %s gives a receipt',
+    async (pay_asset, pay_network) => {
+      const quote = await shop.quote({ units: 3 })
+      const leg = legOf(quote, pay_asset, pay_network)
+      const tx = await market.pay(leg, { payer: 1 })
+      const { status, headers, body } = await shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
+      expect(status).toBe(200)
+      expect(headers.get('cache-control')).toBe('no-store')
+      const paid = {
+        receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
+        paid_amount: leg.extra.human_amount,
+        paid_raw: leg.amount,
+        pay_asset,
+        network: pay_network,
+      }
+      expect(body).toEqual({ ok: true, idempotent: false, ...paid, receipt: expect.objectContaining(paid) })
+      expect(body.receipt.receipt_id).toBe(body.receipt_id)
+      const isEvm = pay_network === 'evm-mainnet'
+      expect(body.receipt.payer_pubkey).toBe(isEvm ? DEV_PAYERS[1]!.address.toLowerCase() : DEMO_PAYERS[1]!.address)
+      expect(body.receipt.units).toBe(3)
+    },
+  )
+
+  it('PAY-47, AMB-14 needs no leg named where the first was paid', async () => {
+    const { pay_asset, network } = await buy(market, shop)
+    expect([pay_asset, network]).toEqual(['SOL', 'primary-mainnet'])
+    const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
+    expect([evm.pay_asset, evm.network]).toEqual(['USDC', 'evm-mainnet'])
+  })
+
+  it('PAY-53, PAY-56 is saved before the answer: readable at once, byte for byte', async () => {
+    const { receipt_id, receipt } = await buy(market, shop)
+    expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
+  })
+
+  it('PAY-50, AMB-41, AMB-42 may be larger than asked: the receipt tells both amounts, as texts', async () => {
+    const quote = await shop.quote()
+    const leg = quote.accepts[0]!
+    const tx = await market.pay(leg, { amount: BigInt(leg.amount) + 1n })
+    const { body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+    expect(body.receipt).toMatchObject({ paid_raw: leg.amount, received_raw: String(BigInt(leg.amount) + 1n) })
+  })
+
+  it('ADD-03 need not name the quote', async () => {
+    const quote = await shop.quote({ units: 7 })
+    const tx = await market.pay(quote.accepts[0]!, { memo: null })
+    expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
+  })
+
+  it('AMB-75 belongs to who paid, not to who carried the fee', async () => {
+    const quote = await shop.quote({ units: 9 })
+    const { amount, payTo } = quote.accepts[0]!
+    const [payer, relay] = await Promise.all([signerOf(DEMO_PAYERS[2]!), signerOf(PUBLICATION)])
+    const transfer = paySol(payer!, BigInt(amount), address(payTo))
+    const tx = await send(createSolanaRpc(market.chains.primary.url), relay!, [transfer])
+    const { body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+    expect(body.receipt.payer_pubkey).toBe(payer!.address)
+  })
+
+  it('PAY-30 is held against the quote, though rate, price and treasury have changed since', async () => {
+    const database = await createFreshDatabase('sqlite')
+    onTestFinished(database.drop)
+    const before = await market.open({ DATABASE_URL: database.url })
+    const quote = await before.quote({ units: 2 })
+    await before.stop()
+    market.chains.rates.setPrice('SOL', '40')
+    market.clock.advance(120)
+    const after = await market.open({
+      DATABASE_URL: database.url,
+      UNIT_PRICES_USD: 'gcs=99',
+      PRIMARY_TREASURY: DEMO_PAYERS[3]!.address,
+    })
+    expect((await after.quote({ units: 2 })).accepts[0]).not.toMatchObject({ amount: quote.accepts[0]!.amount })
+    const tx = await market.pay(quote.accepts[0]!)
+    const { status, body } = await after.confirm({ pay_req_id: payReqId(quote) }, tx)
+    expect(status).toBe(200)
+    expect(body.paid_raw).toBe(quote.accepts[0]!.amount)
+    await after.stop()
+    market.chains.rates.setPrice('SOL', '150.25')
+  })
+})
+
+describe('how the transaction is named', () => {
+  const otherTx = `0x${'ab'.repeat(32)}`
+
+  it('PAY-41 in the header, or in the body', async () => {
+    const quote = await shop.quote({ units: 8 })
+    const tx_sig = await market.pay(quote.accepts[0]!)
+    const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig }, null)
+    expect([status, body.receipt.tx_hash]).toEqual([200, tx_sig])
+  })
+
+  it('PAY-41 the header wins when both are well formed', async () => {
+    const quote = await shop.quote()
+    const tx = await market.pay(quote.accepts[0]!)
+    const refused = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig: tx }, otherTx)
+    expectError(refused, 402, 'payment_verification_failed', 'wrong_transaction_form')
+    const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig: otherTx }, tx)
+    expect([status, body.receipt.tx_hash]).toEqual([200, tx])
+  })
+
+  it.each(['', 'transaction', '0x12', 'a, b', '<transaction>'])(
+    'PAY-42, AMB-49 a malformed header ("%s") with a good tx_sig works',
+    async (header) => {
+      const quote = await shop.quote()
+      const tx_sig = await market.pay(quote.accepts[0]!)
+      expect((await shop.confirm({ pay_req_id: payReqId(quote), tx_sig }, header)).status).toBe(200)
+    },
+  )
+
+  it('PAY-41, T-01 an EVM hash in any case and with spaces around it is the same transaction', async () => {
+    const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+    const tx = await market.pay(quote.accepts[0]!)
+    const shouted = ` 0X${tx.slice(2).toUpperCase()} `
+    const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig: shouted }, null)
+    expect([status, body.receipt.tx_hash]).toEqual([200, tx])
+    const second = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+    const theft = await shop.confirm({ pay_req_id: payReqId(second), tx_sig: shouted }, null)
+    expectError(theft, 402, 'payment_verification_failed', 'names_another_quote')
+  })
+})
+
+describe('how the leg is named', () => {
+  it('PAY-40, AMB-14 aliases do, primary names win over them, tickers in any case, networks by any name', async () => {
+    const quote = await shop.quote()
+    const pay_req_id = payReqId(quote)
+    const wrong = { payment_chain: 'primary-mainnet', payment_asset: 'SOL' }
+    const tx = await market.pay(legOf(quote, 'USDT0', 'evm-mainnet'))
+    const aliases = await shop.confirm({ pay_req_id, payment_chain: 'eip155:143', payment_asset: 'usdt0' }, tx)
+    expect([aliases.status, aliases.body.pay_asset, aliases.body.network]).toEqual([200, 'USDT0', 'evm-mainnet'])
+    const next = await shop.quote()
+    const nextTx = await market.pay(legOf(next, 'MON', 'evm-mainnet'))
+    const named = { pay_req_id: payReqId(next), pay_network: 'evm-mainnet', pay_asset: 'Mon', ...wrong }
+    expect((await shop.confirm(named, nextTx)).status).toBe(200)
+  })
+
+  it.each([{ pay_asset: 'SOL' }, { pay_network: 'primary-mainnet' }, { payment_asset: 'sol' }])(
+    'AMB-14 half a name does, where it is completed to the first leg: %j',
+    async (half) => {
+      const quote = await shop.quote()
+      const tx = await market.pay(quote.accepts[0]!)
+      expect((await shop.confirm({ pay_req_id: payReqId(quote), ...half }, tx)).status).toBe(200)
+    },
+  )
+})

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Quote } from '@svc/api/purchases'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  shop = await market.open()
+})
+afterAll(() => market.close())
+
+const DAY = 86_400
+
+function ask(key: string, order: unknown = { units: 1 }, seller = shop) {
+  return seller.post<Quote>('/v1/storage/request', order, { 'idempotency-key': key })
+}
+
+async function idUnder(key: string, seller = shop): Promise<string> {
+  const { status, body } = await ask(key, { units: 1 }, seller)
+  expect(status).toBe(402)
+  return payReqId(body)
+}
+
+describe('a quote under an Idempotency-Key', () => {
+  it('PAY-06, STATE-01 is the same again for the same body, header and all, whatever prices did since', async () => {
+    const key = randomUUID()
+    const first = await ask(key, { units: 2, provider: 'gcs' })
+    market.chains.rates.setPrice('SOL', '250')
+    market.clock.advance(120)
+    const again = await ask(key, '{ "provider" : "gcs", "units" : 2, "unknown" : 1 }')
+    expect(again.body).toEqual(first.body)
+    expect(again.status).toBe(402)
+    expect(again.headers.get('payment-required')).toBe(first.headers.get('payment-required'))
+    const fresh = await shop.quote({ units: 2, provider: 'gcs' })
+    expect(fresh.accepts[0]?.amount).not.toBe(first.body.accepts[0]?.amount)
+  })
+
+  it.each([
+    { units: 2 },
+    { units: 1, provider: 'gcs' },
+    { units: 1, pay_asset: 'SOL' },
+    { units: 1, pay_network: 'primary-mainnet' },
+  ])('PAY-07, ERR-20, T-27 is refused to another body: %j', async (order) => {
+    const key = randomUUID()
+    const id = await idUnder(key)
+    expectError(await ask(key, order), 409, 'idempotency_conflict')
+    expect(await idUnder(key)).toBe(id)
+  })
+
+  it('PAY-06 without a key every quote is a new one, and so it is under another key', async () => {
+    const ids = [await idUnder(randomUUID()), await idUnder(randomUUID()), payReqId(await shop.quote())]
+    ids.push(payReqId(await shop.quote()))
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  it('AMB-50 takes keys of 1 to 255 visible characters, to the letter', async () => {
+    for (const key of ['!', '~', 'k'.repeat(255), `{"a":'b'}`]) {
+      const id = await idUnder(key)
+      expect(await idUnder(key)).toBe(id)
+    }
+    expect(await idUnder('Key')).not.toBe(await idUnder('key'))
+  })
+
+  it.each(['', 'k'.repeat(256), 'two words', 'tab\tbed', 'schlüssel', '\u0080'])(
+    'AMB-50 refuses the key "%s"',
+    async (key) => {
+      const reply = await ask(key)
+      expectError(reply, 422, 'validation_error')
+      expect(reply.body).toMatchObject({ detail: [{ loc: ['header', 'Idempotency-Key'] }] })
+    },
+  )
+
+  it('AMB-50 an order that was refused leaves the key free', async () => {
+    const key = randomUUID()
+    expectError(await ask(key, { units: 0 }), 422, 'validation_error')
+    expectError(await ask(key, { units: 1, pay_asset: 'DOGE' }), 400, 'leg_not_in_quote')
+    expect(await idUnder(key)).toMatch(/^pr_/)
+  })
+
+  it('AMB-50 is replaced when it has run out unpaid, and its last second still counts', async () => {
+    const key = randomUUID()
+    const id = await idUnder(key)
+    market.clock.advance(300)
+    expect(await idUnder(key)).toBe(id)
+    market.clock.advance(1)
+    const next = await idUnder(key)
+    expect(next).not.toBe(id)
+    expect(await idUnder(key)).toBe(next)
+  })
+
+  it('AMB-50 stays when it is paid, until the key is forgotten after 24 hours', async () => {
+    const key = randomUUID()
+    const { body } = await ask(key)
+    const tx = await market.pay(body.accepts[0]!)
+    expect((await shop.confirm({ pay_req_id: payReqId(body) }, tx)).status).toBe(200)
+    market.clock.advance(DAY - 1)
+    expect((await ask(key)).body).toEqual(body)
+    market.clock.advance(1)
+    const next = await ask(key, { units: 5 })
+    expect(next.status).toBe(402)
+    expect(payReqId(next.body)).not.toBe(payReqId(body))
+  })
+
+  it('AMB-50, T-27 forgotten keys leave the store', async () => {
+    await idUnder(randomUUID())
+    market.clock.advance(DAY + 1)
+    const last = randomUUID()
+    await idUnder(last)
+    const kept = await shop.gateway.context.database.db.selectFrom('idempotency_keys').selectAll().execute()
+    expect(kept.map((row) => row.idempotency_key)).toEqual([last])
+  })
+})
+
+describe.each(['sqlite', 'postgres'] as const)('many at once under one key (%s)', (dialect) => {
+  it('PAY-06 get one quote, from either of two gateways, also when the old one has just run out', async () => {
+    const database = await createFreshDatabase(dialect)
+    onTestFinished(database.drop)
+    const sellers = [
+      await market.open({ DATABASE_URL: database.url }),
+      await market.open({ DATABASE_URL: database.url }),
+    ]
+    const key = randomUUID()
+    const rush = () => Promise.all(Array.from({ length: 50 }, (_, i) => idUnder(key, sellers[i % 2])))
+    const first = new Set(await rush())
+    expect(first.size).toBe(1)
+    market.clock.advance(301)
+    const second = new Set(await rush())
+    expect(second.size).toBe(1)
+    expect(second).not.toEqual(first)
+    const { db } = sellers[0]!.gateway.context.database
+    expect(await db.selectFrom('pay_requests').select('pay_req_id').execute()).toHaveLength(2)
+    for (const seller of sellers) await seller.stop()
+  })
+
+  it('PAY-07 one of two bodies wins, the other is refused', async () => {
+    const database = await createFreshDatabase(dialect)
+    onTestFinished(database.drop)
+    const seller = await market.open({ DATABASE_URL: database.url })
+    const key = randomUUID()
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(key, { units: 1 + (i % 2) }, seller)))
+    const statuses = [0, 1].map((odd) => new Set(replies.filter((_, i) => i % 2 === odd).map(({ status }) => status)))
+    expect(statuses).toContainEqual(new Set([402]))
+    expect(statuses).toContainEqual(new Set([409]))
+    await seller.stop()
+  })
+})

@@ -1,0 +1,178 @@
+import type { TreasurySummary } from '@svc/api/internal'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import type { Variables } from '@svc/http-service/config'
+import { canonicalTx } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  buy,
+  expectError,
+  type Market,
+  PRODUCTION,
+  payReqId,
+  type Reply,
+  type Shop,
+  shopOf,
+  WITHOUT_EVM,
+} from './market.ts'
+import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+
+const SECRET = 'an-internal-secret-of-some-length'
+
+let desk: SponsorDesk
+let market: Market
+let shop: SponsoredShop
+beforeAll(async () => {
+  desk = await openSponsorDesk()
+  market = desk.market
+  shop = await desk.open()
+})
+afterAll(() => desk.close())
+
+/** A gateway that sells on the primary chain alone, and knows nothing else of the market. */
+async function openBare(variables?: Variables): Promise<Shop> {
+  const { PRIMARY_RPC_URLS, PRIMARY_TREASURY } = market.chains.variables
+  return shopOf(await startTestGateway({ PRIMARY_RPC_URLS, PRIMARY_TREASURY, ...variables }))
+}
+
+async function summary(at: Shop = shop) {
+  const { status, headers, body } = await at.get<TreasurySummary>('/v1/internal/treasury/summary')
+  expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const asset = (network: string, ticker: string) => {
+    const found = body.networks.find((entry) => entry.network === network)?.assets.find(({ asset }) => asset === ticker)
+    if (!found) throw new Error(`${ticker} on ${network} is missing`)
+    return found
+  }
+  return { body, asset }
+}
+
+describe('the treasury', () => {
+  it('INT-04, SHAPE-41 is listed leg by leg, with where it is paid', async () => {
+    const { body } = await summary()
+    expect(body.time).toBe('2026-09-01T12:00:00Z')
+    const listed = body.networks.map(({ network, address, assets }) => [
+      network,
+      address,
+      assets.map(({ asset }) => asset),
+    ])
+    expect(listed).toEqual([
+      ['primary-mainnet', TREASURY.address, ['SOL', 'USDC', 'USDT', 'WETH', 'BETA']],
+      ['evm-mainnet', DEV_TREASURY.address, ['MON', 'USDC', 'USDT0', 'WETH']],
+    ])
+    const accounts = body.networks.flatMap(({ assets }) => assets.map(({ account }) => account))
+    expect(accounts.slice(0, 2)).toEqual([TREASURY.address, await tokenAccountOf(TREASURY.address, 'USDC')])
+    expect(new Set(accounts.slice(5))).toEqual(new Set([DEV_TREASURY.address]))
+  })
+
+  it.each([
+    ['primary-mainnet', 'SOL'],
+    ['primary-mainnet', 'USDT'],
+    ['evm-mainnet', 'MON'],
+    ['evm-mainnet', 'USDC'],
+  ])(
+    'INT-04 on %s holds what was paid in %s, overpayments too, and knows for how many receipts',
+    async (pay_network, pay_asset) => {
+      const before = await summary()
+      const { receipt } = await buy(market, shop, { units: 7, pay_network, pay_asset })
+      const quote = await shop.quote({ units: 1, pay_network, pay_asset })
+      const more = BigInt(quote.accepts[0]!.amount) + 5n
+      await shop.confirm({ pay_req_id: payReqId(quote) }, await market.pay(quote.accepts[0]!, { amount: more }))
+      const after = await summary()
+      const came = BigInt(receipt.paid_raw) + more
+      const [was, is] = [before, after].map(({ asset }) => asset(pay_network, pay_asset))
+      expect(is).toEqual({
+        ...was,
+        balance_raw: String(BigInt(was!.balance_raw!) + came),
+        received_raw: String(BigInt(was!.received_raw) + came),
+        receipts: was!.receipts + 2,
+      })
+      expect(after.body.receipts_total).toBe(before.body.receipts_total + 2)
+    },
+  )
+
+  it('INT-04, T-01 counts the payment of a batch once, and its receipts all', async () => {
+    const before = (await summary()).asset('primary-mainnet', 'BETA')
+    const { ids, sum } = await quotes(shop, 3, 'BETA')
+    await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: await market.pay(sum), owner_identity: OWNER })
+    expect((await summary()).asset('primary-mainnet', 'BETA')).toEqual({
+      ...before,
+      balance_raw: String(BigInt(before.balance_raw!) + 3n),
+      received_raw: String(BigInt(before.received_raw) + 3n),
+      receipts: before.receipts + 3,
+    })
+  })
+
+  it('INT-05 a chain that does not answer has no balances, and the rest is still told', async () => {
+    const blind = await market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
+    const { asset } = await summary(blind)
+    const unknown = { balance_raw: null, error: 'chain_unavailable', received_raw: '0', receipts: 0 }
+    expect(asset('primary-mainnet', 'SOL')).toMatchObject(unknown)
+    expect(asset('primary-mainnet', 'USDC')).toMatchObject(unknown)
+    expect(asset('evm-mainnet', 'MON')).toEqual(expect.not.objectContaining({ error: expect.anything() }))
+    await blind.stop()
+  })
+
+  it('INT-04 a network that is not configured is not listed', async () => {
+    const primaryOnly = await openBare()
+    expect((await summary(primaryOnly)).body.networks.map(({ network }) => network)).toEqual(['primary-mainnet'])
+    await primaryOnly.stop()
+  })
+})
+
+describe('receipts by transaction', () => {
+  const find = (tx: string, at: Shop = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
+    at.get(`/v1/internal/receipts?tx=${tx}`)
+
+  it('ADD-08, T-02 finds the receipt of a transaction, an EVM hash in any case', async () => {
+    const primary = await buy(market, shop)
+    expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
+    const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
+    const upper = `0X${evm.tx.slice(2).toUpperCase()}`
+    for (const tx of [evm.tx, upper, upper.replace('X', 'x')]) {
+      const { status, headers, body } = await find(tx)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(body).toEqual({ receipts: [evm.receipt] })
+    }
+    expect(evm.receipt.tx_hash).toBe(canonicalTx(upper))
+  })
+
+  it('ADD-08 finds all receipts of a batch', async () => {
+    const { ids, sum } = await quotes(shop, 3)
+    const tx = await market.pay(sum)
+    const { body } = await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: tx, owner_identity: OWNER })
+    const found = (await find(tx)).body.receipts.map(({ receipt_id }) => receipt_id)
+    expect(found.sort()).toEqual(body.results.map(({ receipt_id }) => receipt_id).sort())
+  })
+
+  it('ADD-08 a transaction of no receipt is a 404; what is no transaction, a 422', async () => {
+    expectError(await find(`0x${'ab'.repeat(32)}`), 404, 'receipt_not_found')
+    for (const tx of ['', 'x', `0x${'ab'.repeat(31)}`, '%00', `${'3'.repeat(88)}!`])
+      expectError(await find(tx), 422, 'validation_error')
+    expectError(await shop.get('/v1/internal/receipts'), 422, 'validation_error')
+  })
+})
+
+describe('who may ask', () => {
+  const paths = ['/v1/internal/treasury/summary', `/v1/internal/receipts?tx=0x${'ab'.repeat(32)}`]
+
+  it('INT-06, T-26 with a secret, only who knows it', async () => {
+    const closed = await market.open({ INTERNAL_SECRET: SECRET })
+    const statuses = async (authorization?: string) => {
+      const init = authorization === undefined ? {} : { headers: { authorization } }
+      return Promise.all(paths.map(async (path) => (await fetch(closed.gateway.url + path, init)).status))
+    }
+    expect(await statuses(`Bearer ${SECRET}`)).toEqual([200, 404])
+    for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${desk.issuer.token()}`])
+      expect(await statuses(header)).toEqual([401, 401])
+    for (const path of paths) expectError(await closed.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
+    await closed.stop()
+  })
+
+  it('INT-06, T-26 in production without a secret, nobody', async () => {
+    const production = await openBare({ ...PRODUCTION, ...WITHOUT_EVM })
+    for (const path of paths) expectError(await production.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
+    await production.stop()
+  })
+})

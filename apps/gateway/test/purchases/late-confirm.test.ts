@@ -1,0 +1,164 @@
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { findPayRequest, findReceiptOfRequest } from '../../src/purchases/store.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  shop = await market.open()
+})
+afterAll(() => market.close())
+
+const HOUR = 3600
+const TTL = 300
+const UNKNOWN_TX = `0x${'ab'.repeat(32)}`
+
+describe('a quote that has run out', () => {
+  it('PAY-44, ERR-23, STATE-04, AMB-13 answers 410 from its 301st second on, and stays unpaid', async () => {
+    const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+    const body = { pay_req_id: payReqId(quote) }
+    market.clock.advance(TTL)
+    expectError(await shop.confirm(body, UNKNOWN_TX), 402, 'tx_not_found')
+    market.clock.advance(1)
+    for (let i = 0; i < 2; i++) expectError(await shop.confirm(body, UNKNOWN_TX), 410, 'quote_expired')
+    const { db } = shop.gateway.context.database
+    expect(await findReceiptOfRequest(db, body.pay_req_id)).toBeNull()
+    expect((await findPayRequest(db, body.pay_req_id))?.quote).toBe(JSON.stringify(quote))
+  })
+
+  it('AMB-13 lives as long as the setting says', async () => {
+    const brief = await market.open({ QUOTE_TTL_SECONDS: '1' })
+    const quote = await brief.quote()
+    expect(quote.extensions.svc.terms.quote_expires_at).toBe(isoTime(1))
+    market.clock.advance(2)
+    const tx = await market.pay(quote.accepts[0]!)
+    expectError(await brief.confirm({ pay_req_id: payReqId(quote) }, tx), 410, 'quote_expired')
+  })
+
+  it.each(['SOL primary-mainnet', 'USDC primary-mainnet', 'MON evm-mainnet', 'WETH evm-mainnet'])(
+    'AMB-06 is not over for %s that was paid in its last second, for 24 hours',
+    async (leg) => {
+      const [pay_asset = '', pay_network = ''] = leg.split(' ')
+      const quote = await shop.quote()
+      market.clock.advance(TTL)
+      const tx = await market.pay(legOf(quote, pay_asset, pay_network))
+      market.clock.advance(24 * HOUR)
+      const body = { pay_req_id: payReqId(quote), pay_network, pay_asset }
+      const late = await shop.confirm(body, tx)
+      expect([late.status, late.body.idempotent]).toEqual([200, false])
+      expect(late.body.receipt.confirmed_at).toBe(isoTime())
+    },
+  )
+
+  it('AMB-06 is over for good after LATE_CONFIRM_HOURS', async () => {
+    const strict = await market.open({ LATE_CONFIRM_HOURS: '2' })
+    const quote = await strict.quote()
+    const tx = await market.pay(quote.accepts[0]!)
+    market.clock.advance(TTL + 2 * HOUR + 1)
+    expectError(await strict.confirm({ pay_req_id: payReqId(quote) }, tx), 410, 'quote_expired')
+    const none = await market.open({ LATE_CONFIRM_HOURS: '0' })
+    const other = await none.quote()
+    const otherTx = await market.pay(other.accepts[0]!)
+    market.clock.advance(TTL + 1)
+    expectError(await none.confirm({ pay_req_id: payReqId(other) }, otherTx), 410, 'quote_expired')
+  })
+
+  it('AMB-06 is over for a payment that came a second too late', async () => {
+    for (const pay_network of ['primary-mainnet', 'evm-mainnet']) {
+      const quote = await shop.quote({ units: 1, pay_network })
+      market.clock.advance(TTL + 1)
+      const tx = await market.pay(quote.accepts[0]!)
+      expectError(await shop.confirm({ pay_req_id: payReqId(quote) }, tx), 410, 'quote_expired')
+    }
+  })
+
+  it('AMB-06, AMB-86 says 410 to everything else: too little, another leg, a leg it does not have', async () => {
+    const quote = await shop.quote()
+    const pay_req_id = payReqId(quote)
+    const sol = quote.accepts[0]!
+    const tooLittle = await market.pay(sol, { amount: BigInt(sol.amount) - 1n })
+    market.clock.advance(TTL + 1)
+    expectError(await shop.confirm({ pay_req_id }, tooLittle), 410, 'quote_expired')
+    expectError(await shop.confirm({ pay_req_id, pay_asset: 'USDC' }, tooLittle), 410, 'quote_expired')
+    const nowhere = { pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }
+    expectError(await shop.confirm(nowhere, tooLittle), 410, 'quote_expired')
+    expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
+  })
+
+  it('AMB-06 says 410 while the chain cannot be asked, and takes the payment once it can', async () => {
+    const database = await createFreshDatabase('sqlite')
+    onTestFinished(database.drop)
+    const open = await market.open({ DATABASE_URL: database.url })
+    const quote = await open.quote()
+    const tx = await market.pay(quote.accepts[0]!)
+    await open.stop()
+    market.clock.advance(TTL + 1)
+    const blind = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
+    expectError(await blind.confirm({ pay_req_id: payReqId(quote) }, tx), 410, 'quote_expired')
+    await blind.stop()
+    const again = await market.open({ DATABASE_URL: database.url })
+    expect((await again.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
+    await again.stop()
+  })
+
+  it('T-01 does not let a payment of its time pay a second quote', async () => {
+    const [one, other] = [await shop.quote({ units: 3 }), await shop.quote({ units: 3 })]
+    const tx = await market.pay(one.accepts[0]!, { memo: null })
+    market.clock.advance(TTL + 1)
+    expect((await shop.confirm({ pay_req_id: payReqId(one) }, tx)).status).toBe(200)
+    const second = await shop.confirm({ pay_req_id: payReqId(other) }, tx)
+    expectError(second, 402, 'payment_verification_failed', 'transaction_already_used')
+  })
+})
+
+describe('a quote that is paid', () => {
+  it('PAY-45, PAY-52, STATE-03 gives its receipt again, for ever', async () => {
+    const { quote, tx, receipt, receipt_id } = await buy(market, shop)
+    const body = { pay_req_id: payReqId(quote) }
+    for (const seconds of [0, TTL + 1, 48 * HOUR, 400 * 24 * HOUR]) {
+      market.clock.advance(seconds)
+      const again = await shop.confirm(body, tx)
+      expect(again.status).toBe(200)
+      expect(again.body).toEqual({ ...again.body, ok: true, idempotent: true, receipt_id, receipt })
+    }
+  })
+
+  it('PAY-52, PAY-56, AMB-15 gives the same receipt after a restart on the same database', async () => {
+    const database = await createFreshDatabase('sqlite')
+    onTestFinished(database.drop)
+    const variables = { DATABASE_URL: database.url, STATEMENT_KEY: '05'.repeat(32) }
+    const before = await market.open(variables)
+    const { quote, tx, receipt, receipt_id } = await buy(market, before)
+    await before.stop()
+    market.clock.advance(TTL + 1)
+    const after = await market.open(variables)
+    const again = await after.confirm({ pay_req_id: payReqId(quote) }, tx)
+    expect(again.body).toMatchObject({ idempotent: true, receipt_id, receipt })
+    expect((await after.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
+    await after.stop()
+  })
+
+  it('PAY-45, AMB-57 gives its receipt for another transaction too, which stays unused', async () => {
+    const { quote, receipt } = await buy(market, shop, { units: 4 })
+    const second = await market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
+    const again = await shop.confirm({ pay_req_id: payReqId(quote) }, second)
+    expect([again.status, again.body.idempotent, again.body.receipt]).toEqual([200, true, receipt])
+    const next = await shop.quote({ units: 4 })
+    const { status, body } = await shop.confirm({ pay_req_id: payReqId(next) }, second)
+    expect([status, body.idempotent, body.receipt.tx_hash]).toEqual([200, false, second])
+  })
+
+  it('AMB-86 looks neither at leg nor chain any more, but wants a transaction named', async () => {
+    const { quote, receipt } = await buy(market, shop)
+    const pay_req_id = payReqId(quote)
+    const again = await shop.confirm({ pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }, UNKNOWN_TX)
+    expect([again.status, again.body.receipt]).toEqual([200, receipt])
+    expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
+  })
+})
+
+function isoTime(later = 0): string {
+  return new Date(market.clock.now() + later * 1000).toISOString().replace('.000Z', 'Z')
+}

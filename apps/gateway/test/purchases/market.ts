@@ -1,0 +1,161 @@
+// For tests: both chains, a clock that stands until it is moved, and gateways that sell there, spoken to over HTTP.
+
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
+import type { Variables } from '@svc/http-service/config'
+import { networkNamed } from '@svc/payments/networks'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { expect } from 'vitest'
+import type { Gateway } from '../../src/gateway.ts'
+
+export interface Reply<Body> {
+  status: number
+  headers: Headers
+  body: Body
+}
+
+/** A gateway, and what buyers say to it. */
+export interface Shop {
+  gateway: Gateway
+  /** A quote; anything but 402 fails the test. */
+  quote(order?: object, headers?: Record<string, string>): Promise<Quote>
+  post<Body>(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
+  get<Body>(path: string): Promise<Reply<Body>>
+  /** With the transaction in the header, as a buyer does; null for none. */
+  confirm(body: object, tx: string | null): Promise<Reply<Confirmation>>
+  stop(): Promise<void>
+}
+
+export interface Market {
+  chains: LocalChains
+  clock: Clock
+  open(variables?: Variables): Promise<Shop>
+  /** The transaction's id. */
+  pay(leg: PaymentLeg, options?: PayOptions): Promise<string>
+  /** The chains, and every shop that is still open. */
+  close(): Promise<void>
+}
+
+interface Clock {
+  /** Unix milliseconds. */
+  now: () => number
+  advance(seconds: number): void
+}
+
+const key = (byte: string) => byte.repeat(32)
+
+/** Production on the local chains: it takes neither development keys nor the development treasuries. */
+export const PRODUCTION = {
+  SVC_MODE: 'production',
+  BASE_URL: 'https://gateway.example',
+  STATEMENT_KEY: key('01'),
+  PUBLICATION_KEY: key('02'),
+  SHORT_URL_KEY: key('03'),
+  X402_SVM_FEE_PAYER_KEY: key('04'),
+  X402_EVM_FACILITATOR_KEY: key('05'),
+  PRIMARY_TREASURY: 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe',
+  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
+}
+
+/** Settings of a gateway that does not sell on one of the chains. */
+export const WITHOUT_PRIMARY = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', X402_SVM_FEE_PAYER_KEY: '' }
+export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILITATOR_KEY: '' }
+
+const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
+
+/** Payments are final at once, unless the test is about just that. */
+export async function openMarket({ finalAtOnce = true } = {}): Promise<Market> {
+  const clock = createClock()
+  const chains = await startLocalChains({ finalAtOnce, now: clock.now })
+  const shops: Shop[] = []
+  return {
+    chains,
+    clock,
+    async open(variables) {
+      const shop = shopOf(await startTestGateway({ ...chains.variables, ...variables }, { now: clock.now }))
+      shops.push(shop)
+      return shop
+    },
+    pay: (leg, options) => payLeg(chains, leg, options),
+    async close() {
+      await Promise.all(shops.map((shop) => shop.stop()))
+      await chains.stop()
+    },
+  }
+}
+
+function createClock(): Clock {
+  let time = OPENING_TIME
+  return {
+    now: () => time,
+    advance(seconds) {
+      time += seconds * 1000
+    },
+  }
+}
+
+export function shopOf(gateway: Pick<Gateway, 'url' | 'stop'> & Partial<Gateway>): Shop {
+  let stopped: Promise<void> | null = null
+  const post = async <Body>(path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text }
+    return reply<Body>(await fetch(gateway.url + path, init as RequestInit))
+  }
+  return {
+    gateway: gateway as Gateway,
+    post,
+    async quote(order = { units: 1 }, headers) {
+      const { status, body } = await post<Quote>('/v1/storage/request', order, headers)
+      expect(status, JSON.stringify(body)).toBe(402)
+      return body
+    },
+    get: async <Body>(path: string) => reply<Body>(await fetch(gateway.url + path)),
+    confirm: (body, tx) => post<Confirmation>('/v1/storage/confirm', body, tx === null ? {} : { 'x402-tx': tx }),
+    stop() {
+      stopped ??= gateway.stop()
+      return stopped
+    },
+  }
+}
+
+async function reply<Body>(response: Response): Promise<Reply<Body>> {
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body }
+}
+
+export function payReqId(quote: Quote): string {
+  return quote.extensions.svc.info.pay_req_id
+}
+
+export function legOf(quote: Quote, ticker: string, network = 'primary-mainnet'): PaymentLeg {
+  const leg = quote.accepts.find(
+    (candidate) => candidate.extra.name === ticker && candidate.network === networkNamed(network)?.caip2,
+  )
+  if (!leg) throw new Error(`${ticker} on ${network} is not in this quote`)
+  return leg
+}
+
+/** Quotes, pays the first leg, confirms. */
+export async function buy(market: Market, shop: Shop, order: object = { units: 1 }, options?: PayOptions) {
+  const quote = await shop.quote(order)
+  const tx = await market.pay(quote.accepts[0]!, options)
+  const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return { quote, tx, ...body }
+}
+
+/** An error by its code, with nothing that would make a stock client pay a second time (ADD-02). */
+export function expectError({ status, headers, body }: Reply<unknown>, wanted: number, code: string, reason?: string) {
+  expect([status, body]).toEqual([
+    wanted,
+    expect.objectContaining({
+      error: code,
+      message: expect.any(String),
+      request_id: expect.stringMatching(/^req_/),
+      ...(reason && { details: { reason } }),
+    }),
+  ])
+  expect(headers.get('payment-required')).toBeNull()
+  expect(headers.get('cache-control')).toBe('no-store')
+}

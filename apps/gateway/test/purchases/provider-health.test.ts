@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Price } from '@svc/api/purchases'
+import { type GcsServer, startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Market, openMarket, type Shop } from './market.ts'
+
+const SECRET = 'internal-secret-of-the-operator'
+
+let folder: string
+let gcs: GcsServer
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-gcs-'))
+  gcs = await startGcsServer({ folder })
+  market = await openMarket()
+  shop = await market.open({
+    GCS_BUCKET: gcs.bucket,
+    GCS_CREDENTIALS: gcs.keyFile,
+    GCS_ENDPOINT: gcs.url,
+    GCS_IAM_ENDPOINT: gcs.url,
+    LOCAL_PROVIDERS: 'mongodb,firestore',
+    INTERNAL_SECRET: SECRET,
+  })
+})
+afterAll(async () => {
+  await market.close()
+  await gcs.stop()
+  await rm(folder, { recursive: true })
+})
+
+const offered = async () => Object.keys((await shop.get<Price>('/v1/price')).body.providers)
+const providerOf = (quote: Awaited<ReturnType<Shop['quote']>>) => quote.extensions.svc.price_summary.provider
+const metric = async () => {
+  const headers = { authorization: `Bearer ${SECRET}` }
+  const text = await (await fetch(`${shop.gateway.url}/metrics`, { headers })).text()
+  return /^svc_provider_up\{provider="gcs"\} (\d)$/m.exec(text)?.[1]
+}
+
+it('PAY-03, VER-20 offers what is configured as long as it answers, and says what does not', async () => {
+  expect(await offered()).toEqual(['gcs', 'mongodb', 'firestore'])
+  expect(providerOf(await shop.quote({ units: 1 }))).toBe('gcs')
+  expect(await metric()).toBe('1')
+
+  await gcs.stop()
+  market.clock.advance(11)
+  await expect.poll(offered).toEqual(['mongodb', 'firestore'])
+  expect(providerOf(await shop.quote({ units: 1 }))).toBe('mongodb')
+  const refused = await shop.post<{ error: string; hint: string }>('/v1/storage/request', { units: 1, provider: 'gcs' })
+  expect([refused.status, refused.body.error]).toEqual([503, 'STORAGE_UNAVAILABLE'])
+  expect(refused.body.hint).toBe('choose mongodb, firestore, or try again in a minute')
+  const health = await shop.get('/health')
+  expect(health.status).toBe(200)
+  expect(health.body).toMatchObject({
+    status: 'ok',
+    checks: { storage: 'ok' },
+    providers: { gcs: 'failing', mongodb: 'ok', firestore: 'ok' },
+    warnings: ['storage provider gcs does not answer: it is left out of quotes'],
+  })
+  expect(await metric()).toBe('0')
+
+  gcs = await startGcsServer({ folder, port: gcs.port })
+  market.clock.advance(11)
+  await expect.poll(offered).toContain('gcs')
+  expect(providerOf(await shop.quote({ units: 1, provider: 'gcs' }))).toBe('gcs')
+  expect((await shop.get('/health')).body).not.toHaveProperty('warnings')
+})
+
+it('PAY-03 a provider that nothing is configured for is a mistake of the buyer', async () => {
+  const refused = await shop.post<{ error: string; message: string }>('/v1/storage/request', {
+    units: 1,
+    provider: 'storj',
+  })
+  expect([refused.status, refused.body.error]).toEqual([422, 'validation_error'])
+  expect(refused.body.message).toContain('choose gcs, mongodb, firestore')
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  shop = await market.open()
+})
+afterAll(() => market.close())
+
+const PRIMARY_LEGS = ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => `${ticker} primary`)
+const EVM_LEGS = ['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => `${ticker} evm`)
+
+async function legsOf(seller: Shop, choice: object) {
+  const { accepts } = await seller.quote({ units: 1, ...choice })
+  return accepts.map(({ network, extra }) => `${extra.name} ${network === 'eip155:143' ? 'evm' : 'primary'}`)
+}
+
+describe('which legs a quote covers', () => {
+  it('PAY-04, PAY-10, PAY-25, AMB-08 all of them in table order, when the buyer names none', async () => {
+    expect(await legsOf(shop, {})).toEqual([...PRIMARY_LEGS, ...EVM_LEGS])
+  })
+
+  it.each([
+    [{ pay_network: 'primary-mainnet' }, PRIMARY_LEGS],
+    [{ pay_network: 'evm-mainnet' }, EVM_LEGS],
+    [{ pay_network: 'eip155:143' }, EVM_LEGS],
+    [{ pay_network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }, PRIMARY_LEGS],
+    [{ pay_asset: 'USDC' }, ['USDC primary', 'USDC evm']],
+    [{ pay_asset: 'weth' }, ['WETH primary', 'WETH evm']],
+    [{ pay_asset: 'MON' }, ['MON evm']],
+    [{ pay_network: 'evm-mainnet', pay_asset: 'Usdt0' }, ['USDT0 evm']],
+    [{ pay_network: 'primary-mainnet', pay_asset: 'BETA' }, ['BETA primary']],
+  ])('PAY-04, AMB-08 of %j: those that fit', async (choice, legs) => {
+    expect(await legsOf(shop, choice)).toEqual(legs)
+  })
+
+  it.each([
+    ['primary-devnet', PRIMARY_LEGS],
+    ['primary-testnet', PRIMARY_LEGS],
+    ['evm-devnet', EVM_LEGS],
+    ['evm-testnet', EVM_LEGS],
+  ])('PAY-05, AMB-09 %s means the mainnet', async (pay_network, legs) => {
+    expect(await legsOf(shop, { pay_network })).toEqual(legs)
+  })
+
+  it.each(['polygon', 'PRIMARY-MAINNET', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'eip155:1', '', '__proto__'])(
+    'AMB-09 no network is called "%s"',
+    async (pay_network) => {
+      const reply = await shop.post('/v1/storage/request', { units: 1, pay_network })
+      expectError(reply, 422, 'validation_error')
+      expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'pay_network'] }] })
+    },
+  )
+
+  it.each([
+    [{ pay_network: 'evm-mainnet', pay_asset: 'usdt' }, 'USDT on evm-mainnet not in quote'],
+    [{ pay_network: 'eip155:143', pay_asset: 'SOL' }, 'SOL on eip155:143 not in quote'],
+    [{ pay_network: 'primary-devnet', pay_asset: 'USDT0' }, 'USDT0 on primary-devnet not in quote'],
+    [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
+  ])('PAY-48, ERR-05, AMB-09 a pair that is not offered: %j', async (choice, message) => {
+    const reply = await shop.post('/v1/storage/request', { units: 1, ...choice })
+    expectError(reply, 400, 'leg_not_in_quote')
+    expect(reply.body).toMatchObject({ message })
+  })
+})
+
+describe('what a deployment has set up', () => {
+  it('PAY-32 names no test network in any listing', async () => {
+    const quote = await shop.quote({ units: 1, pay_network: 'primary-devnet' })
+    const listings = [quote, (await shop.get('/v1/price')).body, (await shop.get('/.well-known/svc.json')).body]
+    for (const listing of listings) expect(JSON.stringify(listing)).not.toMatch(/devnet|testnet/i)
+  })
+
+  it('AMB-10 a token leg whose treasury account does not exist is not offered', async () => {
+    const seller = await market.open({ PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' })
+    expect(await legsOf(seller, {})).toEqual(['SOL primary', ...EVM_LEGS])
+    const choice = { units: 1, pay_network: 'primary-mainnet', pay_asset: 'USDC' }
+    const reply = await seller.post('/v1/storage/request', choice)
+    expectError(reply, 400, 'leg_not_in_quote')
+    expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
+  })
+
+  it('AMB-08 one chain is enough, and assets without an address are not sold', async () => {
+    const evmOnly = await market.open({ ...WITHOUT_PRIMARY, EVM_USDT0_CONTRACT: '', EVM_WETH_CONTRACT: '' })
+    expect(await legsOf(evmOnly, {})).toEqual(['MON evm', 'USDC evm'])
+    const primaryOnly = await market.open({ ...WITHOUT_EVM, BETA_MINT: '' })
+    expect(await legsOf(primaryOnly, {})).toEqual(PRIMARY_LEGS.slice(0, 4))
+    const reply = await primaryOnly.post('/v1/storage/request', { units: 1, pay_network: 'evm-mainnet' })
+    expectError(reply, 400, 'leg_not_in_quote')
+  })
+
+  it('with nothing to pay by, says so and gives no quote', async () => {
+    const closed = await market.open({ ...WITHOUT_PRIMARY, ...WITHOUT_EVM })
+    expectError(await closed.post('/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
+  })
+})

@@ -1,0 +1,205 @@
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from './market.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  market.chains.rates.setPrice('ETH', '3200.50')
+  shop = await market.open({ BASE_URL: 'https://gateway.example' })
+})
+afterAll(() => market.close())
+
+const GIBIBYTE = 1_073_741_824
+const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+
+it('PAY-01, PAY-08, PAY-09, PAY-10, PAY-11, PAY-12, PAY-13, PAY-14, PAY-22, ERR-01, STATE-01, SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
+  const { status, headers, body } = await shop.post<Quote>('/v1/storage/request', { units: 3 })
+  expect(status).toBe(402)
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(headers.get('cache-control')).toBe('no-store')
+  const id = payReqId(body)
+  expect(id).toMatch(/^pr_[0-9a-f]{32}$/)
+  expect(body.accepts.map(({ extra }) => extra.pay_req_id)).toEqual(Array(9).fill(id))
+  const expires = '2026-09-01T12:05:00Z'
+  expect(body).toEqual({
+    x402Version: 2,
+    resource: {
+      url: 'https://gateway.example/v1/storage/request',
+      description: expect.any(String),
+      mimeType: 'application/json',
+    },
+    accepts: expect.any(Array),
+    error: expect.any(String),
+    extensions: {
+      svc: {
+        terms: {
+          storage_limit_bytes: 3 * GIBIBYTE,
+          file_limit: 3000,
+          egress_included_bytes: 3 * GIBIBYTE,
+          ttl_days: 365,
+          quote_expires_at: expires,
+          environment: 'development',
+        },
+        instructions: {
+          steps: expect.any(Array),
+          confirm_url: 'https://gateway.example/v1/storage/confirm',
+          cli_example: expect.stringContaining(id),
+        },
+        price_summary: { unit_price_usd: 0.25, units: 3, total_usd: 0.75, provider: 'gcs' },
+        legacy: expect.any(Object),
+        info: {
+          flow: 'pay-then-confirm',
+          confirm_url: 'https://gateway.example/v1/storage/confirm',
+          confirm_header: 'X402-TX',
+          pay_req_id: id,
+          expires_at: expires,
+        },
+        schema: expect.objectContaining({ type: 'object' }),
+      },
+    },
+  })
+})
+
+it('PAY-15..21, PAY-23, PAY-24, LIM-03, ADD-01 a leg has seven keys, and in extra what buyers and stock clients need', async () => {
+  const quote = await shop.quote({ units: 3 })
+  expect(legOf(quote, 'SOL')).toEqual({
+    scheme: 'exact',
+    network: PRIMARY,
+    amount: '4991681',
+    asset: NATIVE_MINT,
+    payTo: market.chains.variables.PRIMARY_TREASURY,
+    maxTimeoutSeconds: 300,
+    extra: {
+      name: 'SOL',
+      decimals: 9,
+      human_amount: '0.004991681',
+      pay_req_id: payReqId(quote),
+      quote_schema: 'svc_quote_v4',
+      oracle_rate: { usd: 150.25, source: 'oracle', as_of: '2026-09-01T12:00:00Z', fallback: false },
+      paymentFlow: 'upfront',
+      assetTransferMethod: 'transaction-proof',
+      memo: payReqId(quote),
+    },
+  })
+  expect(legOf(quote, 'USDC', 'evm-mainnet')).toEqual({
+    scheme: 'exact',
+    network: 'eip155:143',
+    amount: '750000',
+    asset: '0x754704Bc059F8C67012fEd69BC8A327a5aafb603',
+    payTo: market.chains.variables.EVM_TREASURY,
+    maxTimeoutSeconds: 300,
+    extra: {
+      name: 'USDC',
+      decimals: 6,
+      human_amount: '0.75',
+      pay_req_id: payReqId(quote),
+      quote_schema: 'svc_quote_v4',
+      version: '2',
+    },
+  })
+  const oraclePriced = quote.accepts.filter(({ extra }) => 'oracle_rate' in extra)
+  expect(oraclePriced.map(({ extra }) => extra.name)).toEqual(['SOL', 'WETH', 'MON', 'WETH'])
+  for (const leg of quote.accepts) {
+    expect(Object.keys(leg)).toEqual([
+      'scheme',
+      'network',
+      'amount',
+      'asset',
+      'payTo',
+      'maxTimeoutSeconds',
+      'extra',
+    ] satisfies (keyof PaymentLeg)[])
+    expect(leg.amount).toMatch(/^[1-9][0-9]*$/)
+    expect(leg.maxTimeoutSeconds).toBe(300)
+  }
+})
+
+it('PAY-18, PAY-19, AMB-10 tokens of the primary chain are paid to token accounts, all else to the treasury', async () => {
+  const quote = await shop.quote()
+  const { PRIMARY_TREASURY, EVM_TREASURY } = market.chains.variables
+  const [sol, ...tokens] = quote.accepts.filter(({ network }) => network === PRIMARY)
+  expect(sol?.payTo).toBe(PRIMARY_TREASURY)
+  const accounts = tokens.map(({ payTo }) => payTo)
+  expect(accounts).not.toContain(PRIMARY_TREASURY)
+  expect(new Set(accounts).size).toBe(4)
+  const evm = quote.accepts.filter(({ network }) => network !== PRIMARY)
+  expect(evm.map(({ payTo }) => payTo)).toEqual(Array(4).fill(EVM_TREASURY))
+  expect(legOf(quote, 'MON', 'evm-mainnet').asset).toBe('0x0000000000000000000000000000000000000000')
+})
+
+it('PAY-25..27, PAY-21, T-22, T-23 amounts are those of the vectors, rounded up', async () => {
+  const { units, legs } = vectors.quote_amounts
+  const quote = await shop.quote({ units })
+  const nameOf = (network: string) => (network === 'primary' ? PRIMARY : network)
+  const wanted = legs.map(({ network, asset, decimals, amount, human_amount }) =>
+    [nameOf(network), asset, decimals, amount, human_amount].join(' '),
+  )
+  const quoted = quote.accepts.map(({ network, amount, extra }) =>
+    [network, extra.name, extra.decimals, amount, extra.human_amount].join(' '),
+  )
+  expect(quoted.sort()).toEqual(wanted.sort())
+})
+
+it('PAY-17, T-23 a million units are exact to the last atomic unit', async () => {
+  const quote = await shop.quote({ units: 1_000_000 })
+  expect(legOf(quote, 'MON', 'evm-mainnet').amount).toBe('7142857142857142857142858')
+  expect(legOf(quote, 'BETA').amount).toBe('1000000')
+  expect(quote.extensions.svc.price_summary.total_usd).toBe(250_000)
+})
+
+it('PAY-12, PAY-14, PAY-29, AMB-11 price and terms are those of the provider, documents cheaper', async () => {
+  const seller = await market.open({ TERMS: '{"storj":{"ttl_days":30,"file_limit":7}}' })
+  const totals: Record<string, number> = {}
+  for (const provider of ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']) {
+    const { terms, price_summary } = (await seller.quote({ units: 2, provider })).extensions.svc
+    expect(price_summary.provider).toBe(provider)
+    expect(price_summary.total_usd).toBe(price_summary.unit_price_usd * 2)
+    expect([terms.ttl_days, terms.file_limit]).toEqual(provider === 'storj' ? [30, 14] : [365, 2000])
+    totals[provider] = price_summary.total_usd
+  }
+  expect(totals).toEqual({ gcs: 0.5, mongodb: 0.25, storj: 0.5, arweave: 5, filecoin: 0.5, firestore: 0.25 })
+})
+
+it('PAY-31, AMB-12 repeats the default leg under its older names', async () => {
+  const legacyOf = async (order: object) => (await shop.quote({ units: 3, ...order })).extensions.svc.legacy
+  expect(await legacyOf({})).toEqual({
+    pay_req_id: expect.stringMatching(/^pr_/),
+    pay_to_address: market.chains.variables.PRIMARY_TREASURY,
+    pay_network: 'primary-mainnet',
+    pay_asset: 'SOL',
+    amount_raw: '4991681',
+    amount_sol: '0.004991681',
+    amount_lamports: '4991681',
+    amount_wei: null,
+  })
+  const nothing = { amount_sol: null, amount_lamports: null, amount_wei: null }
+  const wei = '21428571428571428572'
+  expect(await legacyOf({ pay_network: 'evm-mainnet' })).toMatchObject({ ...nothing, amount_raw: wei, amount_wei: wei })
+  expect(await legacyOf({ pay_asset: 'USDC' })).toMatchObject({ ...nothing, amount_raw: '750000' })
+})
+
+it('PAY-13, T-02 the example binds the payment to this quote, on every leg', async () => {
+  for (const { extra, network, payTo } of (await shop.quote()).accepts) {
+    const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: extra.name })
+    const { cli_example } = quote.extensions.svc.instructions
+    const reference = network === PRIMARY ? payReqId(quote) : Buffer.from(payReqId(quote)).toString('hex')
+    const [pay, confirm] = cli_example.split(' && ')
+    expect(pay).toContain(reference)
+    expect(pay).toContain(payTo)
+    expect(confirm).toContain(payReqId(quote))
+  }
+})
+
+it('ADD-10 says first that this is development; a production gateway says nothing of the kind', async () => {
+  const development = (await shop.quote()).extensions.svc
+  expect(development.instructions.steps[0]).toMatch(/do not send real funds/i)
+  const seller = await market.open(PRODUCTION)
+  const production = (await seller.quote()).extensions.svc
+  expect(production.terms).not.toHaveProperty('environment')
+  expect(JSON.stringify(production)).not.toMatch(/development|real funds/i)
+})

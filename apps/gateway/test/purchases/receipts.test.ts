@@ -1,0 +1,171 @@
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { fromHex } from '@svc/protocol/bytes'
+import { receiptId } from '@svc/protocol/ids'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { isReceiptSignedBy } from '@svc/protocol/receipt'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buy, expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
+
+let market: Market
+let database: FreshDatabase
+let shop: Shop
+let primary: Awaited<ReturnType<typeof buy>>
+let evm: Awaited<ReturnType<typeof buy>>
+beforeAll(async () => {
+  market = await openMarket()
+  database = await createFreshDatabase('postgres')
+  shop = await market.open({ DATABASE_URL: database.url })
+  primary = await buy(market, shop, { units: 3, pay_network: 'primary-mainnet', pay_asset: 'USDC' })
+  evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
+})
+afterAll(async () => {
+  await market.close()
+  await database.drop()
+})
+
+describe('GET /v1/receipts/{receipt_id}', () => {
+  it('RCPT-01, RCPT-04, RCPT-05, RCPT-06, RCPT-13, SHAPE-07, AMB-16, AMB-42, AMB-90 a receipt of the primary chain', async () => {
+    const { status, headers, body } = await shop.get(`/v1/receipts/${primary.receipt_id}`)
+    expect(status).toBe(200)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(body).toEqual({
+      receipt_id: primary.receipt_id,
+      pay_req_id: payReqId(primary.quote),
+      paid_amount: '0.75',
+      paid_raw: '750000',
+      received_raw: '750000',
+      pay_asset: 'USDC',
+      network: 'primary-mainnet',
+      slot: expect.any(Number),
+      sig_alg: 'ed25519',
+      tx_hash: primary.tx,
+      payer_pubkey: DEMO_PAYERS[0]!.address,
+      units: 3,
+      confirmed_at: '2026-09-01T12:00:00Z',
+      result_hash: '',
+      receipt_sig: expect.stringMatching(/^[0-9a-f]{128}$/),
+      receipt_signer_pubkey: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect(body).toEqual(primary.receipt)
+  })
+
+  it('RCPT-04, RCPT-05, RCPT-06, RCPT-13, AMB-16, AMB-75 a receipt of the EVM chain', async () => {
+    const { body } = await shop.get<SignedReceipt>(`/v1/receipts/${evm.receipt_id}`)
+    expect(body).toMatchObject({
+      network: 'evm-mainnet',
+      pay_asset: 'MON',
+      block_number: expect.any(Number),
+      sig_alg: 'secp256k1',
+      tx_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      payer_pubkey: DEV_PAYERS[0]!.address.toLowerCase(),
+      paid_raw: evm.quote.accepts[0]!.amount,
+    })
+    expect(body).not.toHaveProperty('slot')
+    expect(body).toEqual(evm.receipt)
+  })
+
+  it('RCPT-02 HEAD answers the same without the body', async () => {
+    const url = `${shop.gateway.url}/v1/receipts/${primary.receipt_id}`
+    const [get, head] = [await fetch(url), await fetch(url, { method: 'HEAD' })]
+    expect(head.status).toBe(200)
+    expect(await head.text()).toBe('')
+    for (const name of ['content-type', 'content-length', 'cache-control', 'access-control-allow-origin'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+    expect((await fetch(`${url}0`, { method: 'HEAD' })).status).toBe(404)
+  })
+
+  it.each([
+    'rcpt_0',
+    `rcpt_${'0'.repeat(32)}`,
+    'RCPT_',
+    '%F0%9F%92%B8',
+    '..%2F..%2Fetc%2Fpasswd',
+    "'%20or%201=1--",
+    'a'.repeat(1500),
+  ])('RCPT-03, RCPT-08, RCPT-11 an unknown receipt is a 404 everywhere: %s', async (id) => {
+    for (const path of ['', '/verify', '/verify-payment'])
+      expectError(await shop.get(`/v1/receipts/${id}${path}`), 404, 'receipt_not_found')
+  })
+
+  it('RCPT-03 an id with a NUL, which PostgreSQL cannot even be asked for, is a 422', async () => {
+    for (const path of ['', '/verify', '/verify-payment'])
+      expectError(await shop.get(`/v1/receipts/%00${path}`), 422, 'validation_error')
+  })
+
+  it('T-02 a receipt cannot be asked for by transaction or quote', async () => {
+    for (const id of [primary.tx, payReqId(primary.quote)])
+      expectError(await shop.get(`/v1/receipts/${id}`), 404, 'receipt_not_found')
+  })
+
+  it('PAY-52, AMB-15 its id is a hash of quote and transaction', () => {
+    for (const { receipt, tx, quote } of [primary, evm]) expect(receiptId(payReqId(quote), tx)).toBe(receipt.receipt_id)
+  })
+})
+
+describe('the signature of a receipt', () => {
+  interface Keys {
+    keys: { use: string; public_key_hex: string; key_id: string; status: string }[]
+  }
+
+  it('RCPT-07 is by the key that /v1/keys lists for receipts, and covers every field but the legacy one', async () => {
+    const { keys } = (await shop.get<Keys>('/v1/keys')).body
+    const listed = keys.find(({ use, status }) => use === 'receipt' && status === 'active')
+    for (const { receipt } of [primary, evm]) {
+      expect(receipt.receipt_signer_pubkey).toBe(listed?.public_key_hex)
+      const key = ed25519PublicKeyFromHex(listed!.public_key_hex)!
+      expect(isReceiptSignedBy(key, receipt)).toBe(true)
+      const signed = Object.keys(receipt).filter(
+        (field) => !/^(result_hash|receipt_sig|receipt_signer_pubkey)$/.test(field),
+      )
+      for (const field of signed) expect(isReceiptSignedBy(key, { ...receipt, [field]: 'other' }), field).toBe(false)
+    }
+  })
+
+  it('RCPT-08, SHAPE-08 GET …/verify says so, with all that is needed to check it again', async () => {
+    const { status, body } = await shop.get<{ signed_message_hex: string }>(`/v1/receipts/${primary.receipt_id}/verify`)
+    const { receipt_signer_pubkey, receipt_sig } = primary.receipt
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      receipt_id: primary.receipt_id,
+      valid: true,
+      checks: { receipt_exists: true, signature_valid: true, receipt_id_matches: true },
+      signer_pubkey: receipt_signer_pubkey,
+      key_id: `ed25519:${receipt_signer_pubkey.slice(0, 16)}`,
+      signed_message_hex: expect.stringMatching(/^5356435f524543454950545f563100[0-9a-f]{64}$/),
+      receipt: primary.receipt,
+    })
+    const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)!
+    expect(key.verify(fromHex(body.signed_message_hex)!, fromHex(receipt_sig)!)).toBe(true)
+  })
+
+  it.each([
+    ['paid_raw', '1', { receipt_exists: true, signature_valid: false, receipt_id_matches: true }],
+    ['pay_req_id', 'pr_other', { receipt_exists: true, signature_valid: false, receipt_id_matches: false }],
+  ])('RCPT-08 GET …/verify tells when the %s of a stored receipt was changed', async (field, value, checks) => {
+    const { db } = shop.gateway.context.database
+    const store = (receipt: object) =>
+      db
+        .updateTable('receipts')
+        .set({ receipt: JSON.stringify(receipt) })
+        .where('receipt_id', '=', evm.receipt_id)
+        .execute()
+    await store({ ...evm.receipt, [field]: value })
+    const { body } = await shop.get(`/v1/receipts/${evm.receipt_id}/verify`)
+    await store(evm.receipt)
+    expect(body).toMatchObject({ valid: false, checks })
+  })
+})
+
+it('PAY-56 nothing changes or removes a receipt: confirming again, reading, checking, other methods', async () => {
+  const path = `/v1/receipts/${primary.receipt_id}`
+  await shop.confirm({ pay_req_id: payReqId(primary.quote) }, primary.tx)
+  await shop.get(`${path}/verify`)
+  await shop.get(`${path}/verify-payment`)
+  for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
+    expect((await fetch(shop.gateway.url + path, { method })).status).toBe(405)
+  market.clock.advance(3650 * 86_400)
+  expect((await shop.get(path)).body).toEqual(primary.receipt)
+})

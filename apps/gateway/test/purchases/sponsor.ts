@@ -1,0 +1,76 @@
+// For tests: a gateway with a sponsor, whose identity provider is on loopback.
+
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import type { SponsoredBatch, SponsoredConfirmation } from '@svc/api/sponsored'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import type { Variables } from '@svc/http-service/config'
+import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from './market.ts'
+
+export interface SponsorDesk {
+  issuer: OidcIssuer
+  market: Market
+  open(variables?: Variables): Promise<SponsoredShop>
+  close(): Promise<void>
+}
+
+export interface SponsoredShop extends Shop {
+  /** With the sponsor's token, unless another header is given; null for none. */
+  sponsor(body: object, authorization?: string | null): Promise<Reply<SponsoredConfirmation>>
+  sponsorBatch(body: object, authorization?: string | null): Promise<Reply<SponsoredBatch>>
+  /** Everything in the tables of a purchase, to see that nothing was written. */
+  written(): Promise<Record<string, unknown[]>>
+}
+
+/** Wallets of demo payer 0. */
+export const OWNER = DEMO_PAYERS[0]!.address
+export const EVM_OWNER = DEV_PAYERS[0]!.address
+
+export async function openSponsorDesk(): Promise<SponsorDesk> {
+  const market = await openMarket()
+  const issuer = await startOidcIssuer({ now: market.clock.now })
+  const identity = {
+    SPONSOR_OIDC_ISSUER: issuer.issuer,
+    SPONSOR_OIDC_AUDIENCE: TEST_AUDIENCE,
+    SPONSOR_OIDC_JWKS_URL: issuer.jwksUrl,
+    SPONSOR_OIDC_SERVICES: 'sponsor',
+  }
+  return {
+    issuer,
+    market,
+    open: async (variables) => sponsoredShop(await market.open({ ...identity, ...variables }), issuer),
+    async close() {
+      await market.close()
+      await issuer.stop()
+    },
+  }
+}
+
+function sponsoredShop(shop: Shop, issuer: OidcIssuer): SponsoredShop {
+  const send = <Body>(path: string, body: object, authorization: string | null = `Bearer ${issuer.token()}`) =>
+    shop.post<Body>(path, body, authorization === null ? {} : { authorization })
+  return {
+    ...shop,
+    sponsor: (body, authorization) => send('/v1/storage/sponsored-confirm', body, authorization),
+    sponsorBatch: (body, authorization) => send('/v1/storage/sponsored-confirm-batch', body, authorization),
+    async written() {
+      const { db } = shop.gateway.context.database
+      const tables = ['receipts', 'payment_transactions', 'lockers', 'owners'] as const
+      const rows = await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute()))
+      return Object.fromEntries(tables.map((table, i) => [table, rows[i] ?? []]))
+    },
+  }
+}
+
+/** Several quotes, and the leg of all of them together. */
+export async function quotes(shop: Shop, count: number, ticker = 'USDC', network?: string) {
+  const all = await Promise.all(Array.from({ length: count }, () => shop.quote()))
+  return { all, ids: all.map(payReqId), sum: sumLeg(all, ticker, network) }
+}
+
+function sumLeg(all: readonly Quote[], ticker: string, network?: string): PaymentLeg {
+  const legs = all.map((quote) => legOf(quote, ticker, network))
+  return { ...legs[0]!, amount: String(legs.reduce((sum, { amount }) => sum + BigInt(amount), 0n)) }
+}

@@ -1,0 +1,226 @@
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { lockerId, receiptId } from '@svc/protocol/ids'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buy, expectError, legOf, type Market, payReqId } from './market.ts'
+import { EVM_OWNER, OWNER, openSponsorDesk, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+
+let desk: SponsorDesk
+let market: Market
+let shop: SponsoredShop
+beforeAll(async () => {
+  desk = await openSponsorDesk()
+  market = desk.market
+  shop = await desk.open({ MAX_LOCKERS_PER_OWNER: '1000' })
+})
+afterAll(() => desk.close())
+
+const LEGS = [
+  ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet', OWNER] as const),
+  ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet', EVM_OWNER] as const),
+]
+
+/** A quote that is paid, and the body that confirms it. */
+async function paidQuote(order: object = { units: 1 }, tags?: string[]) {
+  const quote = await shop.quote(order)
+  const tx_sig = await market.pay(quote.accepts[0]!)
+  return { quote, body: { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER, ...(tags && { tags }) } }
+}
+
+describe('sponsored confirmation', () => {
+  it('SPON-03, SPON-05, SPON-06, LOCK-01, LOCK-16, SHAPE-18 gives the receipt and its locker, which the payer owns alone', async () => {
+    const { quote, body } = await paidQuote({ units: 2, provider: 'storj' }, ['team:red'])
+    const { status, headers, body: answer } = await shop.sponsor(body)
+    expect(status, JSON.stringify(answer)).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    const receipt_id = receiptId(body.pay_req_id, body.tx_sig)
+    const locker_id = lockerId(receipt_id)
+    const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days } = quote.extensions.svc.terms
+    expect(answer).toMatchObject({
+      ok: true,
+      receipt_id,
+      idempotent: false,
+      paid_raw: quote.accepts[0]?.amount,
+      pay_asset: 'SOL',
+      network: 'primary-mainnet',
+      locker_id,
+      already_provisioned: false,
+      owner_identity: OWNER,
+    })
+    expect(answer.locker).toEqual({
+      locker_id,
+      receipt_id,
+      owner: OWNER,
+      operators: [],
+      tags: ['team:red'],
+      provider: 'storj',
+      network: 'primary-mainnet',
+      sig_alg: 'ed25519',
+      terms: { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days },
+      created_at: '2026-09-01T12:00:00Z',
+      expires_at: '2027-09-01T12:00:00Z',
+      file_count: 0,
+      total_bytes: 0,
+      space: { locker_id, file_api: expect.objectContaining({ create: `/v1/lockers/${locker_id}/files` }) },
+    })
+    expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(answer.receipt)
+  })
+
+  it.each(LEGS)(
+    'AMB-48, AMB-75 reads from the transaction that it paid %s on %s',
+    async (ticker, network, owner_identity) => {
+      const quote = await shop.quote()
+      const leg = legOf(quote, ticker, network)
+      const tx_sig = await market.pay(leg)
+      const { status, body } = await shop.sponsor({ pay_req_id: payReqId(quote), tx_sig, owner_identity })
+      expect(status, JSON.stringify(body)).toBe(200)
+      expect(body).toMatchObject({ pay_asset: ticker, network, paid_raw: leg.amount })
+      expect(body.locker.sig_alg).toBe(network === 'evm-mainnet' ? 'secp256k1' : 'ed25519')
+    },
+  )
+
+  it('SPON-02, AMB-26 an EVM owner and hash are known in any case, and written in lower case', async () => {
+    const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+    const tx = await market.pay(quote.accepts[0]!)
+    const body = {
+      pay_req_id: payReqId(quote),
+      tx_sig: `0x${tx.slice(2).toUpperCase()}`,
+      owner_identity: `0x${EVM_OWNER.slice(2).toUpperCase()}`,
+    }
+    const { body: answer } = await shop.sponsor(body)
+    const owner = EVM_OWNER.toLowerCase()
+    expect(answer).toMatchObject({
+      owner_identity: owner,
+      locker: { owner },
+      receipt: { payer_pubkey: owner, tx_hash: tx },
+    })
+    expect((await shop.sponsor({ ...body, tx_sig: tx, owner_identity: owner })).body).toMatchObject({
+      idempotent: true,
+    })
+  })
+
+  it('SPON-02 an owner who is not the payer is a 403, and nothing is written', async () => {
+    const { body } = await paidQuote()
+    const before = await shop.written()
+    for (const owner_identity of [DEMO_PAYERS[1]!.address, OWNER.toLowerCase(), EVM_OWNER, '', 'x'.repeat(1000)])
+      expectError(await shop.sponsor({ ...body, owner_identity }), 403, 'OWNER_IDENTITY_MISMATCH')
+    expect(await shop.written()).toEqual(before)
+    expect((await shop.sponsor(body)).body).toMatchObject({ idempotent: false })
+    const stranger = { ...body, owner_identity: DEMO_PAYERS[1]!.address }
+    expectError(await shop.sponsor(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
+  })
+
+  it('SPON-07, AMB-57 a receipt without a locker gets one, whoever confirmed it, and whatever transaction is named now', async () => {
+    const { receipt_id, quote, tx } = await buy(market, shop)
+    const other = await market.pay(quote.accepts[0]!)
+    const body = { pay_req_id: payReqId(quote), tx_sig: other, owner_identity: OWNER }
+    const { body: answer } = await shop.sponsor(body)
+    expect(answer).toMatchObject({ idempotent: true, already_provisioned: false, receipt_id, receipt: { tx_hash: tx } })
+    const { payment_transactions } = await shop.written()
+    expect(payment_transactions).not.toContainEqual(expect.objectContaining({ tx: other }))
+  })
+
+  it('SPON-10, LOCK-09, AMB-74 a repeat returns the same locker with the tags it has', async () => {
+    const { body } = await paidQuote({ units: 1 }, ['first'])
+    const { body: first } = await shop.sponsor(body)
+    market.clock.advance(60)
+    const { body: again } = await shop.sponsor({ ...body, tags: ['second'] })
+    expect(again).toEqual({ ...first, idempotent: true, already_provisioned: true })
+  })
+})
+
+describe('who may sponsor', () => {
+  const bodies = [{}, { pay_req_id: 'x', pay_req_ids: ['x'], tx_sig: 'x', owner_identity: 'x' }]
+
+  it.each([
+    ['no token', () => null],
+    ['no bearer', () => 'Basic c3BvbnNvcg=='],
+    ['a token of another audience', () => `Bearer ${desk.issuer.token({ aud: 'elsewhere' })}`],
+    ['a token of another issuer', () => `Bearer ${desk.issuer.token({ iss: 'https://elsewhere.example' })}`],
+    ['a token that is over', () => `Bearer ${desk.issuer.token({ exp: 1 })}`],
+    ['a token signed with an unknown key', () => `Bearer ${desk.issuer.token({}, { forge: 'unpublished-key' })}`],
+    ['an unsigned token', () => `Bearer ${desk.issuer.token({}, { forge: 'alg-none' })}`],
+  ])('SPON-01, T-14 %s is a 401 before anything else is looked at', async (_, authorization) => {
+    for (const body of bodies) {
+      expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
+      expectError(await shop.sponsorBatch(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
+    }
+  })
+
+  it('SPON-01 a service that is not allowed is a 403', async () => {
+    const authorization = `Bearer ${desk.issuer.token({ sub: 'somebody' })}`
+    for (const body of bodies) {
+      expectError(await shop.sponsor(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
+      expectError(await shop.sponsorBatch(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
+    }
+  })
+
+  it('SPON-01 where no identity provider is configured, everybody is told so', async () => {
+    const plain = await market.open()
+    const headers = { authorization: `Bearer ${desk.issuer.token()}` }
+    for (const path of ['/v1/storage/sponsored-confirm', '/v1/storage/sponsored-confirm-batch']) {
+      const reply = await plain.post(path, {}, headers)
+      expectError(reply, 401, 'OIDC_TOKEN_INVALID')
+      expect(reply.body).toMatchObject({ hint: expect.stringContaining('SPONSOR_OIDC_ISSUER') })
+    }
+  })
+})
+
+describe('what plain confirmation refuses', () => {
+  it.each([
+    ['no quote', { pay_req_id: undefined }, 422, 'validation_error'],
+    ['no transaction', { tx_sig: undefined }, 422, 'validation_error'],
+    ['no owner', { owner_identity: undefined }, 422, 'validation_error'],
+    ['33 tags', { tags: Array(33).fill('t') }, 422, 'validation_error'],
+    ['a tag of 65 characters', { tags: ['t'.repeat(65)] }, 422, 'validation_error'],
+    ['a malformed transaction', { tx_sig: 'not-one' }, 402, 'tx_required'],
+    ['an unknown quote', { pay_req_id: `pr_${'0'.repeat(32)}` }, 404, 'pay_req_not_found'],
+    ['a transaction nobody knows', { tx_sig: '3'.repeat(88) }, 402, 'tx_not_found'],
+  ] as const)('SPON-02, AMB-49, AMB-86 %s is refused here too', async (_, change, status, code) => {
+    const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
+    expectError(await shop.sponsor({ ...body, ...change }), status, code)
+  })
+
+  it('PAY-49 a transaction that is not there yet can be tried again', async () => {
+    const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: EVM_OWNER }
+    const reply = await shop.sponsor(body)
+    expectError(reply, 402, 'tx_not_found')
+    expect(reply.headers.get('retry-after')).toBe('5')
+  })
+
+  it.each(LEGS)(
+    'PAY-50 one unit less of %s on %s than asked is too little',
+    async (ticker, network, owner_identity) => {
+      const quote = await shop.quote({ units: 2 })
+      const leg = legOf(quote, ticker, network)
+      const tx_sig = await market.pay(leg, { amount: BigInt(leg.amount) - 1n })
+      const reply = await shop.sponsor({ pay_req_id: payReqId(quote), tx_sig, owner_identity })
+      expectError(reply, 402, 'payment_verification_failed', 'amount_too_small')
+    },
+  )
+
+  it("AMB-49 a transaction of a chain that the quote has no leg on is none of the quote's", async () => {
+    const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+    const { body } = await paidQuote()
+    const reply = await shop.sponsor({ ...body, pay_req_id: payReqId(quote) })
+    expectError(reply, 402, 'payment_verification_failed', 'wrong_transaction_form')
+  })
+
+  it('PAY-50 an asset of the same chain that is not in the quote pays nothing', async () => {
+    const quote = await shop.quote({ units: 1, pay_asset: 'SOL' })
+    const tx_sig = await market.pay(legOf(await shop.quote(), 'USDC'), { memo: null })
+    const reply = await shop.sponsor({ pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER })
+    expectError(reply, 402, 'payment_verification_failed', 'nothing_received')
+  })
+
+  it('AMB-06 a quote that is over is a 410, unless it was paid in its time', async () => {
+    const { body } = await paidQuote()
+    const unpaid = await shop.quote()
+    market.clock.advance(301)
+    const late = { pay_req_id: payReqId(unpaid), tx_sig: await market.pay(unpaid.accepts[0]!), owner_identity: OWNER }
+    expectError(await shop.sponsor(late), 410, 'quote_expired')
+    expect((await shop.sponsor(body)).status).toBe(200)
+    market.clock.advance(24 * 3600)
+    expectError(await shop.sponsor({ ...late, tx_sig: body.tx_sig }), 410, 'quote_expired')
+    expect((await shop.sponsor(body)).body).toMatchObject({ idempotent: true })
+  })
+})

@@ -1,0 +1,198 @@
+import type { DialectName } from '@svc/database/dialect-name'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectError, legOf, type Market, payReqId, type Reply } from './market.ts'
+import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+
+let desk: SponsorDesk
+let market: Market
+beforeAll(async () => {
+  desk = await openSponsorDesk()
+  market = desk.market
+})
+afterAll(() => desk.close())
+
+const USED = [402, 'payment_verification_failed', 'transaction_already_used'] as const
+const TOO_LITTLE = [402, 'payment_verification_failed', 'amount_too_small'] as const
+
+const dialects: DialectName[] = ['sqlite', 'postgres']
+describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
+  let shop: SponsoredShop
+  let drop: () => Promise<void>
+  let replica: SponsoredShop
+  beforeAll(async () => {
+    const fresh = await createFreshDatabase(dialect)
+    drop = fresh.drop
+    shop = await desk.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
+    replica = await desk.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
+  })
+  afterAll(async () => {
+    await shop.stop()
+    await replica.stop()
+    await drop()
+  })
+
+  const single = (pay_req_id: string, tx_sig: string) => shop.sponsor({ pay_req_id, tx_sig, owner_identity: OWNER })
+  const batch = (pay_req_ids: readonly string[], tx_sig: string, at = shop) =>
+    at.sponsorBatch({ pay_req_ids, tx_sig, owner_identity: OWNER })
+  const plain = (pay_req_id: string, tx: string) =>
+    shop.confirm({ pay_req_id, pay_network: 'primary-mainnet', pay_asset: 'USDC' }, tx)
+  const tries = <T>(count: number, attempt: (i: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, i) => attempt(i)))
+
+  async function entryOf(tx: string) {
+    const { db } = shop.gateway.context.database
+    const rows = await db.selectFrom('payment_transactions').selectAll().where('tx', '=', tx).execute()
+    expect(rows.length).toBeLessThan(2)
+    return rows[0]
+  }
+
+  /** Paid for all of them and a bit more, naming none. */
+  async function paidTogether(count: number, extra = 0n) {
+    const { ids, sum } = await quotes(shop, count)
+    return { ids, tx: await market.pay(sum, { amount: BigInt(sum.amount) + extra, memo: null }) }
+  }
+
+  it.each(['plain', 'sponsored'])(
+    'T-01, PAY-57 a %s purchase takes it whole: no batch can use the rest',
+    async (way) => {
+      const { ids, tx } = await paidTogether(3)
+      expect((await (way === 'plain' ? plain : single)(ids[0]!, tx)).status).toBe(200)
+      expect(await entryOf(tx)).toMatchObject({ kind: 'single', asset: 'USDC', received: '750000', bound: '250000' })
+      const before = await shop.written()
+      expectError(await batch(ids.slice(1), tx), ...USED)
+      expectError(await batch(ids, tx), ...USED)
+      expectError(await single(ids[1]!, tx), ...USED)
+      expect(await shop.written()).toEqual(before)
+      expect((await batch(ids.slice(0, 1), tx)).body).toMatchObject({ ok: true })
+    },
+  )
+
+  it('T-01 what a batch took is no purchase of its own, but its quotes are paid', async () => {
+    const { ids, tx } = await paidTogether(3)
+    await batch(ids.slice(0, 2), tx)
+    expectError(await plain(ids[2]!, tx), ...USED)
+    expectError(await single(ids[2]!, tx), ...USED)
+    expect((await plain(ids[0]!, tx)).body).toMatchObject({ ok: true, idempotent: true })
+    expect((await single(ids[1]!, tx)).body).toMatchObject({ idempotent: true, already_provisioned: true })
+    expect(await entryOf(tx)).toMatchObject({ kind: 'batch', received: '750000', bound: '500000' })
+  })
+
+  it('SPON-08, SPON-10, T-01 a larger batch goes on where the smaller one ended, while the payment reaches', async () => {
+    const { ids, tx } = await paidTogether(3)
+    const { ids: others } = await quotes(shop, 1)
+    await batch(ids.slice(0, 1), tx)
+    const { body } = await batch(ids, tx)
+    expect(body.results.map(({ already_provisioned }) => already_provisioned)).toEqual([true, false, false])
+    expect(await entryOf(tx)).toMatchObject({ bound: '750000' })
+    const before = await shop.written()
+    expectError(await batch([...ids, ...others], tx), ...TOO_LITTLE)
+    expectError(await batch(others, tx), ...TOO_LITTLE)
+    expect(await shop.written()).toEqual(before)
+  })
+
+  it('T-01 the rest, short by one, is too little for another quote', async () => {
+    const { ids, tx } = await paidTogether(2, 249_999n)
+    const { ids: others } = await quotes(shop, 1)
+    await batch(ids, tx)
+    expectError(await batch(others, tx), ...TOO_LITTLE)
+    expect(await entryOf(tx)).toMatchObject({ received: '749999', bound: '500000' })
+  })
+
+  it('T-01, T-16, SPON-10 twenty equal batches at two gateways at once write each position once', async () => {
+    const { ids, tx } = await paidTogether(3)
+    const replies = await tries(20, (i) => batch(i % 2 ? ids : ids.toReversed(), tx, i % 4 < 2 ? shop : replica))
+    expect(replies.map(({ status, body }) => [status, body.ok])).toEqual(Array(20).fill([200, true]))
+    const fresh = replies.flatMap(({ body }) => body.results).filter((result) => !result.already_provisioned)
+    expect(fresh.map(({ pay_req_id }) => pay_req_id).sort()).toEqual(ids.toSorted())
+    expect(await entryOf(tx)).toMatchObject({ received: '750000', bound: '750000' })
+  })
+
+  it.each([0, 1, 2])(
+    'T-01 every way to claim one transaction, all at once, never binds more than came (%i)',
+    async (first) => {
+      const { ids } = await quotes(shop, 6)
+      const leg = legOf(await shop.quote(), 'USDC')
+      const tx = await market.pay(leg, { amount: 750_000n, memo: null })
+      const ways: ((id: string, next: string) => Promise<Reply<unknown>>)[] = [
+        (id) => plain(id, tx),
+        (id) => single(id, tx),
+        (id, next) => batch([id, next], tx),
+      ]
+      const replies = await tries(18, (i) => ways[(first + i) % 3]!(ids[i % 6]!, ids[(i + 1) % 6]!))
+      for (const reply of replies) expect([200, 402], JSON.stringify(reply.body)).toContain(reply.status)
+      const { receipts = [] } = await shop.written()
+      const paid = receipts.filter((row) => (row as { tx: string }).tx === tx)
+      const entry = await entryOf(tx)
+      expect(paid.length).toBeLessThanOrEqual(entry?.kind === 'single' ? 1 : 3)
+      expect(entry).toMatchObject({ received: '750000', bound: String(paid.length * 250_000) })
+    },
+  )
+
+  it('T-16 batches of different transactions for the same quotes, at once and in any order, pay each quote once', async () => {
+    const { ids, sum } = await quotes(shop, 4)
+    const txs = await Promise.all(ids.slice(1).map((memo) => market.pay(sum, { memo })))
+    const replies = await tries(12, (i) =>
+      batch(i % 2 ? ids : ids.toReversed(), txs[i % 3]!, i % 4 < 2 ? shop : replica),
+    )
+    for (const { status, body } of replies) expect([status, body.ok], JSON.stringify(body)).toEqual([200, true])
+    const entries = (await Promise.all(txs.map(entryOf))).filter((entry) => entry !== undefined)
+    expect(entries.map(({ bound }) => bound)).toEqual([sum.amount])
+  })
+
+  it('LOCK-08, SPON-10 a batch beyond the cap says which positions have a receipt but no locker, and resumes', async () => {
+    const { url, drop } = await createFreshDatabase(dialect)
+    const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
+    const { ids, sum } = await quotes(small, 3)
+    const tx = await market.pay(sum)
+    const { status, body } = await batch(ids, tx, small)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ok: false, total: 3, succeeded: 2, failed: 1 })
+    const refused = {
+      position: 2,
+      ok: false,
+      locker_id: null,
+      already_provisioned: false,
+      error: 'LOCKER_LIMIT_EXCEEDED',
+    }
+    expect(body.results[2]).toMatchObject({ ...refused, receipt_id: expect.stringMatching(/^rcpt_/) })
+    expect((await batch(ids, tx, small)).body).toMatchObject({ ok: false, failed: 1 })
+    await small.stop()
+    const larger = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
+    const { body: resumed } = await batch(ids, tx, larger)
+    expect(resumed).toMatchObject({ ok: true, succeeded: 3 })
+    expect(resumed.results.map(({ already_provisioned }) => already_provisioned)).toEqual([true, true, false])
+    await larger.stop()
+    await drop()
+  })
+
+  it('T-20, LOCK-08, SPON-07 of ten paid quotes confirmed at once under a cap of three, three get lockers; all get receipts', async () => {
+    const { url, drop } = await createFreshDatabase(dialect)
+    const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
+    const { all } = await quotes(small, 10)
+    const bodies = await Promise.all(
+      all.map(async (quote) => {
+        const tx_sig = await market.pay(legOf(quote, 'USDC'))
+        return { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
+      }),
+    )
+    for (const idempotent of [false, true]) {
+      const replies = await Promise.all(bodies.map((body) => small.sponsor(body)))
+      const made = replies.filter(({ status }) => status === 200)
+      expect(made.map(({ body }) => body.idempotent)).toEqual([idempotent, idempotent, idempotent])
+      for (const reply of replies.filter(({ status }) => status !== 200)) {
+        expectError(reply, 429, 'LOCKER_LIMIT_EXCEEDED')
+        expect(reply.body).toMatchObject({
+          hint: expect.any(String),
+          details: { receipt_id: expect.any(String), limit: 3 },
+        })
+      }
+      const { receipts, lockers, owners } = await small.written()
+      expect([receipts?.length, lockers?.length, owners]).toEqual([10, 3, [{ owner: OWNER, locker_count: 3 }]])
+    }
+    const refused = bodies.map(({ pay_req_id }) => pay_req_id)
+    expect((await batch(refused, bodies[0]!.tx_sig, small)).body).toMatchObject({ ok: false, succeeded: 3, failed: 7 })
+    await small.stop()
+    await drop()
+  })
+})

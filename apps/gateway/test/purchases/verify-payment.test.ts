@@ -1,0 +1,146 @@
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { receiptId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { buy, expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+
+let market: Market
+let database: FreshDatabase
+let shop: Shop
+let primary: Awaited<ReturnType<typeof buy>>
+let evm: Awaited<ReturnType<typeof buy>>
+beforeAll(async () => {
+  market = await openMarket()
+  database = await createFreshDatabase('sqlite')
+  shop = await market.open({ DATABASE_URL: database.url })
+  primary = await buy(market, shop, { units: 3 })
+  evm = await buy(market, shop, { units: 3, pay_network: 'evm-mainnet', pay_asset: 'WETH' })
+})
+afterAll(async () => {
+  await market.close()
+  await database.drop()
+})
+
+function verify(receipt_id: string, seller = shop) {
+  return seller.get(`/v1/receipts/${receipt_id}/verify-payment`)
+}
+
+/** The receipt as stored, with some of its fields changed. */
+async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt>, check: () => Promise<void>) {
+  const { db } = shop.gateway.context.database
+  const store = (stored: SignedReceipt) =>
+    db
+      .updateTable('receipts')
+      .set({ receipt: JSON.stringify(stored) })
+      .where('receipt_id', '=', receipt.receipt_id)
+      .execute()
+  await store({ ...receipt, ...changes })
+  await check()
+  await store(receipt)
+}
+
+describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
+  it('RCPT-09, SHAPE-09 holds a receipt against the primary chain, field by field', async () => {
+    const { status, headers, body } = await verify(primary.receipt_id)
+    const { paid_raw, payer_pubkey, slot, network, tx_hash, receipt_id } = primary.receipt
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(body).toEqual({
+      receipt_id,
+      network,
+      tx_hash,
+      verified: true,
+      matches: { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true, slot_matches: true },
+      on_chain: { received_raw: paid_raw, payer: payer_pubkey, slot, block_time: 1_788_264_000 },
+      receipt: { paid_raw, payer_pubkey, slot },
+      checked_at: '2026-09-01T12:00:00Z',
+    })
+  })
+
+  it('RCPT-09, SHAPE-09 holds a receipt against the EVM chain, which has no slots', async () => {
+    const { body } = await verify(evm.receipt_id)
+    const { paid_raw, payer_pubkey, block_number } = evm.receipt
+    expect(body).toMatchObject({
+      verified: true,
+      on_chain: { received_raw: paid_raw, block_number, block_time: 1_788_264_000 },
+      receipt: { paid_raw, payer_pubkey, block_number },
+    })
+    const matches = { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true }
+    expect((body as { matches: object }).matches).toEqual(matches)
+  })
+
+  it.each([
+    [{ paid_raw: '4991682' }, { amount_sufficient: false }],
+    [{ payer_pubkey: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' }, { payer_matches: false }],
+    [{ slot: 1 }, { slot_matches: false }],
+  ])('RCPT-09 says what does not match: %j', async (changes, wrong) => {
+    const good = { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true, slot_matches: true }
+    await withStored(primary.receipt, changes, async () => {
+      const { status, body } = await verify(primary.receipt_id)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ verified: false, matches: { ...good, ...wrong } })
+    })
+  })
+
+  it('RCPT-09 is not verified by a transaction that paid nobody, or somebody else', async () => {
+    const leg = primary.quote.accepts[0]!
+    const tx_hash = await market.pay(
+      { ...leg, payTo: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' },
+      { amount: 10n ** 9n },
+    )
+    await withStored(primary.receipt, { tx_hash }, async () => {
+      const { status, body } = await verify(primary.receipt_id)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        verified: false,
+        matches: { treasury_balance_rose: false, amount_sufficient: false, payer_matches: false, slot_matches: false },
+        on_chain: { received_raw: '0', payer: null, block_time: null },
+      })
+    })
+  })
+
+  it('RCPT-10, ERR-07 a receipt without a transaction is a 400 with a hint', async () => {
+    const { db } = shop.gateway.context.database
+    const pay_req_id = `pr_${'1'.repeat(32)}`
+    const receipt = { ...primary.receipt, receipt_id: receiptId(pay_req_id, ''), pay_req_id, tx_hash: '' }
+    const { receipt_id, network, payer_pubkey: payer } = receipt
+    const row = { receipt_id, pay_req_id, network, tx: '', payer, receipt: JSON.stringify(receipt) }
+    await db.insertInto('receipts').values(row).execute()
+    const reply = await verify(receipt_id)
+    expectError(reply, 400, 'receipt_has_no_tx_hash')
+    expect(reply.body).toMatchObject({ hint: expect.any(String) })
+  })
+
+  it('RCPT-12, ERR-27, T-24 a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+    const others = await startLocalChains({ finalAtOnce: true })
+    onTestFinished(() => others.stop())
+    const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables
+    const elsewhere = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS, EVM_RPC_URLS })
+    for (const { receipt_id, receipt } of [primary, evm]) {
+      expectError(await verify(receipt_id, elsewhere), 502, 'tx_not_found_on_chain')
+      expect((await elsewhere.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
+    }
+    await elsewhere.stop()
+  })
+
+  it('RCPT-09 a chain that cannot be asked, or is no longer configured, is a 503', async () => {
+    const CLOSED = 'http://127.0.0.1:1'
+    const blind = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: CLOSED })
+    const evmGone = await market.open({ DATABASE_URL: database.url, ...WITHOUT_EVM })
+    const primaryGone = await market.open({ DATABASE_URL: database.url, ...WITHOUT_PRIMARY })
+    for (const { receipt_id } of [primary, evm]) expectError(await verify(receipt_id, blind), 503, 'chain_unavailable')
+    expectError(await verify(evm.receipt_id, evmGone), 503, 'chain_unavailable')
+    expectError(await verify(primary.receipt_id, primaryGone), 503, 'chain_unavailable')
+    for (const seller of [blind, evmGone, primaryGone]) await seller.stop()
+  })
+
+  it('PAY-30 looks at the treasury of the quote, not of today', async () => {
+    const moved = await market.open({
+      DATABASE_URL: database.url,
+      PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
+    })
+    expect((await verify(primary.receipt_id, moved)).body).toMatchObject({ verified: true })
+    await moved.stop()
+  })
+})

@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto'
+import { rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFile, errorOf, rowOf, sha256 } from './transfers.ts'
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+const ETAG = `"sha256:${sha256(ALPHABET)}"`
+
+let house: LockerHouse
+let locker: TestLocker
+/** The same bytes through both doors. */
+let doors: { token: string; link: string }
+
+beforeAll(async () => {
+  house = await openLockerHouse()
+  locker = await house.locker(ed25519Identity())
+  await locker.put('letters.txt', ALPHABET)
+  doors = await doorsOf('letters.txt')
+})
+
+afterAll(() => house.close())
+
+const linkOf = (filename: string, receiptId = locker.receiptId) =>
+  `${house.gateway.url}/v1/r/${receiptId}/f/${filename.split('/').map(encodeURIComponent).join('/')}`
+
+async function doorsOf(filename: string) {
+  return { token: (await createFile(house, locker, filename)).download, link: linkOf(filename) }
+}
+
+const objectPath = (id: string) => join(house.gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
+
+describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
+  it('SHORT-05, FILE-30, ADD-06 come as they are, with all that is known of them', async () => {
+    const response = await fetch(doors[door])
+    expect([response.status, await response.text()]).toEqual([200, ALPHABET])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/plain',
+      'content-length': '26',
+      etag: ETAG,
+      'accept-ranges': 'bytes',
+      'cache-control': door === 'token' ? 'private, no-store' : 'no-cache',
+      'access-control-allow-origin': '*',
+    })
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull()
+  })
+
+  it('ADD-06, AMB-62 HEAD tells the same, without the bytes', async () => {
+    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(doors[door], { method })))
+    const headersOf = (response: Response | undefined) => {
+      const {
+        date: _d,
+        'x-request-id': _i,
+        connection: _c,
+        'keep-alive': _k,
+        ...rest
+      } = Object.fromEntries(response!.headers)
+      return rest
+    }
+    expect([head!.status, await head!.text()]).toEqual([200, ''])
+    expect(headersOf(head)).toEqual(headersOf(get))
+    const ranged = await fetch(doors[door], { method: 'HEAD', headers: { range: 'bytes=0-0' } })
+    expect([ranged.status, ranged.headers.get('content-length')]).toEqual([200, '26'])
+  })
+
+  it.each([
+    ['bytes=0-0', 206, 'a', '0-0'],
+    ['bytes=0-25', 206, ALPHABET, '0-25'],
+    ['bytes=25-25', 206, 'z', '25-25'],
+    ['bytes=20-', 206, 'uvwxyz', '20-25'],
+    ['bytes=-3', 206, 'xyz', '23-25'],
+    ['bytes=-1000', 206, ALPHABET, '0-25'],
+    ['bytes=10-9999999999999999999', 206, ALPHABET.slice(10), '10-25'],
+    ['BYTES=1-2', 206, 'bc', '1-2'],
+    ['bytes=26-', 416, '', ''],
+    ['bytes=26-30', 416, '', ''],
+    ['bytes=99999999999999999999-', 416, '', ''],
+    ['bytes=-0', 416, '', ''],
+    ['bytes=5-2', 200, ALPHABET, ''],
+    ['bytes=-', 200, ALPHABET, ''],
+    ['bytes=', 200, ALPHABET, ''],
+    ['bytes', 200, ALPHABET, ''],
+    ['bytes=a-b', 200, ALPHABET, ''],
+    ['bytes=0x0-0x1', 200, ALPHABET, ''],
+    ['bytes=1.5-2', 200, ALPHABET, ''],
+    ['bytes=-1-2', 200, ALPHABET, ''],
+    ['bytes=0-0,2-3', 200, ALPHABET, ''],
+    [`bytes=${'0-,'.repeat(1000)}0-`, 200, ALPHABET, ''],
+    ['items=0-1', 200, ALPHABET, ''],
+    ['bytes = 0-1', 200, ALPHABET, ''],
+    ['bytes=0-111111111111111111111', 200, ALPHABET, ''],
+  ])('ADD-06 Range: %s', async (range, status, body, part) => {
+    const response = await fetch(doors[door], { headers: { range } })
+    expect(response.status).toBe(status)
+    if (status === 416) {
+      expect(response.headers.get('content-range')).toBe('bytes */26')
+      expect(await response.json()).toMatchObject({ error: 'RANGE_NOT_SATISFIABLE' })
+    } else {
+      expect(response.headers.get('content-range')).toBe(part ? `bytes ${part}/26` : null)
+      expect(response.headers.get('content-length')).toBe(String(body.length))
+      expect(await response.text()).toBe(body)
+    }
+  })
+
+  it('ADD-06 a part that was begun goes on only with the same bytes', async () => {
+    const read = async (ifRange: string) => {
+      const response = await fetch(doors[door], { headers: { range: 'bytes=1-2', 'if-range': ifRange } })
+      return [response.status, await response.text()]
+    }
+    expect(await read(ETAG)).toEqual([206, 'bc'])
+    for (const other of ['"sha256:00"', `W/${ETAG}`, 'Tue, 01 Sep 2026 12:00:00 GMT', ETAG.slice(1, -1), '*']) {
+      expect(await read(other)).toEqual([200, ALPHABET])
+    }
+  })
+
+  it('ADD-06 bytes that the client has are not sent again', async () => {
+    for (const tag of [ETAG, `W/${ETAG}`, `"other", ${ETAG}`, '*']) {
+      const response = await fetch(doors[door], { headers: { 'if-none-match': tag, range: 'bytes=0-1' } })
+      expect([tag, response.status, await response.text()]).toEqual([tag, 304, ''])
+      expect(response.headers.get('etag')).toBe(ETAG)
+      expect(response.headers.get('content-length')).toBeNull()
+      expect(response.headers.get('cache-control')).toBe(door === 'token' ? 'private, no-store' : 'no-cache')
+    }
+    for (const tag of ['"other"', ETAG.slice(1, -1), '""', '']) {
+      expect((await fetch(doors[door], { headers: { 'if-none-match': tag } })).status).toBe(200)
+    }
+  })
+
+  it('ADD-06 have no tag before their hash is recorded', async () => {
+    await locker.put('unconfirmed.txt', 'hello', { confirm: false })
+    const url = (await doorsOf('unconfirmed.txt'))[door]
+    const whole = await fetch(url, { headers: { 'if-none-match': '"x"' } })
+    expect([whole.status, whole.headers.get('etag'), await whole.text()]).toEqual([200, null, 'hello'])
+    const part = await fetch(url, { headers: { range: 'bytes=1-' } })
+    expect([part.status, await part.text()]).toEqual([206, 'ello'])
+    const doubtful = await fetch(url, { headers: { range: 'bytes=1-', 'if-range': '"x"' } })
+    expect([doubtful.status, await doubtful.text()]).toEqual([200, 'hello'])
+  })
+
+  it('ADD-06 may be none', async () => {
+    await locker.put('empty', '', { contentType: 'application/x-empty' })
+    const url = (await doorsOf('empty'))[door]
+    const whole = await fetch(url)
+    expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '0', ''])
+    expect((await fetch(url, { headers: { range: 'bytes=0-' } })).status).toBe(416)
+    expect((await fetch(url, { headers: { range: 'bytes=-5' } })).status).toBe(200)
+  })
+
+  it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
+    'T-09, FILE-30 of the type %s are neither guessed at nor run',
+    async (contentType) => {
+      await locker.put('page".html', '<script>alert(1)</script>', { contentType })
+      const { headers, status } = await fetch((await doorsOf('page".html'))[door])
+      expect(status).toBe(200)
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': contentType,
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "sandbox; default-src 'none'",
+        'cross-origin-resource-policy': 'cross-origin',
+        'content-disposition': `inline; filename="page_.html"; filename*=UTF-8''page%22.html`,
+      })
+      expect(headers.get('set-cookie')).toBeNull()
+    },
+  )
+
+  it('T-30 carry any name in their headers', async () => {
+    for (const filename of ['ä/ö ü.txt', '日本.txt', "a'b(c)*.txt", 'a%0d%0aSet-Cookie x', '😀', 'a;b="c"']) {
+      await locker.put(filename, 'x')
+      const { headers } = await fetch((await doorsOf(filename))[door])
+      const [, encoded] = /^inline; filename="[\x20-\x7e]*"; filename\*=UTF-8''([\w.!#$&+^`|~%-]+)$/.exec(
+        headers.get('content-disposition') ?? '',
+      ) as RegExpExecArray
+      expect(decodeURIComponent(encoded as string)).toBe(filename.split('/').at(-1))
+    }
+  })
+
+  it('ERR-17 that were never uploaded are 404 CONTENT_NOT_FOUND', async () => {
+    await createFile(house, locker, 'promised.txt')
+    const url = (await doorsOf('promised.txt'))[door]
+    for (const headers of [{}, { range: 'bytes=0-' }, { 'if-none-match': '*' }] as HeadersInit[]) {
+      expect(await errorOf(await fetch(url, { headers }))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    }
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(404)
+  })
+
+  it('ERR-17, FILE-15 that were lost, whole or in part, are 404 CONTENT_NOT_FOUND', async () => {
+    await locker.put('lost.txt', ALPHABET)
+    const url = (await doorsOf('lost.txt'))[door]
+    const { object_id } = await rowOf(house, locker, 'lost.txt')
+    await truncate(objectPath(object_id as string), 20)
+    expect(await errorOf(await fetch(url))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    expect(await errorOf(await fetch(url, { headers: { range: 'bytes=22-' } }))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    await rm(objectPath(object_id as string))
+    expect(await errorOf(await fetch(url))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(404)
+  })
+})
+
+describe('the public link', () => {
+  it('FILE-30 needs no credentials and does not mind any', async () => {
+    const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', cookie: 'a=b' }
+    expect((await fetch(doors.link, { headers })).status).toBe(200)
+  })
+
+  it('FILE-30 says what is not there', async () => {
+    const unopened = await house.receipt(ed25519Identity())
+    expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
+    expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
+    expect(await errorOf(await fetch(linkOf('other.txt')))).toEqual([404, 'FILE_NOT_FOUND'])
+    expect((await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/`)).status).toBe(404)
+    expect((await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f`)).status).toBe(404)
+  })
+
+  it('T-05 takes names in folders, encoded once, whatever encodes the slash', async () => {
+    await locker.put('folder/deep file.txt', 'deep')
+    const base = `${house.gateway.url}/v1/r/${locker.receiptId}/f/`
+    for (const name of ['folder/deep%20file.txt', 'folder%2Fdeep%20file.txt', '%66older/deep%20file.txt']) {
+      expect(await (await fetch(base + name)).text()).toBe('deep')
+    }
+    for (const name of ['folder%252Fdeep%20file.txt', 'folder//deep%20file.txt', 'FOLDER/deep%20file.txt']) {
+      expect(await errorOf(await fetch(base + name))).toEqual([404, 'FILE_NOT_FOUND'])
+    }
+    for (const name of ['%2e%2e%2f%2e%2e%2fetc%2fpasswd', 'folder%00', '%zz', '%ff', 'x'.repeat(4000)]) {
+      expect((await fetch(base + name)).status).toSatisfy((status: number) => status === 404 || status === 422)
+    }
+  })
+
+  it('T-06 keeps names apart that only look alike', async () => {
+    await locker.put('caf\u00e9', 'composed')
+    await locker.put('cafe\u0301', 'decomposed')
+    expect(await (await fetch(linkOf('caf\u00e9'))).text()).toBe('composed')
+    expect(await (await fetch(linkOf('cafe\u0301'))).text()).toBe('decomposed')
+  })
+
+  it('FILE-30 works for as long as the locker exists, whatever was paid for', async () => {
+    const other = await openLockerHouse()
+    try {
+      const own = await other.locker(ed25519Identity())
+      await own.put('a', 'old')
+      other.clock.advance(10 * 365 * 86_400)
+      const response = await fetch(`${other.gateway.url}/v1/r/${own.receiptId}/f/a`)
+      expect([response.status, await response.text()]).toEqual([200, 'old'])
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('AMB-62, FILE-30 is open to web pages', async () => {
+    const origin = 'https://page.example'
+    for (const url of [doors.link, doors.token]) {
+      const preflight = await fetch(url, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'PUT',
+          'access-control-request-headers': 'content-type,range',
+        },
+      })
+      expect(preflight.status).toBe(204)
+      expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+      expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET.*HEAD.*PUT.*DELETE/)
+      for (const name of ['Content-Type', 'Range', 'If-Range', 'If-None-Match']) {
+        expect(preflight.headers.get('access-control-allow-headers')).toContain(name)
+      }
+      const { headers } = await fetch(url, { headers: { origin } })
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-expose-headers')).toMatch(/ETag.*Accept-Ranges.*Content-Range/)
+    }
+  })
+})
+
+it('T-11 16 MiB come back byte for byte, whole and in parts', async () => {
+  const bytes = randomBytes(16 * 1_048_576)
+  await locker.put('large.bin', bytes, { contentType: 'application/octet-stream' })
+  const { token } = await doorsOf('large.bin')
+  const whole = new Uint8Array(await (await fetch(token)).arrayBuffer())
+  expect([whole.length, sha256(whole)]).toEqual([bytes.length, sha256(bytes)])
+  expect((await fetch(token, { method: 'HEAD' })).headers.get('etag')).toBe(`"sha256:${sha256(bytes)}"`)
+  const [start, end] = [2_345_678, 15_678_901]
+  const part = await fetch(token, { headers: { range: `bytes=${start}-${end}` } })
+  expect(sha256(new Uint8Array(await part.arrayBuffer()))).toBe(sha256(bytes.subarray(start, end + 1)))
+})

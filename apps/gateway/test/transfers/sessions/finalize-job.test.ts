@@ -1,0 +1,47 @@
+import type { FinalizedUpload } from '@svc/api/upload-sessions'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { openTestSession } from './sessions.ts'
+
+const SECRET = 'an internal secret for tests'.replaceAll(' ', '-')
+let house: LockerHouse
+let locker: TestLocker
+beforeAll(async () => {
+  house = await openLockerHouse({ INTERNAL_SECRET: SECRET })
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(() => house.close())
+
+const job = (body: unknown, secret = SECRET) =>
+  house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, { authorization: `Bearer ${secret}` })
+
+describe('the job that finalizes an upload', () => {
+  it('SESS-05 SHAPE-41 does what the endpoint does, and a partial session is no failure', async () => {
+    const session = await openTestSession(house, locker, { files: [{ filename: 'a' }, { filename: 'b' }] })
+    const { session_id } = session.opened
+    await session.raw(0, 'a')
+    const partial = await job({ session_id })
+    expect([partial.status, partial.body]).toEqual([200, (await session.finalize()).body])
+    expect(partial.body.status).toBe('partial')
+    await session.raw(0, 'b', { file: 1 })
+    expect((await job({ session_id })).body.status).toBe('complete')
+    expect((await job({ session_id })).body).toEqual((await session.finalize()).body)
+  })
+
+  it('T-26 SESS-05 is for internal callers, and says what cannot be done', async () => {
+    const session = await openTestSession(house, locker, { files: [{ filename: 'c' }] })
+    const { session_id, upload_token } = session.opened
+    expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')
+    expectRefusal(await job({ session_id }, upload_token), 401, 'INTERNAL_AUTH_REQUIRED')
+    expectRefusal(await job({ session_id: `us_${'0'.repeat(32)}` }), 404, 'SESSION_NOT_FOUND')
+    expectRefusal(await job({ session_id: "'; drop table files" }), 404, 'SESSION_NOT_FOUND')
+    expectRefusal(await job({}), 422, 'validation_error')
+    expectRefusal(await job({ session_id: 7 }), 422, 'validation_error')
+  })
+})

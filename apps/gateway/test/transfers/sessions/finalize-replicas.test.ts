@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { lockerRow } from '../../files/files.ts'
+import { listed, openTestSession, publicBytes, sha256 } from './sessions.ts'
+
+const partsOf = (bytes: Buffer, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+
+forEachDatabase('upload sessions at two gateways', (database) => {
+  let folder: string
+  let houses: [LockerHouse, LockerHouse]
+  let locker: TestLocker
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-shared-'))
+    houses = [await open(), await open()]
+  })
+  afterAll(async () => {
+    for (const house of houses) await house.close()
+    await rm(folder, { recursive: true })
+  })
+  beforeEach(async () => {
+    locker = await houses[0].locker(ed25519Identity())
+  })
+
+  const open = () =>
+    openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder, BASE_URL: 'https://gateway.example' })
+
+  it('SESS-03 finalized by ten at once, store one file and tell all the same', async () => {
+    const [first] = houses
+    const { db } = first.gateway.context.database
+    const kept = () => db.selectFrom('objects').select('state').where('state', '!=', 'released').execute()
+    const before = await kept()
+    const bytes = randomBytes(400_000)
+    const session = await openTestSession(first, locker, { files: [{ filename: 'joined' }, { filename: 'single' }] })
+    const at = (turn: number) => session.at(houses[turn % 2] as LockerHouse)
+    const sent = await Promise.all(partsOf(bytes, 50_000).map((part, i) => at(i).raw(i, part)))
+    expect(sent.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    await at(1).part(0, 'single', { file: 1 })
+
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => at(turn).finalize()))
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    for (const { body } of replies) expect(body).toEqual(replies[0]?.body)
+    expect(replies[0]?.body).toMatchObject({
+      status: 'complete',
+      files: [{ content_hash: `sha256:${sha256(bytes)}` }, { content_hash: `sha256:${sha256('single')}` }],
+    })
+    expect(await publicBytes(houses[1], locker, 'joined')).toEqual(bytes)
+    expect(await lockerRow(first, locker)).toMatchObject({
+      file_count: 2,
+      total_bytes: 400_006,
+      manifest_version: 2,
+    })
+    expect(await kept()).toEqual([...before, { state: 'held' }, { state: 'held' }])
+  })
+
+  it('SESS-02 the same parts sent to both are counted once', async () => {
+    const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a', size_bytes: 40 }] })
+    const sends = Array.from({ length: 24 }, (_, i) =>
+      session.at(houses[i % 2] as LockerHouse).raw(i % 4, String(i % 4).repeat(10)),
+    )
+    expect((await Promise.all(sends)).map(({ status }) => status)).toEqual(Array(24).fill(200))
+    expect((await session.status()).body.files).toMatchObject([{ parts: 4, received_bytes: 40 }])
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect(String(await publicBytes(houses[1], locker, 'a'))).toBe([0, 1, 2, 3].map((i) => `${i}`.repeat(10)).join(''))
+  })
+
+  it('SESS-02 SESS-03 parts that come while it is finalized are in the file or refused, never half', async () => {
+    const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a' }] })
+    for (const i of [0, 1, 2]) await session.raw(i, 'a'.repeat(100_000))
+    const replacements = [0, 1, 2].map((i) => session.at(houses[i % 2] as LockerHouse).raw(i, 'b'.repeat(50_000)))
+    const finalizing = session.at(houses[1]).finalize()
+    const taken = (await Promise.all(replacements)).filter(({ status }) => status === 200).length
+    await finalizing
+    const { body } = await session.finalize()
+    expect(body.status).toBe('complete')
+    const bytes = await publicBytes(houses[0], locker, 'a')
+    expect(await listed(locker, 'a')).toMatchObject({
+      size_bytes: bytes.length,
+      content_hash: `sha256:${sha256(bytes)}`,
+    })
+    const runs = String(bytes).match(/a{100000}|b{50000}/g) ?? []
+    expect(runs.join('')).toBe(String(bytes))
+    expect(runs.filter((run) => run.startsWith('b'))).toHaveLength(taken)
+  })
+
+  it('SESS-02 goes on after a restart', async () => {
+    const before = await open()
+    const session = await openTestSession(before, locker, { files: [{ filename: 'a' }] })
+    await session.raw(0, 'before ')
+    await session.part(2, ' end')
+    await before.close()
+
+    const after = await open()
+    onTestFinished(after.close)
+    const resumed = session.at(after)
+    expect((await resumed.status()).body.files).toMatchObject([{ parts: 2, received_bytes: 11, missing_parts: [1] }])
+    await resumed.raw(1, 'and after')
+    expect((await resumed.finalize()).body.status).toBe('complete')
+    expect(String(await publicBytes(after, locker, 'a'))).toBe('before and after end')
+  })
+})

@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { lockerRow } from '../../files/files.ts'
+import { listed, openTestSession, publicBytes, sha256 } from './sessions.ts'
+
+forEachDatabase('finalizing', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+  })
+  afterAll(() => house.close())
+  const newLocker = async () => {
+    locker = await house.locker(ed25519Identity())
+    return locker
+  }
+  const heldObjects = async () => {
+    const { db } = house.gateway.context.database
+    return (await db.selectFrom('objects').select('object_id').where('state', '=', 'held').execute()).length
+  }
+
+  describe('what is whole', () => {
+    it('SESS-02 SESS-03 parts may come out of order and all at once', async () => {
+      await newLocker()
+      const bytes = randomBytes(5000)
+      const session = await openTestSession(house, locker, { files: [{ filename: 'a' }] })
+      const order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
+      const replies = await Promise.all(
+        order.map((i) => session[i % 2 ? 'raw' : 'part'](i, bytes.subarray(i * 500, (i + 1) * 500))),
+      )
+      expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+      expect(Math.max(...replies.map(({ body }) => body.total_received_bytes))).toBe(5000)
+      expect((await session.finalize()).body).toMatchObject({
+        status: 'complete',
+        files: [{ ok: true, size_bytes: 5000, content_hash: `sha256:${sha256(bytes)}` }],
+      })
+      expect(await publicBytes(house, locker, 'a')).toEqual(bytes)
+    })
+
+    it('SESS-02 the same part from many at once is there once', async () => {
+      const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
+      const before = await heldObjects()
+      const replies = await Promise.all(Array.from({ length: 12 }, () => session.raw(0, 'same')))
+      expect(replies.map(({ status, body }) => [status, body.total_received_bytes])).toEqual(Array(12).fill([200, 4]))
+      expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 4 }])
+      expect(await heldObjects()).toBe(before + 1)
+    })
+
+    it('SESS-03 one part becomes the file without a copy', async () => {
+      const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
+      await session.raw(0, 'only')
+      const { db } = house.gateway.context.database
+      const part = await db
+        .selectFrom('upload_parts')
+        .select('object_id')
+        .where('session_id', '=', session.opened.session_id)
+        .executeTakeFirstOrThrow()
+      const before = await heldObjects()
+      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 4 }] })
+      const file = await db
+        .selectFrom('files')
+        .select('object_id')
+        .where('locker_id', '=', locker.lockerId)
+        .executeTakeFirstOrThrow()
+      expect(file.object_id).toBe(part.object_id)
+      expect(await heldObjects()).toBe(before)
+      expect(String(await publicBytes(house, locker, 'a'))).toBe('only')
+    })
+
+    it('SESS-03 of several parts nothing but the file stays', async () => {
+      const before = await heldObjects()
+      const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
+      for (const index of [0, 1, 2]) await session.raw(index, `part ${index}`)
+      await session.finalize()
+      expect(await heldObjects()).toBe(before + 1)
+      expect(String(await publicBytes(house, locker, 'a'))).toBe('part 0part 1part 2')
+    })
+
+    it('SESS-03 a file without bytes needs no part, or an empty one', async () => {
+      const files = [{ filename: 'declared', size_bytes: 0 }, { filename: 'sent' }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      await session.part(0, '', { file: 1 })
+      expect((await session.finalize()).body).toMatchObject({
+        status: 'complete',
+        files: [
+          { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` },
+          { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` },
+        ],
+      })
+      for (const { filename } of files) expect(await publicBytes(house, locker, filename)).toHaveLength(0)
+    })
+
+    it('AMB-24 replaces a file that is there, its type and its hash', async () => {
+      await newLocker()
+      const files = [{ filename: 'a', content_type: 'image/png' }]
+      for (const text of ['old', 'newer']) {
+        const session = await openTestSession(house, locker, { files })
+        await session.raw(0, text)
+        await session.finalize()
+      }
+      expect(await listed(locker, 'a')).toMatchObject({ size_bytes: 5, content_hash: `sha256:${sha256('newer')}` })
+      expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
+    })
+  })
+
+  describe('what is not whole', () => {
+    it('SHAPE-30 gaps are told, and can be filled', async () => {
+      const files = [{ filename: 'a' }, { filename: 'b' }, { filename: 'c' }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      for (const index of [1, 4, 6]) await session.raw(index, String(index))
+      await session.raw(0, 'b', { file: 1 })
+      const status = await session.status()
+      expect(status.body.files.map(({ missing_parts }) => missing_parts)).toEqual([[0, 2, 3, 5], [], []])
+
+      const early = await session.finalize()
+      expect(early.body).toMatchObject({
+        status: 'partial',
+        files: [
+          { filename: 'a', ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [0, 2, 3, 5] },
+          { filename: 'b', ok: true },
+          { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was sent' },
+        ],
+        viewer_url: expect.stringMatching(/\/f\/b$/),
+      })
+      for (const index of [0, 2, 3, 5]) await session.raw(index, String(index))
+      expectRefusal(await session.raw(1, 'b', { file: 1 }), 409, 'SESSION_CLOSED')
+      await session.part(0, 'c', { file: 2 })
+      expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
+      expect(String(await publicBytes(house, locker, 'a'))).toBe('0123456')
+    })
+
+    it('SHAPE-30 of very many gaps the first are told', async () => {
+      const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
+      await session.raw(99_999, 'last')
+      const [file] = (await session.status()).body.files
+      expect(file?.missing_parts).toEqual(Array.from({ length: 100 }, (_, i) => i))
+      expect((await session.finalize()).body).toMatchObject({ status: 'partial', files: [{ ok: false }] })
+    })
+
+    it('SESS-03 the declared size must be met', async () => {
+      const files = [{ filename: 'a', size_bytes: 5 }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      await session.raw(0, '123')
+      expect((await session.finalize()).body).toMatchObject({
+        status: 'partial',
+        files: [{ ok: false, error: 'CONTENT_NOT_FOUND', message: '3 of 5 bytes were sent' }],
+        viewer_url: null,
+      })
+      await session.raw(1, '45')
+      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 5 }] })
+    })
+
+    it('STATE-13 a session to which nothing was sent fails', async () => {
+      const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }, { filename: 'b' }] })
+      const { body } = await session.finalize()
+      expect(body).toMatchObject({ status: 'failed', files: [{ ok: false }, { ok: false }], viewer_url: null })
+      expectRefusal(await session.raw(0, 'late'), 409, 'SESSION_CLOSED')
+      expect((await session.finalize()).body).toEqual(body)
+    })
+  })
+
+  describe('what is not as promised', () => {
+    it.each([1, 3])('AMB-73 STATE-13 a hash that differs fails the session: %i parts', async (parts) => {
+      const bytes = 'abc'.repeat(parts)
+      const files = [{ filename: 'a', expected_hash: sha256('promised').toUpperCase() }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
+      const { status, body } = await session.finalize()
+      expect([status, body]).toEqual([
+        200,
+        {
+          session_id: session.opened.session_id,
+          status: 'failed',
+          files: [
+            {
+              file_id: 'f_0001',
+              filename: 'a',
+              ok: false,
+              error: 'HASH_MISMATCH',
+              message: `the bytes are sha256:${sha256(bytes)}, not sha256:${sha256('promised')}`,
+            },
+          ],
+          viewer_url: null,
+        },
+      ])
+      expect((await session.finalize()).body).toEqual(body)
+      expect((await session.status()).body).toMatchObject({ status: 'failed', files: [{ state: 'failed' }] })
+      expectRefusal(await session.raw(0, 'abc'), 409, 'SESSION_CLOSED')
+      expect(await listed(locker, 'a')).toBeUndefined()
+    })
+
+    it('STATE-13 beside files that are right, the wrong one can be sent again', async () => {
+      const files = [{ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      await session.raw(0, 'not right')
+      await session.raw(0, 'good', { file: 1 })
+      const first = await session.finalize()
+      expect(first.body).toMatchObject({
+        status: 'partial',
+        files: [
+          { ok: false, error: 'HASH_MISMATCH' },
+          { ok: true, size_bytes: 4 },
+        ],
+      })
+      expect((await session.finalize()).body).toEqual(first.body)
+      expect((await session.status()).body.files).toMatchObject([{ state: 'failed' }, { state: 'stored' }])
+      await session.raw(2, 't')
+      expect((await session.status()).body.files).toMatchObject([{ state: 'open' }, { state: 'stored' }])
+      expect((await session.finalize()).body.files).toMatchObject([{ error: 'CONTENT_NOT_FOUND' }, { ok: true }])
+      await session.raw(0, 'ri')
+      await session.raw(1, 'gh')
+      expect((await session.finalize()).body).toMatchObject({
+        status: 'complete',
+        files: [{ content_hash: `sha256:${sha256('right')}` }, { ok: true }],
+      })
+    })
+
+    it('STATE-13 waits for files that are still to come, also when the only whole one is wrong', async () => {
+      const files = [{ filename: 'wrong', expected_hash: sha256('right') }, { filename: 'later' }]
+      const session = await openTestSession(house, await newLocker(), { files })
+      await session.raw(0, 'not right')
+      expect((await session.finalize()).body.status).toBe('partial')
+      await session.raw(0, 'later', { file: 1 })
+      expect((await session.finalize()).body.status).toBe('partial')
+    })
+  })
+
+  it('STATE-13 a complete session stays as it is, whatever becomes of its files', async () => {
+    const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
+    await session.raw(0, 'a')
+    const { body } = await session.finalize()
+    const { manifest_version } = await lockerRow(house, locker)
+    expect((await session.finalize()).body).toEqual(body)
+    expect((await lockerRow(house, locker)).manifest_version).toBe(manifest_version)
+    await locker.call(['locker:write'], 'DELETE', '/files/a')
+    expect((await session.finalize()).body).toEqual(body)
+    expect(await listed(locker, 'a')).toBeUndefined()
+    expectRefusal(await session.part(0, 'b'), 409, 'SESSION_CLOSED')
+  })
+
+  it('SHAPE-29 the link is that of the first stored file, each part of its name encoded', async () => {
+    const filename = 'docs/ä #1?%2F.txt'
+    const files = [{ filename: 'missing' }, { filename }, { filename: 'other' }]
+    const session = await openTestSession(house, await newLocker(), { files })
+    await session.raw(0, 'text', { file: 1 })
+    await session.raw(0, 'other', { file: 2 })
+    const { viewer_url } = (await session.finalize()).body
+    const { http } = house.gateway.context.config
+    expect(viewer_url).toBe(`${http.baseUrl}/v1/r/${locker.receiptId}/f/docs/%C3%A4%20%231%3F%252F.txt`)
+    expect((await session.status()).body.viewer_url).toBe(viewer_url)
+    const response = await fetch((viewer_url as string).replace(http.baseUrl, house.gateway.url))
+    expect(await response.text()).toBe('text')
+  })
+})

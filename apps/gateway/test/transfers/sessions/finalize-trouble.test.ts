@@ -1,0 +1,234 @@
+import { mkdtemp, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLocalProvider } from '@svc/storage/local'
+import { ProviderError, type StorageProvider } from '@svc/storage/provider'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { lockerRow } from '../../files/files.ts'
+import { listed, openTestSession, publicBytes, sha256, type TestSession } from './sessions.ts'
+
+let folder: string
+let house: LockerHouse
+let locker: TestLocker
+/** What happens before the provider does anything; nothing, between tests. */
+let trouble: Partial<Record<'read' | 'write' | 'written', () => void | Promise<void>>> = {}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-trouble-'))
+  const local = await openLocalProvider({ folder })
+  const provider: StorageProvider = {
+    ...local,
+    async read(key, range) {
+      await trouble.read?.()
+      return local.read(key, range)
+    },
+    async write(id, bytes, about) {
+      await trouble.write?.()
+      const stored = await local.write(id, bytes, about)
+      await trouble.written?.()
+      return stored
+    },
+  }
+  house = await openLockerHouse({}, { providers: onlyProvider(provider) })
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(async () => {
+  await house.close()
+  await rm(folder, { recursive: true })
+})
+beforeEach(() => {
+  trouble = {}
+})
+
+const unavailable = () => {
+  throw new ProviderError('unavailable', new Error('unplugged'))
+}
+/** The first time only. */
+const once = (happens: () => void | Promise<void>) => {
+  let isFirst = true
+  return () => {
+    if (!isFirst) return
+    isFirst = false
+    return happens()
+  }
+}
+
+async function sessionOf(filename: string, texts: string[]): Promise<TestSession> {
+  const session = await openTestSession(house, locker, { files: [{ filename }] })
+  for (const [i, text] of texts.entries()) expect((await session.raw(i, text)).status).toBe(200)
+  return session
+}
+
+const parts = async ({ opened }: TestSession) => {
+  const { db } = house.gateway.context.database
+  return db
+    .selectFrom('upload_parts')
+    .selectAll()
+    .where('session_id', '=', opened.session_id)
+    .orderBy('part_index')
+    .execute()
+}
+const unfinished = () => {
+  const { db } = house.gateway.context.database
+  return db.selectFrom('objects').selectAll().where('state', '=', 'writing').execute()
+}
+const objectPath = (id: string) => join(folder, 'objects', id.slice(0, 2), id)
+
+describe('storage that fails', () => {
+  it.each([
+    ['before it writes', 'write'],
+    ['while it reads', 'read'],
+    ['after it wrote', 'written'],
+  ])('SESS-06 T-31 %s for a finalization, is told, and it can be done again', async (_, when) => {
+    const session = await sessionOf(when, ['one ', 'two ', 'three'])
+    trouble = { [when]: once(unavailable) }
+    const refused = await session.finalize()
+    expectRefusal(refused, 503, 'STORAGE_UNAVAILABLE')
+    expect(refused.body).toMatchObject({ details: { layer: 'provider' } })
+    expect(await listed(locker, when)).toBeUndefined()
+    expect((await session.status()).body).toMatchObject({ status: 'partial', files: [{ parts: 3, state: 'open' }] })
+
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect(String(await publicBytes(house, locker, when))).toBe('one two three')
+  })
+
+  it('SESS-03 after some files are stored, goes on with the others', async () => {
+    const files = [{ filename: 'first' }, { filename: 'second' }]
+    const session = await openTestSession(house, locker, { files })
+    for (const file of [0, 1]) for (const i of [0, 1]) await session.raw(i, `${file}${i}`, { file })
+    let writes = 0
+    trouble = { write: () => (++writes === 2 ? unavailable() : undefined) }
+    expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
+    expect((await session.status()).body.files).toMatchObject([{ state: 'stored' }, { state: 'open' }])
+    const before = await lockerRow(house, locker)
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect((await lockerRow(house, locker)).manifest_version).toBe(before.manifest_version + 1)
+  })
+
+  it('SESS-06 at a part, is told, and leaves nothing', async () => {
+    const session = await sessionOf('part', [])
+    trouble = { write: unavailable }
+    expectRefusal(await session.raw(0, 'x'), 503, 'STORAGE_UNAVAILABLE')
+    expectRefusal(await session.part(0, 'x'), 503, 'STORAGE_UNAVAILABLE')
+    trouble = {}
+    expect((await session.status()).body.files).toMatchObject([{ parts: 0, received_bytes: 0 }])
+  })
+})
+
+describe('parts that storage lost', () => {
+  it.each([
+    ['gone', (path: string) => unlink(path)],
+    ['cut short', (path: string) => truncate(path, 3)],
+    ['changed', (path: string) => writeFile(path, 'last!')],
+  ])('SHAPE-30 are missing again when they are %s, also the last', async (name, spoil) => {
+    const session = await sessionOf(name, ['first ', 'last.'])
+    await spoil(objectPath((await parts(session))[1]?.object_id as string))
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'partial',
+      files: [{ ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [1] }],
+    })
+    expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6, missing_parts: [1] }])
+    expect(await listed(locker, name)).toBeUndefined()
+    await session.raw(1, 'last.')
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect(String(await publicBytes(house, locker, name))).toBe('first last.')
+  })
+})
+
+describe('parts that change while they are put together', () => {
+  it('SESS-03 are put together anew', async () => {
+    const session = await sessionOf('changing', ['old ', 'end'])
+    const before = await unfinished()
+    trouble = { read: once(async () => void (await session.raw(0, 'newer '))) }
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'complete',
+      files: [{ content_hash: `sha256:${sha256('newer end')}` }],
+    })
+    expect(String(await publicBytes(house, locker, 'changing'))).toBe('newer end')
+    expect(await unfinished()).toEqual(before)
+  })
+
+  it('SESS-03 again and again are left for another time', async () => {
+    const session = await sessionOf('restless', ['old ', 'end'])
+    const before = await unfinished()
+    trouble = { read: async () => void (await session.raw(0, 'another ')) }
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'partial',
+      files: [{ ok: false, error: 'CONTENT_HASH_CHANGED' }],
+    })
+    trouble = {}
+    expect(await unfinished()).toEqual(before)
+    expect((await session.finalize()).body.status).toBe('complete')
+  })
+})
+
+describe('a gateway that died while it finalized', () => {
+  it('SESS-03 after its last file was stored, leaves nothing to be stored again', async () => {
+    const session = await sessionOf('between', ['one ', 'two'])
+    const { body } = await session.finalize()
+    const before = await lockerRow(house, locker)
+    const { db } = house.gateway.context.database
+    await db
+      .updateTable('upload_sessions')
+      .set({ status: 'partial', closed_at: null, lease_id: 'dead', lease_until: 0 })
+      .where('session_id', '=', session.opened.session_id)
+      .execute()
+    expect((await session.status()).body).toMatchObject({ status: 'partial', files: [{ state: 'stored' }] })
+    expect((await session.finalize()).body).toEqual(body)
+    expect(await lockerRow(house, locker)).toEqual(before)
+  })
+
+  const lease = async ({ opened }: TestSession, lease_id: string, seconds: number) => {
+    const lease_until = Math.floor(house.clock.now() / 1000) + seconds
+    const { db } = house.gateway.context.database
+    await db
+      .updateTable('upload_sessions')
+      .set({ lease_id, lease_until })
+      .where('session_id', '=', opened.session_id)
+      .execute()
+  }
+
+  const leaseOf = async ({ opened }: TestSession) => {
+    const { db } = house.gateway.context.database
+    const sessions = db.selectFrom('upload_sessions').select('lease_id')
+    return (await sessions.where('session_id', '=', opened.session_id).executeTakeFirst())?.lease_id
+  }
+
+  it('SESS-03 is waited for until its time is over', async () => {
+    const session = await sessionOf('died', ['one ', 'two'])
+    await lease(session, 'dead', 15)
+    const finalizing = session.finalize()
+    for (let i = 0; i < 10; i++) await session.status()
+    expect(await leaseOf(session)).toBe('dead')
+    house.clock.advance(16)
+    expect((await finalizing).body.status).toBe('complete')
+  })
+
+  it('SESS-03 and comes back too late stores nothing', async () => {
+    const session = await sessionOf('late', ['one ', 'two'])
+    const before = await lockerRow(house, locker)
+    let reads = 0
+    trouble = {
+      // Another takes over in the middle, and is done before the next look.
+      written: once(async () => {
+        await lease(session, 'another', -1)
+      }),
+      read: () => void reads++,
+    }
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect(reads).toBe(4)
+    expect(await lockerRow(house, locker)).toMatchObject({
+      manifest_version: before.manifest_version + 1,
+      file_count: before.file_count + 1,
+    })
+    expect(String(await publicBytes(house, locker, 'late'))).toBe('one two')
+  })
+})

@@ -1,0 +1,122 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sweepObjects } from '../../../src/files/objects.ts'
+import { sweepSessions } from '../../../src/transfers/sessions/sweep-sessions.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
+
+forEachDatabase('the end of an upload session', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+    locker = await house.locker(ed25519Identity())
+  })
+  afterAll(() => house.close())
+
+  const open = (...filenames: string[]) =>
+    openTestSession(house, locker, { files: filenames.map((filename) => ({ filename })), ttl_min: 10 })
+  const rows = async (table: 'upload_parts' | 'upload_session_files' | 'upload_sessions', { opened }: TestSession) => {
+    const { db } = house.gateway.context.database
+    return db.selectFrom(table).selectAll().where('session_id', '=', opened.session_id).execute()
+  }
+
+  it('STATE-13 comes by the clock: with nothing stored it failed', async () => {
+    const session = await open('a')
+    await session.raw(0, 'a')
+    house.clock.advance(599)
+    expect((await session.raw(1, 'b')).status).toBe(200)
+    house.clock.advance(1)
+    expectRefusal(await session.raw(2, 'c'), 409, 'SESSION_CLOSED')
+    expect((await session.status()).body).toMatchObject({ status: 'failed', files: [{ state: 'failed' }] })
+    const { body } = await session.finalize()
+    expect(body).toMatchObject({ status: 'failed', files: [{ ok: false, error: 'SESSION_CLOSED' }], viewer_url: null })
+    expect((await session.finalize()).body).toEqual(body)
+    expect(await rows('upload_parts', session)).toEqual([])
+  })
+
+  it('STATE-13 with some files stored it stays partial, for good', async () => {
+    const session = await open('stored', 'missing')
+    await session.raw(0, 'stored')
+    await session.raw(1, 'x', { file: 1 })
+    expect((await session.finalize()).body.status).toBe('partial')
+    house.clock.advance(600)
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'partial',
+      files: [{ ok: true }, { ok: false, error: 'SESSION_CLOSED' }],
+      viewer_url: expect.stringMatching(/\/f\/stored$/),
+    })
+    expectRefusal(await session.raw(0, 'x', { file: 1 }), 409, 'SESSION_CLOSED')
+    expect((await session.status()).body.status).toBe('partial')
+    expect(await rows('upload_parts', session)).toEqual([])
+    expect(String(await publicBytes(house, locker, 'stored'))).toBe('stored')
+  })
+
+  it('STATE-13 the sweep ends what nobody asks about, and lets its bytes go', async () => {
+    const session = await open('left')
+    const going = await openTestSession(house, locker, { files: [{ filename: 'going on' }] })
+    for (const index of [0, 1, 2]) await session.raw(index, 'bytes')
+    await going.raw(0, 'still ')
+    const objects = (await rows('upload_parts', session)) as { object_id: string }[]
+    house.clock.advance(600)
+    const { context } = house.gateway
+    await sweepSessions(context)
+    await sweepSessions(context)
+    expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
+    expect(await rows('upload_parts', session)).toEqual([])
+    house.clock.advance(3600)
+    await sweepObjects(context)
+    const provider = context.providers.named('gcs')
+    for (const { object_id } of objects) expect(await provider.stat({ id: object_id, ref: null })).toBeNull()
+
+    await going.raw(1, 'here')
+    expect((await going.finalize()).body.status).toBe('complete')
+    expect(String(await publicBytes(house, locker, 'going on'))).toBe('still here')
+  })
+
+  it('STATE-13 the sweep leaves alone what is just being finalized, until that is given up', async () => {
+    const session = await open('leased')
+    const { context } = house.gateway
+    house.clock.advance(600)
+    const lease = { lease_id: 'somebody', lease_until: Math.floor(house.clock.now() / 1000) + 15 }
+    await context.database.db
+      .updateTable('upload_sessions')
+      .set(lease)
+      .where('session_id', '=', session.opened.session_id)
+      .execute()
+    await sweepSessions(context)
+    expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'partial', closed_at: null }])
+    house.clock.advance(16)
+    await sweepSessions(context)
+    expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
+  })
+
+  it('SESS-04 a session tells what became of it for a month, and its files stay', async () => {
+    const session = await open('kept')
+    await session.raw(0, 'kept')
+    await session.finalize()
+    const { context } = house.gateway
+    house.clock.advance(29 * 86_400)
+    await sweepSessions(context)
+    expect((await session.status()).body.status).toBe('complete')
+    house.clock.advance(2 * 86_400)
+    await sweepSessions(context)
+    expectRefusal(await session.status(), 404, 'SESSION_NOT_FOUND')
+    expect(await rows('upload_session_files', session)).toEqual([])
+    await sweepObjects(context)
+    expect(String(await publicBytes(house, locker, 'kept'))).toBe('kept')
+  })
+
+  it('STATE-13 many sessions are swept at once', async () => {
+    const sessions = await Promise.all(Array.from({ length: 120 }, (_, i) => open(`many ${i}`)))
+    house.clock.advance(600)
+    await sweepSessions(house.gateway.context)
+    for (const session of sessions) expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
+  })
+})

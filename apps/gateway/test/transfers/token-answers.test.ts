@@ -1,0 +1,94 @@
+import { createLog } from '@svc/http-service/log'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFile, errorOf, type FileUrls, leftovers, tokenOf } from './transfers.ts'
+
+let house: LockerHouse
+let locker: TestLocker
+let urls: FileUrls
+let logged = ''
+
+beforeAll(async () => {
+  const write = (line: string) => {
+    logged += line
+  }
+  house = await openLockerHouse({}, { log: createLog('debug', { write, writeSoon: write, flush: () => {} }) })
+  locker = await house.locker(ed25519Identity())
+})
+
+beforeEach(async () => {
+  await locker.put('a.txt', 'hello')
+  urls = await createFile(house, locker, 'a.txt')
+})
+
+afterAll(() => house.close())
+
+describe('every answer of a short URL', () => {
+  it('T-07, FILE-31 stays in no cache and goes out in no Referer; an error says what to do next', async () => {
+    const garbage = `${house.gateway.url}/f/AAAA`
+    const headers = { 'content-type': 'text/plain' }
+    for (const [url, method] of [
+      [urls.download, 'GET'],
+      [urls.download, 'HEAD'],
+      [urls.upload, 'PUT'],
+      [garbage, 'GET'],
+      [garbage, 'PUT'],
+      [garbage, 'DELETE'],
+      [`${urls.upload}?proxy=1&proxy=2`, 'PUT'],
+      [urls.remove, 'DELETE'],
+      [urls.download, 'GET'],
+    ] as const) {
+      const { status, headers: got } = await fetch(url, { method, headers })
+      const policy = [got.get('cache-control'), got.get('referrer-policy'), got.get('access-control-allow-origin')]
+      expect([method, status, ...policy]).toEqual([method, status, 'private, no-store', 'no-referrer', '*'])
+    }
+    for (const [url, method] of [
+      [garbage, 'PATCH'],
+      [`${house.gateway.url}/f/%zz`, 'GET'],
+      [`${house.gateway.url}/f/`, 'GET'],
+    ] as const) {
+      const { headers: got } = await fetch(url, { method })
+      expect([got.get('cache-control'), got.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
+    }
+    const { details } = (await (await fetch(garbage)).json()) as { details: Record<string, string> }
+    expect(details).toEqual({
+      layer: 'gateway',
+      recovery_hint: expect.any(String),
+      next_best_method: expect.stringContaining('/v1/lockers/'),
+    })
+  })
+
+  it('T-12, T-31 leaves no token and no path of ours in a log or an error', async () => {
+    const tokens = Object.values(urls).map(tokenOf)
+    const secrets = [...tokens, house.gateway.context.config.storage.localFolder]
+    const bodies: string[] = []
+    for (const url of Object.values(urls).flatMap((url) => [`${url}A`, url])) {
+      for (const method of ['GET', 'PUT', 'POST', 'DELETE']) {
+        const response = await fetch(`${url}?proxy=1&secret=${tokens[0]}`, { method })
+        bodies.push(await response.text())
+      }
+    }
+    expect(bodies.join()).toContain('SHORT_URL_INVALID')
+    expect(logged).toContain('/f/:token')
+    for (const secret of secrets) expect([logged, ...bodies].some((text) => text.includes(secret))).toBe(false)
+  })
+})
+
+describe('DELETE', () => {
+  it('AMB-67, FILE-16 removes the file and its bytes, once', async () => {
+    await locker.put('passing.txt', 'bye')
+    const { remove, download } = await createFile(house, locker, 'passing.txt')
+    const before = await leftovers(house.gateway)
+    const removed = await fetch(remove, { method: 'DELETE' })
+    expect([removed.status, await removed.json()]).toEqual([
+      200,
+      { ok: true, locker_id: locker.lockerId, filename: 'passing.txt', deleted: true, bytes_removed: true },
+    ])
+    const after = await leftovers(house.gateway)
+    expect([before.held.length - after.held.length, before.onDisk.length - after.onDisk.length]).toEqual([1, 1])
+    expect(await errorOf(await fetch(remove, { method: 'DELETE' }))).toEqual([404, 'FILE_NOT_FOUND'])
+    expect(await errorOf(await fetch(download))).toEqual([404, 'FILE_NOT_FOUND'])
+    const list = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
+    expect(list.body.files.map(({ filename }) => filename)).not.toContain('passing.txt')
+  })
+})

@@ -1,0 +1,100 @@
+// For tests: the URLs of one file, tokens of every kind, and what uploads leave behind.
+
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { toBase64Url } from '@svc/protocol/bytes'
+import { canonicalBytes, type Json } from '@svc/protocol/canonical'
+import type { Ed25519Signer } from '@svc/protocol/keys'
+import { expect, onTestFinished } from 'vitest'
+import type { FileRow } from '../../src/db/schema.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
+
+export interface FileUrls {
+  upload: string
+  download: string
+  remove: string
+}
+
+/** Names a file, as its owner; the URLs are those of the gateway that runs. */
+export async function createFile(
+  { gateway }: LockerHouse,
+  locker: TestLocker,
+  filename: string,
+  { contentType = 'text/plain', ...more }: { contentType?: string; expected_hash?: string; ttl_min?: number } = {},
+): Promise<FileUrls> {
+  const request = { filename, content_type: contentType, ...more }
+  const made = await locker.call<Record<string, string>>(['locker:write'], 'POST', '/files', request)
+  expect(made.status, JSON.stringify(made.body)).toBe(200)
+  const here = (url: string | undefined) => gateway.url + new URL(url as string).pathname
+  return {
+    upload: here(made.body.upload_url),
+    download: here(made.body.download_url),
+    remove: here(made.body.delete_url),
+  }
+}
+
+export function tokenOf(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1)
+}
+
+export function put(url: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'PUT',
+    body,
+    headers: { 'content-type': 'text/plain', ...headers },
+    redirect: 'manual',
+    duplex: 'half',
+  } as RequestInit)
+}
+
+export async function errorOf(response: Response): Promise<[number, string]> {
+  return [response.status, ((await response.json()) as { error: string }).error]
+}
+
+/** The file's row as it is kept. */
+export async function rowOf({ gateway }: LockerHouse, locker: TestLocker, filename: string): Promise<FileRow> {
+  return gateway.context.database.db
+    .selectFrom('files')
+    .selectAll()
+    .where('locker_id', '=', locker.lockerId)
+    .where('filename', '=', filename)
+    .executeTakeFirstOrThrow()
+}
+
+/** Objects by state, as the book has them, and what lies on the disk. */
+export async function leftovers({ context }: Gateway) {
+  const rows = await context.database.db.selectFrom('objects').select(['object_id', 'state']).execute()
+  const ids = (state: string) => rows.filter((row) => row.state === state).map((row) => row.object_id)
+  const folder = context.config.storage.localFolder
+  const onDisk = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
+  return {
+    writing: ids('writing'),
+    held: ids('held'),
+    released: ids('released'),
+    incoming: await readdir(join(folder, 'incoming')),
+    onDisk: onDisk.filter((entry) => entry.isFile()).map((entry) => entry.name),
+  }
+}
+
+/** A token with any payload, signed. */
+export function signPayload(payload: Json, signer: Ed25519Signer): string {
+  const bytes = canonicalBytes(payload)
+  return toBase64Url(Buffer.concat([bytes, signer.sign(bytes)]))
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** A connection over which an upload is written by hand; gone after the test. */
+export function rawUpload(url: string, headers: string[], ...bytes: (string | Uint8Array)[]): Socket {
+  const { port, host, pathname, search } = new URL(url)
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+  socket.write([`PUT ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...headers, '', ''].join('\r\n'))
+  for (const piece of bytes) socket.write(piece)
+  onTestFinished(() => void socket.destroy())
+  return socket
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sweepObjects } from '../../src/files/objects.ts'
+import { ed25519Identity, houseOf, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.ts'
+
+const MEBIBYTE = 1_048_576
+
+forEachDatabase('uploads at the same time', (database) => {
+  let folder: string
+  /** Two gateways on one database and one folder. */
+  let house: LockerHouse
+  let other: LockerHouse
+  let locker: TestLocker
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
+    const shared = { DATABASE_URL: database.url, STORAGE_DIR: folder, SHORT_URL_KEY: randomBytes(32).toString('hex') }
+    house = await openLockerHouse(shared)
+    other = houseOf(await startTestGateway(shared, { now: house.clock.now }), house.clock)
+    locker = await house.locker(ed25519Identity())
+  })
+
+  afterAll(async () => {
+    await other.close()
+    await house.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
+
+  it('AMB-24 of one file: it ends as one of them, whole, and lets go of all others', async () => {
+    const { upload, download } = await createFile(house, locker, 'contended.bin')
+    const before = await leftovers(house.gateway)
+    const bodies = Array.from({ length: 20 }, (_, i) => randomBytes(100_000 + i))
+    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, upload), body)))
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
+    const winner = sha256(new Uint8Array(await (await fetch(download)).arrayBuffer()))
+    expect(bodies.map(sha256)).toContain(winner)
+    const after = await leftovers(house.gateway)
+    expect([after.writing, after.incoming]).toEqual([[], []])
+    expect(after.held.length - before.held.length).toBe(1)
+    expect(after.released.length - before.released.length).toBe(19)
+    expect(after.held).toContain((await rowOf(house, locker, 'contended.bin')).object_id)
+
+    house.clock.advance(3600)
+    while ((await sweepObjects(house.gateway.context)) > 0);
+    const swept = await leftovers(house.gateway)
+    expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
+  })
+
+  it('AMB-24 confirmed while others come: what is recorded is true of the bytes', async () => {
+    const { upload, download } = await createFile(house, locker, 'confirmed.bin')
+    await put(upload, 'first')
+    const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'confirmed.bin' })
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, i) => {
+        await put(at(i % 2 ? house : other, upload), `body ${i}`)
+        await house.send('POST', `/v1/files/confirm?${query}`)
+      }),
+    )
+    await house.send('POST', `/v1/files/confirm?${query}`)
+    const { content_hash, size_bytes } = await rowOf(house, locker, 'confirmed.bin')
+    const bytes = await (await fetch(download)).text()
+    expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
+  })
+
+  it('AMB-24 of a file that is being read: the reader gets the old bytes, whole', async () => {
+    const old = randomBytes(16 * MEBIBYTE)
+    const { upload, download } = await createFile(house, locker, 'read.bin')
+    expect((await put(upload, old)).status).toBe(200)
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+    get(at(other, download), resolve)
+    const reading = await promise
+    expect(reading.statusCode).toBe(200)
+    expect((await put(upload, 'new')).status).toBe(200)
+    expect(await (await fetch(at(other, download))).text()).toBe('new')
+    expect(sha256(await buffer(reading))).toBe(sha256(old))
+  })
+
+  it('AMB-24 of a file that is read and deleted: the reader gets the bytes, whole', async () => {
+    const bytes = randomBytes(16 * MEBIBYTE)
+    const { upload, download, remove } = await createFile(house, locker, 'deleted.bin')
+    await put(upload, bytes)
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+    get(at(other, download), resolve)
+    const reading = await promise
+    expect((await fetch(at(house, remove), { method: 'DELETE' })).status).toBe(200)
+    expect(await errorOf(await fetch(at(other, download)))).toEqual([404, 'FILE_NOT_FOUND'])
+    expect(sha256(await buffer(reading))).toBe(sha256(bytes))
+  })
+
+  it('AMB-24 and deletions: every upload is kept or refused, and nothing is left of the refused', async () => {
+    const { upload, remove } = await createFile(house, locker, 'fought-over.bin')
+    const uploads = Array.from({ length: 10 }, (_, i) => put(at(i % 2 ? house : other, upload), randomBytes(300_000)))
+    const removal = fetch(at(other, remove), { method: 'DELETE' })
+    const statuses = (await Promise.all(uploads)).map(({ status }) => status)
+    expect((await removal).status).toBe(200)
+    expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])
+    const rows = await house.gateway.context.database.db.selectFrom('files').select('object_id').execute()
+    const after = await leftovers(house.gateway)
+    expect([after.writing, after.incoming]).toEqual([[], []])
+    expect(after.held.toSorted()).toEqual(rows.flatMap(({ object_id }) => object_id ?? []).toSorted())
+  })
+
+  it('SHORT-03 a URL of one gateway works at the other', async () => {
+    const { upload, download } = await createFile(house, locker, 'shared.txt')
+    expect((await put(at(other, upload), 'hello')).status).toBe(200)
+    expect(await (await fetch(at(house, download))).text()).toBe('hello')
+  })
+})

@@ -1,0 +1,271 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
+
+const MAX = 200_000
+const WHAT_NEXT = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
+
+let house: LockerHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  house = await openLockerHouse({ MAX_UPLOAD_BYTES: String(MAX) })
+  locker = await house.locker(ed25519Identity())
+})
+
+afterAll(() => house.close())
+
+const textOf = async (url: string) => (await fetch(url)).text()
+
+/** Refused, with the file and the storage as they were. */
+async function expectNothingChanged(filename: string, attempt: () => Promise<Response>, status: number, error: string) {
+  const [rowBefore, before] = [await rowOf(house, locker, filename), await leftovers(house.gateway)]
+  const response = await attempt()
+  const body = (await response.json()) as { error: string; details: unknown }
+  expect([response.status, body.error]).toEqual([status, error])
+  expect(body.details).toMatchObject(WHAT_NEXT)
+  expect(await rowOf(house, locker, filename)).toEqual(rowBefore)
+  expect(await leftovers(house.gateway)).toEqual(before)
+  return body
+}
+
+describe('an upload', () => {
+  it('SHORT-11, AMB-24 is kept, and waits for its confirmation', async () => {
+    const { upload, download } = await createFile(house, locker, 'first.txt')
+    const response = await put(upload, 'hello')
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { ok: true, locker_id: locker.lockerId, filename: 'first.txt', size_bytes: 5, status: 'awaiting_bytes' },
+    ])
+    expect(response.headers.get('cache-control')).toBe('private, no-store')
+    expect(await rowOf(house, locker, 'first.txt')).toMatchObject({ content_hash: null, size_bytes: null })
+    expect(await textOf(download)).toBe('hello')
+  })
+
+  it('SHORT-05 may be sent again with the same URL; the last one stays', async () => {
+    const { upload, download } = await createFile(house, locker, 'again.txt')
+    for (const text of ['one', 'two', '']) {
+      expect((await put(upload, text)).status).toBe(200)
+      expect(await textOf(download)).toBe(text)
+    }
+  })
+
+  it('AMB-24 over confirmed bytes clears what was recorded of them', async () => {
+    await locker.put('confirmed.txt', 'hello')
+    const { object_id, content_hash } = await rowOf(house, locker, 'confirmed.txt')
+    expect(content_hash).toBe(`sha256:${sha256('hello')}`)
+    const { upload, download } = await createFile(house, locker, 'confirmed.txt')
+    expect((await rowOf(house, locker, 'confirmed.txt')).content_hash).toBe(content_hash)
+    await put(upload, 'other')
+    expect(await rowOf(house, locker, 'confirmed.txt')).toMatchObject({ content_hash: null, hash_recorded_at: null })
+    expect((await leftovers(house.gateway)).released).toContain(object_id)
+    expect((await fetch(download)).headers.get('etag')).toBeNull()
+  })
+
+  it('AMB-24, FILE-09 a new type counts from the next upload on', async () => {
+    await locker.put('typed.txt', 'hello')
+    const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: 'application/pdf' })
+    expect((await fetch(download)).headers.get('content-type')).toBe('text/plain')
+    expect(await errorOf(await put(upload, 'pdf', { 'content-type': 'text/plain' }))).toEqual([
+      403,
+      'CONTENT_TYPE_MISMATCH',
+    ])
+    expect((await put(upload, 'pdf', { 'content-type': 'application/pdf' })).status).toBe(200)
+    expect((await fetch(download)).headers.get('content-type')).toBe('application/pdf')
+  })
+
+  it('SHORT-11 may come in chunks, of unknown length', async () => {
+    const { upload, download } = await createFile(house, locker, 'chunked.txt')
+    const pieces = new ReadableStream({
+      start(controller) {
+        for (const piece of ['one ', 'two ', 'three']) controller.enqueue(new TextEncoder().encode(piece))
+        controller.close()
+      },
+    })
+    expect((await put(upload, pieces)).status).toBe(200)
+    expect(await textOf(download)).toBe('one two three')
+  })
+
+  it('T-11 may be slow', async () => {
+    const { upload, download } = await createFile(house, locker, 'slow.txt')
+    const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 5'])
+    for (const letter of 'slow') {
+      socket.write(letter)
+      // Until the gateway has it: by another request.
+      await fetch(`${house.gateway.url}/health`)
+    }
+    expect(await errorOf(await fetch(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    socket.write('!')
+    await once(socket, 'data')
+    expect(await textOf(download)).toBe('slow!')
+  })
+
+  it('SHORT-11 is taken byte for byte: nothing is decoded, JSON and forms included', async () => {
+    const bytes = Uint8Array.from({ length: 1024 }, (_, i) => i % 256)
+    for (const contentType of [
+      'application/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
+      const { upload, download } = await createFile(house, locker, 'raw', { contentType })
+      expect((await put(upload, bytes, { 'content-type': contentType })).status).toBe(200)
+      expect(new Uint8Array(await (await fetch(download)).arrayBuffer())).toEqual(bytes)
+    }
+  })
+
+  it('FILE-30 from a web page needs nothing but its preflight', async () => {
+    const { upload } = await createFile(house, locker, 'page.txt')
+    const response = await put(upload, 'hello', { origin: 'https://page.example' })
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+    const refused = await put(`${upload}A`, 'hello', { origin: 'https://page.example' })
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, '*'])
+  })
+})
+
+describe('the type of an upload', () => {
+  it.each([
+    ['text/plain; charset=utf-8', 'Text/Plain;charset="UTF-8"'],
+    ['text/plain', 'TEXT/PLAIN'],
+    ['application/vnd.a+json; v=1', 'application/vnd.a+json;v="1"'],
+  ])('SHORT-06 %s may be written %s', async (contentType, sent) => {
+    const { upload } = await createFile(house, locker, 'spelled', { contentType })
+    expect((await put(upload, 'x', { 'content-type': sent })).status).toBe(200)
+    expect((await rowOf(house, locker, 'spelled')).content_type).toBe(contentType)
+  })
+
+  it.each([
+    'text/html',
+    'text/plain; charset=utf-8',
+    'text/plain, text/html',
+    'text/plainx',
+    'text',
+    'text/',
+    '/',
+    '*/*',
+    ';',
+    'text/plain;',
+    'text/plain; x',
+    '"text/plain"',
+    'multipart/form-data; boundary=x',
+    'é/x',
+    'a/b'.repeat(2000),
+  ])('SHORT-06, ERR-16, T-30 %j is not text/plain: 403', async (sent) => {
+    await createFile(house, locker, 'locked.txt')
+    const { upload } = await createFile(house, locker, 'locked.txt')
+    const body = await expectNothingChanged(
+      'locked.txt',
+      () => put(upload, 'x', { 'content-type': Buffer.from(sent).toString('latin1') }),
+      403,
+      'CONTENT_TYPE_MISMATCH',
+    )
+    expect(body).toMatchObject({ details: { expected: 'text/plain' } })
+  })
+
+  it('SHORT-06 none, or an empty one, is not the locked one', async () => {
+    const { upload } = await createFile(house, locker, 'locked.txt')
+    for (const headers of [{}, { 'content-type': '' }] as Record<string, string>[]) {
+      const request = httpRequest(upload, { method: 'PUT', headers })
+      request.end('x')
+      const [response] = await once(request, 'response')
+      expect(response.statusCode).toBe(403)
+      response.resume()
+    }
+  })
+
+  it('SHORT-07, SHORT-06 matters only where the token is right', async () => {
+    const { upload } = await createFile(house, locker, 'locked.txt')
+    expect(await errorOf(await put(`${upload}A`, 'x', { 'content-type': 'garbage' }))).toEqual([
+      403,
+      'SHORT_URL_INVALID',
+    ])
+  })
+})
+
+describe('headers an upload must not have', () => {
+  it.each(['gzip', 'GZIP', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip', 'aws-chunked', 'x'])(
+    'T-11 Content-Encoding: %s is 415',
+    async (encoding) => {
+      const { upload } = await createFile(house, locker, 'encoded.txt')
+      const headers = { 'content-encoding': encoding }
+      await expectNothingChanged('encoded.txt', () => put(upload, 'x', headers), 415, 'unsupported_encoding')
+    },
+  )
+
+  it('T-11 identity is none, and a compressed transfer is one', async () => {
+    const { upload } = await createFile(house, locker, 'encoded.txt')
+    expect((await put(upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
+    const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'gzip, chunked' }
+    const request = httpRequest(upload, { method: 'PUT', headers })
+    request.end('x')
+    const [response] = await once(request, 'response')
+    expect(response.statusCode).toBe(415)
+    response.resume()
+  })
+
+  it('SHORT-11 Content-Range is 422: a part would be taken for the whole', async () => {
+    const { upload } = await createFile(house, locker, 'ranged.txt')
+    const body = await expectNothingChanged(
+      'ranged.txt',
+      () => put(upload, 'x', { 'content-range': 'bytes 0-0/10' }),
+      422,
+      'validation_error',
+    )
+    expect(body).toMatchObject({ detail: [{ loc: ['header', 'Content-Range'] }] })
+  })
+
+  it('T-11 a length of two minds is no request', async () => {
+    const { upload } = await createFile(house, locker, 'lengths.txt')
+    for (const headers of [
+      ['Content-Length: 1', 'Content-Length: 2'],
+      ['Content-Length: 1', 'Transfer-Encoding: chunked'],
+      ['Content-Length: -1'],
+      ['Content-Length: 0x10'],
+      ['Content-Length: 99999999999999999999999'],
+    ]) {
+      const socket = rawUpload(upload, ['Content-Type: text/plain', ...headers], 'x')
+      const [answer] = await once(socket, 'data')
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|13) /)
+    }
+    expect((await rowOf(house, locker, 'lengths.txt')).object_id).toBeNull()
+  })
+})
+
+describe('the size of an upload', () => {
+  it('AMB-47 is 413 beyond the limit, told before or found out', async () => {
+    const { upload } = await createFile(house, locker, 'large.bin')
+    const tooMuch = new Uint8Array(MAX + 1)
+    const stream = () => new Blob([tooMuch]).stream()
+    await expectNothingChanged('large.bin', () => put(upload, tooMuch), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingChanged('large.bin', () => put(upload, stream()), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingChanged('large.bin', () => put(`${upload}?proxy=1`, stream()), 413, 'UPLOAD_TOO_LARGE')
+  })
+
+  it('AMB-47 is answered before anything is sent, where the client waits for it', async () => {
+    const { upload } = await createFile(house, locker, 'large.bin')
+    const socket = rawUpload(upload, ['Content-Type: text/plain', `Content-Length: ${5 * 1024 ** 4}`])
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 413 .*UPLOAD_TOO_LARGE/s)
+  })
+
+  it('AMB-47 may reach the limit', async () => {
+    const { upload } = await createFile(house, locker, 'full.bin')
+    expect(await (await put(upload, new Uint8Array(MAX))).json()).toMatchObject({ size_bytes: MAX })
+    expect(await (await put(upload, new Blob([new Uint8Array(MAX)]).stream())).json()).toMatchObject({
+      size_bytes: MAX,
+    })
+  })
+
+  it('AMB-47 does not keep a client that sends much too much from its answer', async () => {
+    const { upload } = await createFile(house, locker, 'large.bin')
+    for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
+      const request = httpRequest(upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })
+      request.on('error', () => {})
+      for (let i = 0; i < 63; i++) request.write(Buffer.alloc(1_048_576))
+      const [response] = await once(request, 'response')
+      expect(response.statusCode).toBe(413)
+      request.destroy()
+    }
+    await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
+  })
+})

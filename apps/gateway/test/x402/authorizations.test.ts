@@ -1,0 +1,123 @@
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { connectAs } from '@svc/devnet/evm-chain/dev-client'
+import { honestly, withBody } from '@svc/devnet/lying-node'
+import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { expectError } from '../purchases/market.ts'
+import { encoded, PRICE, show, treasuryUsdc } from './shop.ts'
+import { expectPending, openTroubledShop, SEND, TAKEN, type TroubledShop } from './trouble.ts'
+
+let shop: TroubledShop
+beforeAll(async () => {
+  shop = await openTroubledShop()
+})
+afterEach(() => shop.calm())
+afterAll(() => shop.stop())
+
+describe('an authorization of the EVM chain', () => {
+  const token = TOKENS.USDC.address
+  const abi = parseAbi([
+    'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+    'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  ])
+  interface Signed {
+    signature: Hex
+    authorization: Record<'value' | 'validAfter' | 'validBefore', string> & { from: Address; to: Address; nonce: Hex }
+  }
+  const stranger = () => connectAs(DEV_PAYERS[3]!, shop.chains.evm.url)
+  const signature = (text: Hex) => {
+    const { r, s, yParity } = parseSignature(text)
+    return [27 + yParity, r, s] as const
+  }
+
+  /** Does something else just before the payment is sent. */
+  function beforeSending(work: () => Promise<unknown>) {
+    let first = true
+    shop.nodes.evm.behave(async (asked) => {
+      if (asked.method === SEND.evm && first) {
+        first = false
+        await work()
+      }
+      return honestly(asked)
+    })
+  }
+
+  it('that a stranger uses first pays all the same', async () => {
+    const before = await treasuryUsdc('evm', shop.chains)
+    const { text, payload } = await shop.sign('evm')
+    const signed = payload.payload as unknown as Signed
+    const { from, to, value, validAfter, validBefore, nonce } = signed.authorization
+    let theirs: Hex | undefined
+    beforeSending(async () => {
+      const amounts = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
+      const args = [from, to, ...amounts, nonce, ...signature(signed.signature)] as const
+      theirs = await stranger().writeContract({ address: token, abi, functionName: 'transferWithAuthorization', args })
+    })
+    const { status, body } = await show(shop.gateway.url, text)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: from.toLowerCase() })
+    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  it('that its payer cancels in between pays nothing, and another pays the same quote', async () => {
+    const before = await treasuryUsdc('evm', shop.chains)
+    const { text, payload } = await shop.sign('evm')
+    const { from, nonce } = (payload.payload as unknown as Signed).authorization
+    const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: token }
+    const types = { CancelAuthorization: ['authorizer:address', 'nonce:bytes32'].map(field) }
+    const message = { authorizer: from, nonce }
+    const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
+    const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
+    beforeSending(() =>
+      stranger().writeContract({
+        address: token,
+        abi,
+        functionName: 'cancelAuthorization',
+        args: [from, nonce, ...signature(cancel)],
+      }),
+    )
+    expectError(await show(shop.gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    expect((await show(shop.gateway.url, await shop.signAgain('evm', payload))).status).toBe(200)
+    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  it('is sent anew when somebody else with our key took the number of the transaction', async () => {
+    const before = await treasuryUsdc('evm', shop.chains)
+    const { text } = await shop.sign('evm')
+    beforeSending(takeNumber)
+    expect((await show(shop.gateway.url, text)).status).toBe(200)
+    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  it('is sent anew when the transaction was lost, and its number taken since', async () => {
+    const before = await treasuryUsdc('evm', shop.chains)
+    const { text } = await shop.sign('evm')
+    shop.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
+    expectPending(await show(shop.gateway.url, text))
+    shop.calm()
+    await takeNumber()
+    expect((await show(shop.gateway.url, text)).status).toBe(200)
+    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  it('pays one quote only, also when it is shown for two at once', async () => {
+    const before = await treasuryUsdc('evm', shop.chains)
+    const [first, second] = await Promise.all([shop.sign('evm'), shop.sign('evm')])
+    const moved = encoded({ ...first.payload, accepted: second.payload.accepted })
+    const replies = await Promise.all([show(shop.gateway.url, first.text), show(shop.gateway.url, moved)])
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
+    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  function takeNumber() {
+    const facilitator = connectAs(DEV_PAYERS.at(-1)!, shop.chains.evm.url)
+    return facilitator.sendTransaction({ to: DEV_PAYERS[3]!.address, value: 1n })
+  }
+})
+
+function field(text: string) {
+  const [name, type] = text.split(':') as [string, string]
+  return { name, type }
+}

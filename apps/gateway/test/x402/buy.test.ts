@@ -1,0 +1,174 @@
+import type { Confirmation } from '@svc/api/purchases'
+import type { X402Quote } from '@svc/api/x402'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { legOf, shopOf } from '../purchases/market.ts'
+import {
+  buyWith,
+  encoded,
+  FAMILIES,
+  legOn,
+  openX402Shop,
+  PRICE,
+  post,
+  responseIn,
+  show,
+  signFor,
+  treasuryUsdc,
+  WALLETS,
+  walletOn,
+  type X402Shop,
+} from './shop.ts'
+
+let shop: X402Shop
+beforeAll(async () => {
+  shop = await openX402Shop()
+})
+afterAll(() => shop.stop())
+
+describe('the quote', () => {
+  it('has legs that the exact scheme can pay, and names what it is for', async () => {
+    const { status, body } = await post<X402Quote>(shop.url, { units: 3, provider: 'mongodb', tags: ['cat'] })
+    expect(status).toBe(402)
+    const { pay_req_id } = body.extensions.svc.info
+    expect(body.accepts.map(({ network, extra }) => [network.split(':')[0], extra.name])).toEqual([
+      ['solana', 'USDC'],
+      ['solana', 'USDT'],
+      ['eip155', 'USDC'],
+    ])
+    expect(legOn('primary', body)).toEqual({
+      scheme: 'exact',
+      network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+      amount: '375000',
+      asset: MINTS.USDC.mint,
+      payTo: TREASURY.address,
+      maxTimeoutSeconds: 300,
+      extra: {
+        name: 'USDC',
+        decimals: 6,
+        human_amount: '0.375',
+        pay_req_id,
+        quote_schema: 'svc_quote_v4',
+        memo: pay_req_id,
+        feePayer: FAUCET.address,
+        token_account: await tokenAccountOf(TREASURY.address, 'USDC'),
+      },
+    })
+    expect(legOn('evm', body).extra).toMatchObject({ name: 'USDC', version: '2', pay_req_id })
+    expect(body.resource.url).toMatch(/\/v1\/x402\/storage$/)
+    expect(body.extensions.svc).toMatchObject({
+      price_summary: { units: 3, provider: 'mongodb' },
+      terms: { file_limit: 3000, environment: 'development' },
+      tags: ['cat'],
+    })
+    expect(body.extensions.svc.instructions.steps[0]).toContain('do not send real funds')
+  })
+})
+
+describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family) => {
+  it('SHAPE-06 buys in one call; the receipt is the wallet’s, and the chain agrees with it', async () => {
+    const before = await treasuryUsdc(family, shop.chains)
+    const response = await buyWith(await walletOn(family, shop.chains), shop.url)
+    const body = (await response.json()) as Confirmation
+    expect(response.status, JSON.stringify(body)).toBe(200)
+    const { receipt, receipt_id } = body
+    expect(body).toMatchObject({ ok: true, idempotent: false, paid_raw: String(PRICE), pay_asset: 'USDC' })
+    expect(receipt).toMatchObject({ units: 1, payer_pubkey: WALLETS[family], received_raw: String(PRICE) })
+    expect(responseIn(response.headers)).toEqual({
+      success: true,
+      transaction: receipt.tx_hash,
+      network: family === 'evm' ? 'eip155:143' : 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+      payer: WALLETS[family],
+    })
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before + PRICE)
+    const check = await shopOf(shop.gateway).get<{ verified: boolean }>(`/v1/receipts/${receipt_id}/verify-payment`)
+    expect(check.body.verified).toBe(true)
+  })
+
+  it('T-16 a signature shown again gives the same receipt and moves nothing', async () => {
+    const { text } = await signFor(await walletOn(family, shop.chains), shop.url)
+    const first = await show(shop.url, text)
+    expect(first.status, JSON.stringify(first.body)).toBe(200)
+    const before = await treasuryUsdc(family, shop.chains)
+    const second = await show(shop.url, text)
+    expect(second.body).toEqual({ ...first.body, idempotent: true })
+    expect(responseIn(second.headers)).toEqual(responseIn(first.headers))
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before)
+  })
+
+  it('T-16 a signature shown twenty times at once is one transfer and one receipt', async () => {
+    const { text } = await signFor(await walletOn(family, shop.chains), shop.url)
+    const before = await treasuryUsdc(family, shop.chains)
+    const replies = await Promise.all(Array.from({ length: 20 }, () => show(shop.url, text)))
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
+    expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before + PRICE)
+  })
+
+  it('T-16 two signatures for one quote are one payment, at once or one after the other', async () => {
+    const client = await walletOn(family, shop.chains)
+    const other = await walletOn(family, shop.chains, 2)
+    const first = await signFor(client, shop.url)
+    const required = { x402Version: 2, resource: first.quote.resource, accepts: first.payload.accepted }
+    const again = { ...required, accepts: [first.payload.accepted] }
+    const second = encoded(await other.createPaymentPayload(again))
+    const before = await treasuryUsdc(family, shop.chains)
+    const replies = await Promise.all([show(shop.url, first.text), show(shop.url, second)])
+    replies.push(await show(shop.url, second), await show(shop.url, first.text))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before + PRICE)
+  })
+
+  it('many buyers at once all get theirs', async () => {
+    const client = await walletOn(family, shop.chains)
+    const before = await treasuryUsdc(family, shop.chains)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => buyWith(client, shop.url)))
+    const bodies = (await Promise.all(responses.map((response) => response.json()))) as Confirmation[]
+    expect(new Set(bodies.map(({ receipt_id }) => receipt_id)).size).toBe(8)
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before + 8n * PRICE)
+  })
+
+  it('PAY-06 under an Idempotency-Key the whole call can be repeated: one receipt, one payment', async () => {
+    const client = await walletOn(family, shop.chains)
+    const key = { 'idempotency-key': `${family}-purchase` }
+    const first = (await (await buyWith(client, shop.url, { units: 1 }, key)).json()) as Confirmation
+    const before = await treasuryUsdc(family, shop.chains)
+    const again = await buyWith(client, shop.url, { units: 1 }, key)
+    expect(again.status).toBe(200)
+    expect(await again.json()).toEqual({ ...first, idempotent: true })
+    expect(responseIn(again.headers).transaction).toBe(first.receipt.tx_hash)
+    expect(await treasuryUsdc(family, shop.chains)).toBe(before)
+    expect((await post(shop.url, { units: 2 }, key)).status).toBe(409)
+  })
+
+  it('T-02 the payment names its quote: nobody can confirm it for his own', async () => {
+    const plain = shopOf(shop.gateway)
+    const thief = await plain.quote({ units: 1 })
+    const bought = await buyWith(await walletOn(family, shop.chains), shop.url)
+    const { receipt } = (await bought.json()) as Confirmation
+    const leg = legOf(thief, 'USDC', receipt.network)
+    const claim = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: 'USDC' }
+    const { status, body } = await plain.confirm(claim, receipt.tx_hash)
+    expect([status, body]).toMatchObject([402, { details: { reason: 'names_another_quote' } }])
+  })
+})
+
+it('AMB-76 a buyer waits until the chain is sure', async () => {
+  const chains = await startLocalChains()
+  const gateway = await startTestGateway(chains.variables)
+  const response = await buyWith(await walletOn('primary', chains), gateway.url)
+  expect(await response.json()).toMatchObject({ ok: true, idempotent: false })
+  await gateway.stop()
+  await chains.stop()
+})
+
+it('a wallet that prefers USDT pays in USDT', async () => {
+  const client = await walletOn('primary', shop.chains)
+  client.registerPolicy((_version, legs) => legs.filter(({ asset }) => asset === MINTS.USDT.mint))
+  const response = await buyWith(client, shop.url)
+  expect(await response.json()).toMatchObject({ ok: true, pay_asset: 'USDT' })
+})

@@ -1,0 +1,49 @@
+import type { Confirmation } from '@svc/api/purchases'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Gateway } from '../../src/gateway.ts'
+import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+
+let chains: LocalChains
+let database: FreshDatabase
+let gateways: Gateway[]
+beforeAll(async () => {
+  chains = await startLocalChains({ finalAtOnce: true })
+  database = await createFreshDatabase('postgres')
+  const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url })
+  gateways = [await start(), await start()]
+})
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop()
+  await database.drop()
+  await chains.stop()
+})
+
+const urlOf = (turn: number) => gateways[turn % gateways.length]!.url
+
+describe.each(FAMILIES)('two gateways with one database and the same keys, on the %s chain', (family) => {
+  it('T-16 shown the same signature by many at once, move it once and write one receipt', async () => {
+    const { text } = await signFor(await walletOn(family, chains), urlOf(0))
+    const before = await treasuryUsdc(family, chains)
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, turn) => show(urlOf(turn), text)))
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
+    expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
+    expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
+  })
+
+  it('do not get into each other’s way', async () => {
+    const client = await walletOn(family, chains)
+    const before = await treasuryUsdc(family, chains)
+    const responses = await Promise.all(Array.from({ length: 8 }, (_, turn) => buyWith(client, urlOf(turn))))
+    const bodies = (await Promise.all(responses.map((response) => response.json()))) as Confirmation[]
+    expect(
+      responses.map(({ status }) => status),
+      JSON.stringify(bodies),
+    ).toEqual(Array(8).fill(200))
+    expect(new Set(bodies.map(({ receipt }) => receipt.tx_hash)).size).toBe(8)
+    expect((await treasuryUsdc(family, chains)) - before).toBe(8n * PRICE)
+  })
+})

@@ -1,0 +1,128 @@
+// Calls that a client takes back while they run: notifications/cancelled.
+
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { seedLocker } from '@svc/testbed/seed-lockers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+let node: TestProxy
+let server: TestServer
+beforeAll(async () => {
+  shop = await openShop()
+  node = await startProxy(shop.market.chains.primary.url)
+  server = await shop.start('memory', 'solana', { SVC_GATEWAY: shop.market.proxy.url, SVC_PRIMARY_RPC: node.url })
+})
+afterAll(async () => {
+  await shop.close()
+  await node.stop()
+})
+afterEach(() => {
+  shop.market.proxy.behave()
+  node.behave()
+})
+
+const requests = () => shop.market.proxy.seen.length + node.seen.length
+
+/** Cancels a call when it makes such a request, which nobody answers; what the server says of it then. */
+async function cancelAt(pattern: RegExp, name: string, input: object): Promise<string> {
+  const controller = new AbortController()
+  const before = server.log()
+  for (const proxy of [shop.market.proxy, node])
+    proxy.always(pattern, () => {
+      controller.abort('the user has changed his mind')
+      return { stall: 'request' }
+    })
+  const call = server.client.callTool({ name, arguments: { ...input } }, undefined, { signal: controller.signal })
+  await expect(call).rejects.toThrow('changed his mind')
+  const ended = () => new RegExp(`svc-mcp: ${name}: (\\S+)\n$`).exec(server.log().slice(before.length))?.[1]
+  await expect.poll(ended).toBeDefined()
+  shop.market.proxy.behave()
+  node.behave()
+  return ended()!
+}
+
+describe('a purchase', () => {
+  it.each([
+    ['while the price is asked for', /storage\/request/],
+    ['while it is looked for among those paid before', /storage\/confirm/],
+    ['while the wallet is looked into', /getTokenAccountBalance/],
+    ['while it is signed', /getLatestBlockhash/],
+    ['when it is signed, and not noted', /simulateTransaction/],
+  ])('T-16 cancelled %s leaves nothing, and the same call buys', async (_, pattern) => {
+    const before = await shop.market.treasury('USDC')
+    const intent = `cancelled at ${pattern.source}`
+    expect(await cancelAt(pattern, 'buy', { units: 1, intent })).toMatch(/^(cancelled|not_paid)$/)
+    const after = requests()
+    expect(await server.call('purchase_status', { intent })).toMatchObject({ state: 'unknown', payments: [] })
+    expect((await server.call('purchase_status')).purchases).not.toContainEqual(expect.objectContaining({ intent }))
+    expect(requests()).toBe(after)
+    expect(await server.call('buy', { units: 1, intent })).toMatchObject({ new_payment: true, intent })
+    expect((await shop.market.treasury('USDC')) - before).toBe(250_000n)
+  })
+
+  it.each([
+    ['while it is sent', /sendTransaction/, 'payment_uncertain'],
+    ['while the receipt is asked for', /signed_provision/, 'paid_but_unfinished'],
+  ])('T-16 cancelled %s is gone on with, and paid once', async (_, pattern, code) => {
+    const before = await shop.market.treasury('USDC')
+    const order = { units: 1, intent: `cancelled at ${pattern.source}` }
+    expect(await cancelAt(pattern, 'buy', order)).toBe(code)
+    const { purchases } = await server.call('purchase_status')
+    expect(purchases).toContainEqual(expect.objectContaining({ intent: order.intent, usd: '0.25' }))
+    expect(await server.call('buy', order)).toMatchObject({ new_payment: false })
+    expect((await shop.market.treasury('USDC')) - before).toBe(250_000n)
+  })
+
+  it('that waits for another of its intent is not begun once it is cancelled', async () => {
+    const order = { units: 1, intent: 'one behind the other' }
+    const controller = new AbortController()
+    shop.market.proxy.plan(/storage\/request/, {
+      lie(quote) {
+        controller.abort('no more')
+        return quote
+      },
+    })
+    const first = server.call('buy', order)
+    const second = server.client.callTool({ name: 'buy', arguments: order }, undefined, { signal: controller.signal })
+    await expect(second).rejects.toThrow('no more')
+    expect(await first).toMatchObject({ new_payment: true })
+    await expect.poll(server.log).toMatch(/buy: done\nsvc-mcp: buy: cancelled\n$/)
+  })
+})
+
+describe('an upload', () => {
+  it('that is cancelled leaves the file that was there, and is done by the same call', async () => {
+    const { receipt_id } = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })
+    const large = randomBytes(9 * 1024 * 1024)
+    await writeFile(join(shop.desk.root, 'small'), 'as it was')
+    await writeFile(join(shop.desk.root, 'large'), large)
+    const put = { receipt_id, filename: 'kept', path: 'large' }
+    await server.call('put_file', { ...put, path: 'small' })
+    for (const pattern of [/upload-sessions$/, /parts/, /finalize/])
+      expect(await cancelAt(pattern, 'put_file', put), pattern.source).toBe('cancelled')
+    const { public_url } = await server.call('get_link', { receipt_id, filename: 'kept' })
+    expect(await (await fetch(String(public_url))).text()).toBe('as it was')
+    expect(await server.call('put_file', put)).toMatchObject({ stored: true, size_bytes: large.length })
+    expect(Buffer.from(await (await fetch(String(public_url))).arrayBuffer()).equals(large)).toBe(true)
+  })
+})
+
+describe('other calls', () => {
+  const receipt_id = `rcpt_${'0'.repeat(32)}`
+
+  it.each([
+    ['quote', { units: 1 }],
+    ['list_files', { receipt_id }],
+    ['get_link', { receipt_id, filename: 'x' }],
+    ['attest', { receipt_id }],
+    ['verify', { receipt_id }],
+  ])('%s stops', async (name, input) => {
+    expect(await cancelAt(/v1|storage/, name, input)).toBe('cancelled')
+  })
+})

@@ -1,0 +1,192 @@
+// For tests: the server as a process of its own, and the MCP SDK's client that speaks to it.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { createCalls } from '../src/calls.ts'
+import { createContext } from '../src/context.ts'
+import { createLog } from '../src/log.ts'
+import { createServer } from '../src/server.ts'
+import { readSettings } from '../src/settings.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** `memory` is within the process of the test, where time can be held. */
+export type TransportName = 'stdio' | 'http' | 'memory'
+export type Variables = Record<string, string>
+
+/** A folder of the test's own, with a root for files in it. */
+export interface Desk {
+  folder: string
+  root: string
+  /** Writes a key file as wallets do, and gives its path. */
+  keyFile(name: string, text: string): Promise<string>
+  remove(): Promise<void>
+}
+
+export async function openDesk(): Promise<Desk> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-mcp-'))
+  const root = await mkdtemp(join(folder, 'root-'))
+  return {
+    folder,
+    root,
+    async keyFile(name, text) {
+      const path = join(folder, name)
+      await writeFile(path, text, { mode: 0o600 })
+      return path
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Not all of our own environment: the test runner sets variables of its own, BASE_URL among them. */
+export function environment(desk: Desk, variables: Variables): Variables {
+  const { PATH = '' } = process.env
+  const { folder, root } = desk
+  return { PATH, HOME: folder, SVC_MCP_ROOT: root, SVC_MCP_STATE: join(folder, 'state'), ...variables }
+}
+
+export interface TestServer {
+  client: Client
+  /** What the process wrote to stderr so far. */
+  log(): string
+  /** Fails the test where the tool fails. */
+  call(name: string, input?: object, meta?: object): Promise<Record<string, unknown>>
+  /** The whole result, whatever it says. */
+  ask(name: string, input?: object, meta?: object): Promise<CallToolResult>
+  stop(): Promise<void>
+}
+
+export async function startServer(
+  transport: TransportName,
+  desk: Desk,
+  variables: Variables,
+  now?: () => number,
+): Promise<TestServer> {
+  const env = environment(desk, variables)
+  if (transport === 'memory') return inMemory(env, desk.folder, now)
+  return transport === 'stdio' ? overStdio(env) : overHttp(env)
+}
+
+/** A server that can be killed. */
+export function startProcess(desk: Desk, variables: Variables): Promise<TestServer & { pid: number }> {
+  return overStdio(environment(desk, variables))
+}
+
+async function inMemory(env: Variables, folder: string, now?: () => number): Promise<TestServer> {
+  let lines = ''
+  const log = createLog({
+    write: (line: string) => {
+      lines += line
+    },
+  })
+  const context = await createContext(readSettings(env, folder), {
+    warn: log,
+    wait: async () => {},
+    ...(now && { now }),
+  })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  await createServer({ context, calls: createCalls(), log }).connect(there)
+  const client = await connected(here)
+  return { ...speaking(client), log: () => lines, stop: () => client.close() }
+}
+
+async function overStdio(env: Variables): Promise<TestServer & { pid: number }> {
+  const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN], env, stderr: 'pipe' })
+  let log = ''
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    log += chunk
+  })
+  const client = await connected(transport)
+  const pid = transport.pid as number // it is connected
+  return { ...speaking(client), pid, log: () => log, stop: () => client.close() }
+}
+
+async function overHttp(env: Variables): Promise<TestServer> {
+  const server = await spawnHttp(env)
+  const client = await connected(new StreamableHTTPClientTransport(new URL(server.url)) as Transport)
+  return {
+    ...speaking(client),
+    log: server.log,
+    async stop() {
+      await client.close()
+      await server.stop()
+    },
+  }
+}
+
+export interface HttpProcess {
+  url: string
+  child: ChildProcess
+  log(): string
+  stop(): Promise<void>
+}
+
+/** `svc-mcp --http 0`, once it listens. */
+export async function spawnHttp(env: Variables, ...args: string[]): Promise<HttpProcess> {
+  const child = spawn(process.execPath, [MAIN, '--http', '0', ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let log = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk
+      const found = /listening at (\S+)/.exec(log)?.[1]
+      if (found) resolve(found)
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${log}`)))
+  })
+  return {
+    url,
+    child,
+    log: () => log,
+    async stop() {
+      if (child.exitCode !== null) return
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+async function connected(transport: Transport): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+  // From here on the client holds structured answers against the schemas that were listed.
+  await client.listTools()
+  return client
+}
+
+function speaking(client: Client): Pick<TestServer, 'client' | 'ask' | 'call'> {
+  const ask = async (name: string, input: object = {}, meta?: object) =>
+    (await client.callTool({
+      name,
+      arguments: { ...input },
+      ...(meta && { _meta: { ...meta } }),
+    })) as CallToolResult
+  return {
+    client,
+    ask,
+    async call(name, input, meta) {
+      const result = await ask(name, input, meta)
+      if (result.isError) throw new Error(`${name}: ${textOf(result)}`)
+      return result.structuredContent as Record<string, unknown>
+    },
+  }
+}
+
+export function textOf({ content }: CallToolResult): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+}
+
+/** The code of a refusal. */
+export function codeOf(result: CallToolResult): string | undefined {
+  return (result._meta?.['svc/error'] as { code: string } | undefined)?.code
+}

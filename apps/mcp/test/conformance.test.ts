@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
+
+/** Scenarios that ask for what this server does not offer. Any other has to pass. */
+const NOT_OURS: Record<string, string> = {
+  'completion-complete': 'nothing to complete: no prompts, no resource templates',
+  'logging-set-level': 'logs go to stderr, not to the client',
+  'json-schema-2020-12': 'wants a tool of its own',
+  'tools-call-simple-text': 'wants a tool of its own',
+  'tools-call-image': 'wants a tool of its own; no tool returns images',
+  'tools-call-audio': 'wants a tool of its own; no tool returns audio',
+  'tools-call-embedded-resource': 'wants a tool of its own',
+  'tools-call-mixed-content': 'wants a tool of its own',
+  'tools-call-with-logging': 'wants a tool of its own',
+  'tools-call-error': 'wants a tool of its own',
+  'tools-call-with-progress': 'wants a tool of its own',
+  'tools-call-sampling': 'no tool asks the client’s model',
+  'tools-call-elicitation': 'no tool asks the user',
+  'elicitation-sep1034-defaults': 'no tool asks the user',
+  'elicitation-sep1330-enums': 'no tool asks the user',
+  'resources-read-text': 'wants a resource of its own',
+  'resources-read-binary': 'wants a resource of its own',
+  'resources-templates-read': 'no resource templates',
+  'resources-subscribe': 'resources do not change by themselves',
+  'resources-unsubscribe': 'resources do not change by themselves',
+  'prompts-list': 'no prompts',
+  'prompts-get-simple': 'no prompts',
+  'prompts-get-with-args': 'no prompts',
+  'prompts-get-embedded-resource': 'no prompts',
+  'prompts-get-with-image': 'no prompts',
+}
+
+const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
+const RUNNER = join(dirname(PACKAGE), 'dist/index.js')
+const run = promisify(execFile)
+
+let desk: Desk
+let server: HttpProcess
+beforeAll(async () => {
+  desk = await openDesk()
+  server = await spawnHttp(environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' }))
+})
+afterAll(async () => {
+  await server.stop()
+  await desk.remove()
+})
+
+const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: { PATH: process.env.PATH } })
+
+it('MCP conformance: every server scenario passes but those that ask for what is not offered', async () => {
+  const { stdout: list } = await conformance('list', '--server')
+  const known = [...list.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1] as string)
+  expect(Object.keys(NOT_OURS).filter((name) => !known.includes(name))).toEqual([])
+  const { stdout } = await conformance('server', '--url', server.url, '--suite', 'all').catch((error) => error)
+  const results = [...String(stdout).matchAll(/^([✓✗]) (\S+): \d+ passed, (\d+) failed/gm)]
+  const failed = results.filter(([, , , failures]) => failures !== '0').map(([, , name]) => name)
+  expect(results.map(([, , name]) => name).sort(), stdout).toEqual(known.sort())
+  expect(failed.sort(), stdout).toEqual(Object.keys(NOT_OURS).sort())
+})

@@ -1,0 +1,147 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { lockerOf } from '@svc/sdk/lockers/locker'
+import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, type TestServer, textOf } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+const run = promisify(execFile)
+
+let shop: Shop
+let server: TestServer
+let receipt_id: string
+beforeAll(async () => {
+  shop = await openShop()
+  const { root, folder } = shop.desk
+  const { SVC_WALLET } = await shop.variables('solana')
+  await copyFile(SVC_WALLET!, join(root, 'wallet.json'))
+  execFileSync('chmod', ['600', join(root, 'wallet.json')])
+  server = await shop.start('memory', 'solana', { SVC_WALLET: join(root, 'wallet.json') })
+  receipt_id = (await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })).receipt_id
+
+  await writeFile(join(folder, 'outside.txt'), 'not for you')
+  await mkdir(join(root, 'inner/.git'), { recursive: true })
+  await writeFile(join(root, 'inner/.git/config'), 'do not tell')
+  await writeFile(join(root, 'inner/plain.txt'), 'fine')
+  await writeFile(join(root, '.env'), 'do not tell')
+  await symlink(join(folder, 'outside.txt'), join(root, 'link.txt'))
+  await symlink(folder, join(root, 'up'))
+  await symlink(join(root, '.env'), join(root, 'env.txt'))
+  await symlink(join(root, 'wallet.json'), join(root, 'key.txt'))
+  await symlink(join(root, 'inner/plain.txt'), join(root, 'good.txt'))
+  await symlink('loop', join(root, 'loop'))
+  execFileSync('mkfifo', [join(root, 'pipe')])
+})
+afterAll(() => shop.close())
+
+const put = (input: object) => server.ask('put_file', { receipt_id, filename: 'x', ...input })
+
+describe('paths', () => {
+  it.each([
+    ['../outside.txt', 'path_outside_root'],
+    ['inner/../../outside.txt', 'path_outside_root'],
+    ['/etc/passwd', 'path_outside_root'],
+    ['/no/such/file', 'path_outside_root'],
+    ['link.txt', 'path_outside_root'],
+    ['up/outside.txt', 'path_outside_root'],
+    ['good.txt\0.png', 'path_outside_root'],
+    ['.env', 'path_hidden'],
+    ['inner/.git/config', 'path_hidden'],
+    ['env.txt', 'path_hidden'],
+    ['wallet.json', 'path_hidden'],
+    ['key.txt', 'path_hidden'],
+    ['missing.txt', 'path_unreadable'],
+    ['loop', 'path_unreadable'],
+    ['inner', 'not_a_file'],
+    ['pipe', 'not_a_file'],
+  ])('%j is not read: %s', async (path, code) => {
+    for (const result of [await put({ path }), await server.ask('verify', { path })]) {
+      expect(codeOf(result)).toBe(code)
+      expect(textOf(result)).not.toContain('do not tell')
+    }
+  })
+
+  it('a link that stays below the root is followed', async () => {
+    expect((await put({ path: 'good.txt' })).structuredContent).toMatchObject({ stored: true, size_bytes: 4 })
+  })
+
+  it('names that a locker does not take are refused', async () => {
+    for (const filename of ['../x', '/x', 'a/../b', '.hidden', 'a\u0000b'])
+      expect(codeOf(await put({ filename, path: 'good.txt' })), filename).toMatch(/bad_arguments|validation_error/)
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    'http://example.com/x',
+    'file:///etc/passwd',
+    'https://user:secret@example.com/x',
+    'https://localhost/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://[::ffff:127.0.0.1]/x',
+    'https://169.254.169.254/latest/meta-data',
+    'https://0x7f000001/x',
+    'ftp://example.com',
+    'not an address',
+  ])('T-08 %s is not fetched', async (url) => {
+    expect(codeOf(await put({ url }))).toMatch(/bad_url|validation_error/)
+    expect(codeOf(await server.ask('verify', { url }))).toBe('bad_url')
+  })
+
+  it('path and url together are refused', async () => {
+    expect(codeOf(await put({ path: 'good.txt', url: 'https://example.com/' }))).toBe('bad_arguments')
+  })
+})
+
+describe('uploads by somebody else', () => {
+  it('gives a URL and commands that a shell runs as they are, whatever the name', async () => {
+    const filename = "it's $(touch pwned) `x`.txt"
+    const { upload, stored } = await server.call('put_file', { receipt_id, filename })
+    expect(stored).toBe(false)
+    const { commands } = upload as { commands: string[] }
+    const script = commands.join('\n').replace('FILE', 'good.txt')
+    await run('sh', ['-e', '-c', script], { cwd: shop.desk.root })
+    const { files } = await server.call('list_files', { receipt_id })
+    expect(files).toContainEqual(expect.objectContaining({ filename, status: 'confirmed', size_bytes: 4 }))
+  })
+})
+
+describe('lockers of others', () => {
+  it('cannot be read or written', async () => {
+    const other = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[1]!.address })
+    for (const [name, input] of [
+      ['put_file', { filename: 'x', path: 'good.txt' }],
+      ['list_files', {}],
+      ['get_link', { filename: 'x' }],
+      ['attest', {}],
+    ] as const)
+      expect(codeOf(await server.ask(name, { receipt_id: other.receipt_id, ...input })), name).toMatch(
+        /SIGNATURE_INVALID|OWNER_REQUIRED/,
+      )
+  })
+})
+
+describe('long lists', () => {
+  it('come in pages, each file once', async () => {
+    const { context } = shop.market.gateway
+    const { receipt_id } = await seedLocker(context, { owner: DEMO_PAYERS[0]!.address })
+    await seedFiles(context, lockerOf(receipt_id).locker_id, 2500)
+    const names: string[] = []
+    let cursor: string | undefined
+    let pages = 0
+    do {
+      const page = await server.call('list_files', { receipt_id, limit: 1000, ...(cursor && { cursor }) })
+      names.push(...(page.files as { filename: string }[]).map(({ filename }) => filename))
+      cursor = page.next_cursor as string | undefined
+      pages++
+    } while (cursor)
+    expect(pages).toBe(3)
+    expect(new Set(names).size).toBe(2500)
+    expect(((await server.call('list_files', { receipt_id })).files as unknown[]).length).toBe(100)
+  })
+})

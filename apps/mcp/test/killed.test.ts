@@ -1,0 +1,71 @@
+// The server is killed wherever a purchase leaves another state behind, and started again: the same call goes on.
+
+import { startProxy } from '@svc/devnet/tampering-proxy'
+import { inParallel } from '@svc/sdk/files/in-parallel'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startProcess } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop.close())
+
+interface Ending {
+  when: string
+  /** The last request, which of its kind it is, and whether gateway or chain still get it. */
+  request: RegExp
+  count?: number
+  stall: 'request' | 'answer'
+}
+
+const ENDINGS: readonly Ending[] = [
+  { when: 'nothing is done', request: /storage\/request/, stall: 'request' },
+  { when: 'there is a quote', request: /storage\/confirm/, stall: 'request' },
+  { when: 'the payment is counted', request: /getLatestBlockhash/, stall: 'request' },
+  { when: 'it is signed and noted', request: /getEpochInfo/, stall: 'request' },
+  { when: 'it is sent', request: /sendTransaction/, stall: 'answer' },
+  { when: 'it has landed', request: /storage\/confirm/, count: 2, stall: 'request' },
+  { when: 'there is a receipt', request: /storage\/confirm/, count: 2, stall: 'answer' },
+  { when: 'the receipt is noted', request: /signed_provision/, stall: 'request' },
+  { when: 'the locker is open', request: /signed_provision/, stall: 'answer' },
+]
+
+/** The transaction that paid. */
+async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promise<string> {
+  const { gateway, chains } = shop.market
+  const proxies = [await startProxy(gateway.url), await startProxy(chains.primary.url)] as const
+  const [front, node] = proxies
+  const variables = { ...(await shop.variables('solana')), SVC_GATEWAY: front.url, SVC_PRIMARY_RPC: node.url }
+  const order = { units: 1, intent: `killed when ${when}` }
+  const killed = await startProcess(shop.desk, variables)
+  let seen = 0
+  for (const proxy of proxies)
+    proxy.always(request, () => {
+      if (++seen !== count) return null
+      process.kill(killed.pid, 'SIGKILL')
+      return { stall }
+    })
+  await expect(killed.ask('buy', order), when).rejects.toThrow('Connection closed')
+  for (const proxy of proxies) proxy.behave()
+  const again = await shop.start('memory', 'solana', variables)
+  const { tx } = await again.call('buy', order)
+  const { intent } = order
+  expect(await again.call('purchase_status', { intent }), when).toMatchObject({ state: 'complete', payments: [{ tx }] })
+  for (const proxy of proxies) await proxy.stop()
+  return String(tx)
+}
+
+// Nine processes are started, which takes a busy machine its time.
+const timeout = 90_000
+
+it('PAY-55 a purchase whose server is killed, wherever that is, and started again is paid once', {
+  timeout,
+}, async () => {
+  const before = await shop.market.treasury('USDC')
+  const txs = new Set<string>()
+  await inParallel(ENDINGS, 3, async (ending) => void txs.add(await buyAfterKill(ending)))
+  expect(txs.size).toBe(ENDINGS.length)
+  expect((await shop.market.treasury('USDC')) - before).toBe(250_000n * BigInt(ENDINGS.length))
+})

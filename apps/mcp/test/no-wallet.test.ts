@@ -1,0 +1,74 @@
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { x402Client } from '@x402/core/client'
+import type { PaymentRequired } from '@x402/core/types'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { codeOf, type TestServer } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+let server: TestServer
+beforeAll(async () => {
+  shop = await openShop()
+  server = await shop.start('memory', null)
+})
+afterAll(() => shop.close())
+
+const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
+const payer = new x402Client().register('eip155:143', new ExactEvmScheme(account))
+
+it('SHAPE-06 buy answers with the offer in the form of x402 for MCP, and nothing is paid', async () => {
+  const before = await shop.market.treasury('USDC on EVM')
+  const result = await server.ask('buy', { units: 1 })
+  expect(result.isError).toBe(true)
+  expect(result.structuredContent).toMatchObject({ x402Version: 2, accepts: expect.any(Array) })
+  expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(result.structuredContent) }])
+  expect(await shop.market.treasury('USDC on EVM')).toBe(before)
+})
+
+it('a stock x402 client signs the offer, sends it with the call, and gets a receipt; again, the same one', async () => {
+  const { structuredContent } = await server.ask('buy', { units: 1 })
+  const payment = await payer.createPaymentPayload(structuredContent as unknown as PaymentRequired)
+  const before = await shop.market.treasury('USDC on EVM')
+  const paid = await server.ask('buy', { units: 1 }, { 'x402/payment': payment })
+  const bought = paid.structuredContent as Record<string, unknown>
+  expect(bought).toMatchObject({ new_payment: true, locker_id: null, payer: account.address.toLowerCase() })
+  expect(paid._meta?.['x402/payment-response']).toMatchObject({ success: true, transaction: bought.tx })
+  expect((await shop.market.treasury('USDC on EVM')) - before).toBe(250_000n)
+  const again = await server.call('buy', { units: 1 }, { 'x402/payment': payment })
+  expect(again).toEqual({ ...bought, new_payment: false })
+  expect((await shop.market.treasury('USDC on EVM')) - before).toBe(250_000n)
+  expect(await server.call('verify', { receipt_id: bought.receipt_id })).toMatchObject({ statement: null, failed: [] })
+})
+
+it('a server with a wallet of its own leaves it alone when a client brings a payment', async () => {
+  const rich = await shop.start('memory', 'solana')
+  const { structuredContent } = await server.ask('buy', { units: 1 })
+  const payment = await payer.createPaymentPayload(structuredContent as unknown as PaymentRequired)
+  const before = await shop.market.treasury('USDC')
+  const bought = await rich.call('buy', { units: 1 }, { 'x402/payment': payment })
+  expect(bought).toMatchObject({ new_payment: true, payer: account.address.toLowerCase() })
+  expect(await shop.market.treasury('USDC')).toBe(before)
+})
+
+it('a payment that makes no sense is refused', async () => {
+  for (const payment of ['paid', null, { x402Version: 2 }]) {
+    const result = await server.ask('buy', { units: 1 }, { 'x402/payment': payment })
+    expect(result.isError, JSON.stringify(payment)).toBe(true)
+    expect(['bad_arguments', 'validation_error', 'payment_verification_failed']).toContain(codeOf(result))
+  }
+})
+
+it('what needs a key says so', async () => {
+  const receipt_id = `rcpt_${'0'.repeat(32)}`
+  const filename = 'x'
+  for (const [name, input] of [
+    ['put_file', { receipt_id, filename }],
+    ['list_files', { receipt_id }],
+    ['get_link', { receipt_id, filename }],
+    ['attest', { receipt_id }],
+    ['purchase_status', {}],
+  ] as const)
+    expect(codeOf(await server.ask(name, input)), name).toBe('no_wallet')
+})

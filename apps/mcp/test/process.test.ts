@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readOptions } from '../src/options.ts'
+import { readSettings } from '../src/settings.ts'
+import { type Desk, environment, openDesk, spawnHttp } from './client.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.remove())
+
+function start(variables: Record<string, string>, ...args: string[]) {
+  return spawn(process.execPath, [MAIN, ...args], { env: environment(desk, variables), stdio: 'pipe' })
+}
+
+describe('over stdio', () => {
+  it('stdout carries messages only, whatever comes in, and the end of stdin ends the process', async () => {
+    const key = 'ab'.repeat(32)
+    const SVC_WALLET = await desk.keyFile('key', key)
+    const child = start({ SVC_WALLET, SVC_GATEWAY: 'http://127.0.0.1:9' })
+    const log = text(child.stderr)
+    const lines: unknown[] = []
+    const reader = createInterface({ input: child.stdout })
+    reader.on('line', (line) => lines.push(JSON.parse(line)))
+    const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    child.stdin.write('this is no message\n{"jsonrpc":"1.0"}\n')
+    const clientInfo = { name: 'test', version: '1' }
+    const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo }
+    say({ id: 1, method: 'initialize', params })
+    say({ method: 'notifications/initialized' })
+    say({ id: 2, method: 'tools/call', params: { name: 'explain', arguments: { about: key } } })
+    say({ id: 3, method: 'no/such/method' })
+    child.stdin.end()
+    const [exitCode] = await once(child, 'exit')
+    expect(exitCode).toBe(0)
+    const answers = new Map((lines as { id?: number }[]).map((line) => [line.id, line]))
+    expect(answers.get(1)).toMatchObject({ result: { serverInfo: { name: 'svc-mcp' } } })
+    expect(answers.get(2)).toMatchObject({ result: { structuredContent: { kind: 'unknown' } } })
+    expect(answers.get(3)).toMatchObject({ error: { code: -32601 } })
+    expect(await log).toContain('explain: done')
+    expect(await log).not.toContain(key)
+  })
+
+  it.each(['stderr', 'stdout'] as const)('a client that closes %s ends no call that is under way', async (stream) => {
+    const child = start({})
+    child[stream].destroy()
+    const answers = stream === 'stderr' ? text(child.stdout) : null
+    for (let id = 1; id < 4; id++) {
+      const params = { name: 'explain', arguments: { about: 'money' } }
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`)
+    }
+    child.stdin.end()
+    expect(await once(child, 'exit')).toEqual([0, null])
+    if (answers) expect((await answers).split('\n')).toHaveLength(4)
+  })
+})
+
+describe('starting', () => {
+  it('a wallet that others can read is refused, and nothing of it is shown', async () => {
+    const SVC_WALLET = await desk.keyFile('loose', 'cd'.repeat(32))
+    await chmod(SVC_WALLET, 0o644)
+    const child = start({ SVC_WALLET })
+    expect(await text(child.stderr)).toMatch(/others can read .*chmod 600/)
+    expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(1)
+  })
+
+  it('what holds no key is refused without being shown', async () => {
+    const SVC_WALLET = await desk.keyFile('poem', 'my secret poem')
+    const child = start({ SVC_WALLET })
+    const log = await text(child.stderr)
+    expect(log).toMatch(/holds neither a Solana keypair/)
+    expect(log).not.toContain('secret')
+  })
+
+  it('CFG-01 all problems of the settings are told at once', () => {
+    const wrong = {
+      SVC_GATEWAY: 'ftp://x',
+      SVC_MCP_MAX_USD: '-1',
+      SVC_MCP_MAX_USD_PER_DAY: '1e3',
+      SVC_KEYS: 'ed25519:ab',
+    }
+    expect(() => readSettings(wrong, '/')).toThrow(/SVC_GATEWAY.*SVC_KEYS.*SVC_MCP_MAX_USD .*SVC_MCP_MAX_USD_PER_DAY/s)
+    expect(readSettings({}, '/').limits).toMatchObject({ perPurchase: 1_000_000n, perDay: 5_000_000n })
+  })
+
+  it('options that are not known are refused', () => {
+    expect(readOptions([], {})).toBeNull()
+    expect(readOptions(['--http', '80'], {})).toEqual({ host: '127.0.0.1', port: 80, token: null })
+    for (const args of [['--https', '1'], ['--http', '70000'], ['--http', 'x'], ['extra']])
+      expect(() => readOptions(args, {}), args.join(' ')).toThrow(/svc-mcp --http PORT/)
+  })
+})
+
+describe('stopping', () => {
+  it('SIGTERM ends the server in order', async () => {
+    const server = await spawnHttp(environment(desk, {}))
+    const exit = once(server.child, 'exit')
+    server.child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+})

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { amountText } from '@svc/sdk/wallets/objections'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, textOf } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterEach(() => shop.market.proxy.behave())
+afterAll(() => shop.close())
+
+let count = 0
+/** Settings of a server that has spent nothing yet. */
+const fresh = (variables: Record<string, string> = {}) => ({
+  SVC_MCP_STATE: `${shop.desk.folder}/state-${++count}`,
+  ...variables,
+})
+const usdc = () => shop.market.treasury('USDC')
+
+/** A hundred times as much, in figures and in words. */
+function dearer({ amount, extra, ...leg }: PaymentLeg): PaymentLeg {
+  const more = `${amount}00`
+  return { ...leg, amount: more, extra: { ...extra, human_amount: amountText(BigInt(more), extra.decimals) } }
+}
+
+describe('limits', () => {
+  it('a purchase that costs more than one may is refused, with the reason, and moves nothing', async () => {
+    const server = await shop.start('memory', 'solana', fresh({ SVC_MCP_MAX_USD: '0.20' }))
+    const before = await usdc()
+    const result = await server.ask('buy', { units: 1 })
+    expect(codeOf(result)).toBe('over_purchase_limit')
+    expect(textOf(result)).toMatch(/\$0\.25; one purchase may cost \$0\.20 .*Nothing was paid/)
+    expect(await usdc()).toBe(before)
+  })
+
+  it('a day has its limit, whichever process pays', async () => {
+    const variables = fresh({ SVC_MCP_MAX_USD_PER_DAY: '0.60' })
+    const [first, second] = [
+      await shop.start('memory', 'solana', variables),
+      await shop.start('http', 'solana', variables),
+    ]
+    await first.call('buy', { units: 1, intent: 'a' })
+    await second.call('buy', { units: 1, intent: 'b' })
+    const before = await usdc()
+    for (const server of [first, second])
+      expect(codeOf(await server.ask('buy', { units: 1, intent: 'c' }))).toBe('over_day_limit')
+    expect(await first.call('buy', { units: 1, intent: 'b' })).toMatchObject({ new_payment: false })
+    expect(await usdc()).toBe(before)
+  })
+
+  it('coins are spent only where somebody has said what they count for', async () => {
+    const without = await shop.start('memory', 'solana', fresh())
+    const order = { units: 1, asset: 'SOL', intent: 'with coins' }
+    expect(codeOf(await without.ask('buy', order))).toBe('asset_not_allowed')
+    const before = await shop.market.treasury('SOL')
+    const dear = await shop.start('memory', 'solana', fresh({ SVC_MCP_USD_PER_SOL: '100000' }))
+    expect(codeOf(await dear.ask('buy', order))).toBe('over_purchase_limit')
+    expect(await shop.market.treasury('SOL')).toBe(before)
+    const fair = await shop.start('memory', 'solana', fresh({ SVC_MCP_USD_PER_SOL: '150' }))
+    expect(await fair.call('buy', order)).toMatchObject({ paid: { asset: 'SOL' } })
+    expect((await shop.market.treasury('SOL')) > before).toBe(true)
+  })
+
+  it('a gateway that asks for more than it is worth, or for something else, cannot get past them', async () => {
+    const { proxy } = shop.market
+    const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
+    proxy.always(/storage\/request/, {
+      lie: ({ accepts, ...quote }: Quote) => ({ ...quote, accepts: accepts.map(dearer) }),
+    })
+    const before = await usdc()
+    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('over_purchase_limit')
+    proxy.behave()
+    proxy.always(/storage\/request/, {
+      // Another token under a name that is trusted.
+      lie: ({ accepts, ...quote }: Quote) => ({
+        ...quote,
+        accepts: accepts.map((leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' })),
+      }),
+    })
+    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('untrue_answer')
+    expect(await usdc()).toBe(before)
+  })
+})
+
+describe('the day that is part of an intent', () => {
+  it('midnight does not make a second purchase of one that is asked for again; the next day does', async () => {
+    const day = 86_400_000
+    const midnight = Math.floor(Date.now() / day) * day
+    let now = midnight - 60_000
+    const server = await shop.start('memory', 'solana', fresh(), () => now)
+    const order = { units: 1, provider: 'storj' }
+    const first = await server.call('buy', order)
+    expect(first.intent).toContain(new Date(now).toISOString().slice(0, 10))
+    now = midnight + 60_000
+    expect(await server.call('buy', order)).toMatchObject({ new_payment: false, intent: first.intent })
+    now = midnight + day + 60_000
+    expect(await server.call('buy', order)).toMatchObject({ new_payment: true })
+  })
+})
+
+describe('purchases that fail', () => {
+  it('before money moves, do not count', async () => {
+    const SVC_WALLET = await shop.desk.keyFile('poor.hex', randomBytes(32).toString('hex'))
+    const server = await shop.start('memory', 'evm', fresh({ SVC_WALLET }))
+    const result = await server.ask('buy', { units: 1 })
+    expect(codeOf(result)).toBe('not_paid')
+    expect(textOf(result)).toMatch(/needs 0\.25 USDC, holds 0\. Nothing was paid/)
+    expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
+  })
+
+  it('after money moved, say so, and go on with the same intent without paying', async () => {
+    const { proxy } = shop.market
+    const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
+    const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
+    // The first confirmation only asks whether the quote was paid before.
+    proxy.plan(/storage\/confirm/, { lie: (answer) => answer }, { answer: gone })
+    const before = await usdc()
+    const order = { units: 1, intent: 'cut short' }
+    const failed = await server.ask('buy', order)
+    expect(codeOf(failed)).toBe('paid_but_unfinished')
+    expect(textOf(failed)).toContain('SAME intent')
+    const paid = (await usdc()) - before
+    expect(paid).toBe(250_000n)
+    const { intent } = order
+    expect(await server.call('purchase_status', { intent })).toMatchObject({
+      state: 'receipt_missing',
+      receipt_id: null,
+    })
+    expect(await server.call('buy', order)).toMatchObject({ new_payment: false, intent })
+    expect((await usdc()) - before).toBe(paid)
+    expect(await server.call('purchase_status', { intent })).toMatchObject({ state: 'complete' })
+  })
+
+  it('what was never begun is unknown, and what is refused leaves its intent free', async () => {
+    const server = await shop.start('memory', 'solana', fresh())
+    expect(codeOf(await server.ask('buy', { units: 100, intent: 'never' }))).toBe('over_purchase_limit')
+    expect(await server.call('purchase_status', { intent: 'never' })).toMatchObject({ state: 'unknown', payments: [] })
+    expect(await server.call('buy', { units: 1, intent: 'never' })).toMatchObject({ new_payment: true })
+  })
+})

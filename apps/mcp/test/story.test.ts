@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer, TransportName } from './client.ts'
+import { type Chain, openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop.close())
+
+describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
+  ['stdio', 'solana', 'USDC'],
+  ['http', 'evm', 'USDC on EVM'],
+])('over %s, paying on the %s chain', (transport, chain, held) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await shop.start(transport, chain)
+  })
+
+  it('quote, buy, put_file, list_files, get_link, attest and verify: the whole story', async () => {
+    const before = await shop.market.treasury(held)
+    const price = await server.call('quote', { units: 1, provider: 'mongodb' })
+    expect(price).toMatchObject({ units: 1, provider: 'mongodb' })
+    expect(await shop.market.treasury(held)).toBe(before)
+
+    const bought = await server.call('buy', { units: 1, provider: 'mongodb' })
+    const paid = (await shop.market.treasury(held)) - before
+    expect(bought).toMatchObject({ new_payment: true, paid: { asset: 'USDC' } })
+    expect(paid > 0n && paid <= 1_000_000n).toBe(true)
+
+    const { receipt_id } = bought
+    await writeFile(join(shop.desk.root, 'notes.txt'), 'what an agent keeps')
+    const put = await server.call('put_file', { receipt_id, filename: 'a/notes.txt', path: 'notes.txt' })
+    expect(put).toMatchObject({ stored: true, size_bytes: 19 })
+    const listed = await server.call('list_files', { receipt_id })
+    expect(listed.files).toMatchObject([{ filename: 'a/notes.txt', content_hash: put.content_hash }])
+
+    const link = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
+    for (const url of [link.download_url, link.public_url])
+      expect(await (await fetch(String(url))).text()).toBe('what an agent keeps')
+
+    const statement = await server.call('attest', { receipt_id })
+    expect(statement).toMatchObject({ sequence: 1, file_count: 1, unchanged: false })
+    expect(await server.call('attest', { receipt_id })).toMatchObject({ sequence: 1, unchanged: true })
+
+    const verified = await server.call('verify', { receipt_id })
+    const facts = verified.facts as { fact: string; value: string }[]
+    expect(verified).toMatchObject({ receipt_id, failed: [], refused: null, statement: { sequence: 1 } })
+    const passed = facts.filter(({ value }) => value === 'passed').map(({ fact }) => fact)
+    expect(passed).toEqual(
+      expect.arrayContaining([
+        'receipt_signed',
+        'payment_on_chain',
+        'bundle_names_receipt',
+        'merkle_root_matches',
+        'signature_valid',
+        'key_pinned',
+      ]),
+    )
+    expect(facts.every(({ value }) => value !== 'failed')).toBe(true)
+  })
+
+  it('buying again is the same purchase: one payment on chain, and the answer says so', async () => {
+    const order = { units: 1, provider: 'mongodb' }
+    const first = await server.call('buy', order)
+    const before = await shop.market.treasury(held)
+    const again = await server.ask('buy', order)
+    expect(again.structuredContent).toMatchObject({ new_payment: false, receipt_id: first.receipt_id })
+    expect(again.content).toMatchObject([{ text: expect.stringContaining('Already paid: no new payment was made') }])
+    expect(await shop.market.treasury(held)).toBe(before)
+    const status = await server.call('purchase_status', { intent: first.intent })
+    expect(status).toMatchObject({ state: 'complete', receipt_id: first.receipt_id, payments: [{ fate: 'landed' }] })
+  })
+
+  it('T-16 the same intent asked for three times at once is paid once', async () => {
+    const before = await shop.market.treasury(held)
+    const order = { units: 1, intent: `at once over ${transport}` }
+    const bought = await Promise.all([1, 2, 3].map(() => server.call('buy', order)))
+    const [amount] = bought.map(({ paid }) => (paid as { amount: string }).amount)
+    expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
+    expect(bought.filter(({ new_payment }) => new_payment)).toHaveLength(1)
+    expect(((await shop.market.treasury(held)) - before).toString()).toBe(String(Math.round(Number(amount) * 1e6)))
+  })
+
+  it('an intent of its own is a further purchase, and purchase_status lists both', async () => {
+    const first = await server.call('buy', { units: 1, provider: 'mongodb' })
+    const other = await server.call('buy', { units: 1, provider: 'mongodb', intent: `another, over ${transport}` })
+    expect(other).toMatchObject({ new_payment: true })
+    expect(other.receipt_id).not.toBe(first.receipt_id)
+    const { purchases } = await server.call('purchase_status')
+    const intents = (purchases as { intent: string }[]).map(({ intent }) => intent)
+    expect(intents).toEqual(expect.arrayContaining([first.intent, other.intent]))
+  })
+
+  it('an intent that was begun with another order is refused, and nothing is paid', async () => {
+    const intent = `changed over ${transport}`
+    await server.call('buy', { units: 1, intent })
+    const before = await shop.market.treasury(held)
+    const result = await server.ask('buy', { units: 2, intent })
+    expect(result.isError).toBe(true)
+    expect(await shop.market.treasury(held)).toBe(before)
+  })
+})

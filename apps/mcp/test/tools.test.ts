@@ -1,0 +1,131 @@
+import { ERROR_STATUS } from '@svc/api/errors'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FACT_MEANINGS } from '../src/explain/facts.ts'
+import { codeOf, type Desk, openDesk, startServer, type TestServer, textOf } from './client.ts'
+
+let desk: Desk
+let server: TestServer
+beforeAll(async () => {
+  desk = await openDesk()
+  const SVC_WALLET = await desk.keyFile('key', '11'.repeat(32))
+  // Nobody listens at the discard port.
+  server = await startServer('memory', desk, { SVC_GATEWAY: 'http://127.0.0.1:9', SVC_WALLET })
+})
+afterAll(async () => {
+  await server.stop()
+  await desk.remove()
+})
+
+const receipt_id = `rcpt_${'0'.repeat(32)}`
+
+describe('what is listed', () => {
+  it('every tool has schemas and annotations', async () => {
+    const { tools } = await server.client.listTools()
+    const hints = Object.fromEntries(tools.map(({ name, annotations = {} }) => [name, annotations]))
+    expect(Object.keys(hints)).toEqual([
+      'quote',
+      'buy',
+      'purchase_status',
+      'put_file',
+      'list_files',
+      'get_link',
+      'attest',
+      'verify',
+      'explain',
+      'agent_status',
+      'subscribe',
+      'delegate',
+      'end_delegation',
+    ])
+    const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
+    expect(readOnly).toEqual([
+      ...['quote', 'purchase_status', 'list_files', 'get_link', 'verify', 'explain', 'agent_status'],
+    ])
+    expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
+      ...['buy', 'put_file', 'subscribe', 'delegate', 'end_delegation'],
+    ])
+    for (const { name, inputSchema, outputSchema } of tools) {
+      expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(outputSchema, name).toMatchObject({ type: 'object' })
+    }
+  })
+
+  it('nothing in the text asks for a new key per request', async () => {
+    const { tools } = await server.client.listTools()
+    const paying = tools.filter(({ name }) => ['buy', 'subscribe'].includes(name))
+    expect(paying).toHaveLength(2)
+    for (const tool of paying) {
+      expect(JSON.stringify(tool)).not.toMatch(/unique/i)
+      expect(tool.description).toContain('same purchase = same `intent`')
+      expect(tool.description).toContain('Do not invent a new intent to retry')
+    }
+  })
+
+  it('help can be read, and unknown resources cannot', async () => {
+    const { resources } = await server.client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(['svc://help', 'svc://discovery'])
+    const { contents } = await server.client.readResource({ uri: 'svc://help' })
+    expect((contents[0] as { text: string }).text).toContain('at most $1.00 for a purchase, $5.00 a day')
+    await expect(server.client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow('Resource not found')
+  })
+})
+
+describe('wrong calls', () => {
+  it('an unknown tool is an error of the protocol', async () => {
+    await expect(server.ask('delete_everything')).rejects.toThrow('Unknown tool: delete_everything')
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['quote', {}, /units/],
+    ['quote', { units: 0 }, /units must be >= 1/],
+    ['quote', { units: '1' }, /units must be integer/],
+    ['quote', { units: 1, provider: 'floppy' }, /provider/],
+    ['buy', { units: 1, confirm: true }, /there is no argument confirm/],
+    ['buy', { units: 1, intent: '   ' }, /intent/],
+    ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
+    ['list_files', { receipt_id, limit: 5000 }, /limit/],
+    ['get_link', { receipt_id }, /filename/],
+    ['verify', {}, /one of/],
+    ['verify', { receipt_id, path: 'x' }, /one of/],
+    ['put_file', { receipt_id, filename: 'x', content: 'aGVsbG8=' }, /there is no argument content/],
+  ])('%s with %j is told what is wrong', async (name, input, words) => {
+    const result = await server.ask(name, input)
+    expect(codeOf(result)).toBe('bad_arguments')
+    expect(textOf(result)).toMatch(words)
+  })
+})
+
+describe('explain', () => {
+  it('knows every code, every fact and every word of the design', async () => {
+    for (const about of [...Object.keys(ERROR_STATUS), ...Object.keys(FACT_MEANINGS)]) {
+      const { kind, means } = await server.call('explain', { about })
+      expect(['code', 'fact'], about).toContain(kind)
+      expect(means).not.toBe('')
+    }
+    for (const about of ['receipt', 'Locker', 'statement', 'anchor', 'bundle', 'intent', 'limits'])
+      expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
+  })
+
+  it('says so where it knows nothing', async () => {
+    for (const about of ['toString', '__proto__', 'constructor', 'xyz'])
+      expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('a gateway that is down', () => {
+  it('is told as such, with what is safe to do', async () => {
+    const result = await server.ask('list_files', { receipt_id })
+    expect(codeOf(result)).toBe('no_answer')
+    expect(textOf(result)).toMatch(/same arguments is safe/)
+  })
+
+  it('keeps buy from paying', async () => {
+    const result = await server.ask('buy', { units: 1 })
+    expect(codeOf(result)).toBe('no_answer')
+    expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
+  })
+
+  it('leaves the server at work', async () => {
+    expect(await server.call('explain', { about: 'no_answer' })).toMatchObject({ kind: 'code' })
+  })
+})

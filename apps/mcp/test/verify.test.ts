@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { seedLocker } from '@svc/testbed/seed-lockers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, type TestServer, textOf } from './client.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let shop: Shop
+let server: TestServer
+let receipt_id: string
+let bundle: string
+beforeAll(async () => {
+  shop = await openShop()
+  server = await shop.start('memory', 'solana')
+  receipt_id = (await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })).receipt_id
+  const { root } = shop.desk
+  await mkdir(join(root, 'files'))
+  for (const name of ['a.txt', 'b.txt']) {
+    await writeFile(join(root, 'files', name), `the file ${name}`)
+    await server.call('put_file', { receipt_id, filename: name, path: `files/${name}` })
+  }
+  await server.call('attest', { receipt_id })
+  bundle = await (await fetch(bundleUrl())).text()
+  await writeFile(join(root, 'bundle.json'), bundle)
+})
+afterAll(() => shop.close())
+
+const bundleUrl = () => `${shop.market.gateway.url}/v1/storage/evidence-bundle?receipt_id=${receipt_id}`
+
+async function factsOf(input: object): Promise<Record<string, string>> {
+  const { facts } = await server.call('verify', input)
+  return Object.fromEntries((facts as { fact: string; value: string }[]).map(({ fact, value }) => [fact, value]))
+}
+
+const HOLDS = { merkle_root_matches: 'passed', signature_valid: 'passed', key_pinned: 'passed' }
+
+describe('a bundle', () => {
+  it('is verified from a file, with the files beside it', async () => {
+    expect(await factsOf({ path: 'bundle.json' })).toMatchObject({ ...HOLDS, files_match: 'not_checked' })
+    expect(await factsOf({ path: 'bundle.json', folder: 'files' })).toMatchObject({ ...HOLDS, files_match: 'passed' })
+  })
+
+  it('is verified from the address that its own gateway has', async () => {
+    expect(await factsOf({ url: bundleUrl() })).toMatchObject(HOLDS)
+  })
+
+  it('every fact comes with what it means, and with why it has not passed', async () => {
+    const { facts } = await server.call('verify', { path: 'bundle.json' })
+    for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {
+      expect(means, String(fact)).toMatch(/\.$/)
+      expect(why === null, String(fact)).toBe(value === 'passed')
+    }
+  })
+
+  it('that was changed fails, fact by fact', async () => {
+    await writeFile(join(shop.desk.root, 'changed.json'), bundle.replace('"a.txt"', '"A.txt"'))
+    const { failed } = await server.call('verify', { path: 'changed.json' })
+    expect(failed).toContain('merkle_root_matches')
+    expect(failed).not.toContain('signature_valid')
+  })
+
+  it('whose files were changed says which', async () => {
+    await writeFile(join(shop.desk.root, 'files', 'c.txt'), 'not in the bundle')
+    const result = await server.ask('verify', { path: 'bundle.json', folder: 'files' })
+    expect(result.structuredContent).toMatchObject({ failed: ['files_match'] })
+    expect(textOf(result)).toContain('"c.txt" not in the bundle')
+  })
+
+  it('that is none is refused, as a finding and not as an error', async () => {
+    await writeFile(join(shop.desk.root, 'poem.txt'), 'roses are red')
+    const { refused, facts } = await server.call('verify', { path: 'poem.txt' })
+    expect(refused).toMatchObject({ code: 'not_strict_json' })
+    expect(facts).toEqual([])
+  })
+
+  it('is not passed for pinned where nobody pinned a key', async () => {
+    const trusting = await shop.start('memory', null, { SVC_KEYS: '' })
+    const { facts } = await trusting.call('verify', { path: 'bundle.json' })
+    expect(facts).toContainEqual(expect.objectContaining({ fact: 'key_pinned', value: 'not_checked' }))
+  })
+
+  it('under another key than the pinned one fails', async () => {
+    const strict = await shop.start('memory', null, {
+      SVC_KEYS: '3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29',
+    })
+    const { failed } = await strict.call('verify', { path: 'bundle.json' })
+    expect(failed).toContain('key_pinned')
+    const ofReceipt = await strict.call('verify', { receipt_id })
+    expect(ofReceipt.failed).toEqual(expect.arrayContaining(['receipt_signed', 'key_pinned']))
+  })
+})
+
+describe('a receipt', () => {
+  it('that nobody has is told as such', async () => {
+    expect(codeOf(await server.ask('verify', { receipt_id: `rcpt_${'0'.repeat(32)}` }))).toBe('receipt_not_found')
+  })
+
+  it('is not verified by the bundle of another', async () => {
+    const { proxy } = shop.market
+    proxy.always(/evidence-bundle/, { lie: (told) => ({ ...told, receipt_id: `rcpt_${'1'.repeat(32)}` }) })
+    const lied = await shop.start('memory', null, { SVC_GATEWAY: proxy.url })
+    expect((await lied.call('verify', { receipt_id })).failed).toEqual(['bundle_names_receipt'])
+  })
+
+  it('has the statement that is asked for', async () => {
+    expect(await server.call('verify', { receipt_id, sequence: 1 })).toMatchObject({ statement: { sequence: 1 } })
+    expect(codeOf(await server.ask('verify', { receipt_id, sequence: 9 }))).toBe('statement_not_found')
+  })
+})

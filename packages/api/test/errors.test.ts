@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { agentEndpoints } from '../src/agent/agent.ts'
+import { ERROR_STATUS } from '../src/errors.ts'
+import { gatewayEndpoints } from '../src/gateway.ts'
+
+const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
+
+it('ERR-28 the code of a locker that is too full is reserved: nothing answers it', () => {
+  expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
+  expect(declared).not.toContain('LOCKER_CAPACITY_EXCEEDED')
+})
+
+it('ERR-30 whatever code an endpoint declares has one status, which is one of an error', () => {
+  for (const code of declared)
+    expect(ERROR_STATUS[code], code).toSatisfy((status: number) => status >= 400 && status < 600)
+})

@@ -1,0 +1,172 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { agentEndpoints } from '../src/agent/agent.ts'
+import { type Endpoint, endpoint } from '../src/endpoint.ts'
+import { ERROR_STATUS } from '../src/errors.ts'
+import { gatewayEndpoints } from '../src/gateway.ts'
+import { openApiDocument } from '../src/openapi.ts'
+
+const service = { title: 'svc', description: 'Keeps files.', baseUrl: 'https://gateway.example' }
+type Operation = { operationId: string; parameters: { name: string }[]; responses: Record<string, unknown> }
+type Document = {
+  openapi: string
+  info: object
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: object }
+}
+const documentOf = (endpoints: readonly Endpoint[]) => openApiDocument(endpoints, service) as unknown as Document
+
+describe.each([
+  ['the gateway', gatewayEndpoints],
+  ['the agent service', agentEndpoints],
+])('the interface description of %s', (_, endpoints) => {
+  it('VER-22, VERS-01 is OpenAPI 3.1, valid by an independent validator', async () => {
+    const document = documentOf(endpoints)
+    const validator = new Validator()
+    const result = await validator.validate(structuredClone(document))
+    expect(result.errors).toBeUndefined()
+    expect(result.valid).toBe(true)
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.info).toMatchObject({ version: '1.0.0', title: 'svc', description: 'Keeps files.' })
+  })
+
+  it('VER-22 every reference leads somewhere', () => {
+    const document = documentOf(endpoints)
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+      (match) => match[1],
+    )
+    expect(references.length).toBeGreaterThan(0)
+    for (const name of references) expect(document.components.schemas).toHaveProperty(name!)
+  })
+
+  it('VER-22 has every endpoint once, each with its own operation id', () => {
+    const operations = Object.values(documentOf(endpoints).paths).flatMap((path) => Object.values(path))
+    expect(operations).toHaveLength(endpoints.length)
+    expect(new Set(operations.map((operation) => operation.operationId)).size).toBe(endpoints.length)
+  })
+})
+
+describe('an operation', () => {
+  it('shows parameters, headers, bodies, security and errors', async () => {
+    const Part = Type.Object({ x: Type.Integer() }, { title: 'Part' })
+    const example = endpoint({
+      name: 'example',
+      method: 'POST',
+      path: '/v1/x/{id}',
+      auth: { ops: ['locker:write'] },
+      summary: 'an example',
+      params: Type.Object({ id: Type.String() }),
+      query: Type.Object({ limit: Type.Optional(Type.Integer()) }),
+      requestHeaders: Type.Object({ 'X-Who': Type.String(), 'X-Why': Type.Optional(Type.String()) }),
+      body: Type.Object({ parts: Type.Array(Part), one: Type.Union([Part, Type.Null()]) }),
+      responses: { 200: Part },
+      errors: ['SIGNATURE_INVALID', 'OWNER_REQUIRED', 'not_found'],
+    })
+    const document = documentOf([example])
+    expect((await new Validator().validate(structuredClone(document))).valid).toBe(true)
+    const part = { $ref: '#/components/schemas/Part' }
+    expect(document.paths['/v1/x/{id}']?.post).toMatchObject({
+      security: [{ envelope: [], signature: [] }],
+      'x-required-ops': ['locker:write'],
+      parameters: [
+        { name: 'id', in: 'path', required: true },
+        { name: 'limit', in: 'query', required: false },
+        { name: 'X-Who', in: 'header', required: true, schema: { type: 'string' } },
+        { name: 'X-Why', in: 'header', required: false, schema: { type: 'string' } },
+      ],
+      requestBody: {
+        content: {
+          'application/json': {
+            schema: { properties: { parts: { items: part }, one: { anyOf: [part, { type: 'null' }] } } },
+          },
+        },
+      },
+      responses: {
+        200: { content: { 'application/json': { schema: part } } },
+        403: { description: 'SIGNATURE_INVALID, OWNER_REQUIRED' },
+        404: { description: 'not_found' },
+        default: {},
+      },
+    })
+  })
+})
+
+describe('the agent service', () => {
+  const { paths } = documentOf(agentEndpoints)
+
+  it('AGENT-02, AGENT-03, AGENT-04 offers subscriptions and delegations', () => {
+    expect(Object.entries(paths).map(([path, methods]) => [path, ...Object.keys(methods)])).toEqual([
+      ['/health', 'get'],
+      ['/.well-known/svc-agent.json', 'get'],
+      ['/openapi.json', 'get'],
+      ['/v1/service/request', 'get'],
+      ['/v1/service/confirm', 'post'],
+      ['/v1/delegate', 'post'],
+      ['/v1/delegations', 'get'],
+      ['/v1/delegations/{delegation_id}', 'get', 'delete'],
+    ])
+  })
+
+  it('AGENT-03 says that a confirmation names who paid, and may name the transaction in its body', () => {
+    expect(paths['/v1/service/confirm']?.post?.parameters).toMatchObject([
+      { name: 'X402-TX', in: 'header', required: false },
+      { name: 'X-Svc-Identity', in: 'header', required: true },
+    ])
+  })
+
+  it('SHAPE-43 a delegation without a subscription is answered with a quote', () => {
+    const quote = { $ref: '#/components/schemas/SubscriptionQuote' }
+    const answers = [paths['/v1/service/request']?.get, paths['/v1/delegate']?.post]
+    for (const operation of answers)
+      expect(operation?.responses[402]).toMatchObject({ content: { 'application/json': { schema: quote } } })
+  })
+})
+
+it('a status that is both an answer and an error shows both bodies', () => {
+  const Offer = Type.Object({ x: Type.Integer() }, { title: 'Offer' })
+  const example = endpoint({
+    name: 'example',
+    method: 'POST',
+    path: '/v1/x',
+    auth: 'public',
+    summary: 'an example',
+    responses: { 402: Offer },
+    errors: ['payment_verification_failed'],
+  })
+  const anyOf = [{ $ref: '#/components/schemas/Offer' }, { $ref: '#/components/schemas/Error' }]
+  expect(documentOf([example]).paths['/v1/x']?.post?.responses[402]).toEqual({
+    description: 'an example, payment_verification_failed',
+    content: { 'application/json': { schema: { anyOf } } },
+  })
+})
+
+describe('the error table', () => {
+  it.each([
+    ['tx_not_found', 402],
+    ['payment_verification_failed', 402],
+    ['missing_receipt_id', 400],
+    ['missing_result_hash_run_storage_verify_first', 400],
+    ['RECEIPT_ID_MISMATCH', 401],
+    ['SIGNATURE_INVALID', 403],
+    ['BODY_HASH_MISMATCH', 403],
+    ['MISSING_OPS', 403],
+    ['EXPIRED_ENVELOPE', 403],
+    ['CONTENT_NOT_FOUND', 404],
+    ['receipt_not_found', 404],
+    ['delegation_not_found', 404],
+    ['attestation_not_available', 409],
+    ['DELEGATION_LIMIT_EXCEEDED', 409],
+    ['LOCKER_LIMIT_EXCEEDED', 429],
+    ['IAM_SIGNBLOB_PERMISSION_DENIED', 500],
+    ['gateway_unavailable', 503],
+    ['LOCKER_CAPACITY_EXCEEDED', 507],
+  ] as const)('%s travels with %i', (code, status) => {
+    expect(ERROR_STATUS[code]).toBe(status)
+  })
+})
+
+it('EVT-01 declares nothing that the gateway would send by itself', () => {
+  const text = JSON.stringify(documentOf(gatewayEndpoints))
+  expect(text).not.toMatch(/"(?:webhooks|callbacks)"|callback_url|webhook/)
+})

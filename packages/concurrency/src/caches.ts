@@ -1,0 +1,69 @@
+// Values kept for a while: the most recently used ones, or one that is expensive to find out.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Lru<Key, Value> {
+  get(key: Key): Value | undefined
+  set(key: Key, value: Value): void
+}
+
+/** Keeps the `capacity` most recently used values. */
+export function lru<Key, Value>(capacity: number): Lru<Key, Value> {
+  // A Map keeps insertion order, so its first key is the least recently used.
+  const values = new Map<Key, Value>()
+  return {
+    get(key) {
+      const value = values.get(key)
+      if (value !== undefined) {
+        values.delete(key)
+        values.set(key, value)
+      }
+      return value
+    },
+    set(key, value) {
+      values.delete(key)
+      values.set(key, value)
+      if (values.size > capacity) values.delete(values.keys().next().value as Key)
+    },
+  }
+}
+
+interface Refreshing<Value> {
+  /** Resolves to null where the value cannot be found out; never throws. */
+  load: () => Promise<Value | null>
+  /** How long a value stays fresh, given how long it took to load. */
+  freshMs: (loadMs: number) => number
+  /** The longest a caller waits for a load; after that it gets the previous value. */
+  waitMs: number
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** A value that is loaded when somebody asks and it is no longer fresh: once for all who ask meanwhile. */
+export function refreshing<Value>({ load, freshMs, waitMs, now }: Refreshing<Value>): () => Promise<Value | null> {
+  let value: Value | null = null
+  let loadedAt = Number.NEGATIVE_INFINITY
+  let freshFor = 0
+  let loading: Promise<Value | null> | null = null
+
+  async function refresh(): Promise<Value | null> {
+    const began = performance.now()
+    value = await load()
+    freshFor = freshMs(performance.now() - began)
+    loadedAt = now()
+    loading = null
+    return value
+  }
+
+  return async () => {
+    const isFresh = Math.abs(now() - loadedAt) < freshFor
+    if (!loading && isFresh) return value
+    loading ??= Promise.race([refresh(), sleep(waitMs, null, { ref: false }).then(() => value)])
+    return loading
+  }
+}
+
+/** At least five seconds, and long enough that loading takes a twentieth of the time at most. */
+export function freshInProportion(loadMs: number): number {
+  return Math.max(5_000, 20 * loadMs)
+}

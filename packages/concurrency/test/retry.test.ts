@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { poll, retry } from '../src/retry.ts'
+
+class Passing extends Error {}
+const isRetryable = (error: unknown) => error instanceof Passing
+const options = { attempts: 3, backoffMs: 1, isRetryable }
+
+/** Fails with these errors, one after the other, and then succeeds. */
+function failing(...errors: Error[]) {
+  const attempts: number[] = []
+  return {
+    attempts,
+    async step(attempt: number) {
+      attempts.push(attempt)
+      const error = errors.shift()
+      if (error) throw error
+      return 'done'
+    },
+  }
+}
+
+describe('retry', () => {
+  it('runs a step again until it succeeds', async () => {
+    const { attempts, step } = failing(new Passing(), new Passing())
+    expect(await retry(step, options)).toBe('done')
+    expect(attempts).toEqual([1, 2, 3])
+  })
+
+  it('throws the last error once the attempts are used up', async () => {
+    const last = new Passing('last')
+    const { attempts, step } = failing(new Passing(), new Passing(), last)
+    await expect(retry(step, options)).rejects.toBe(last)
+    expect(attempts).toEqual([1, 2, 3])
+  })
+
+  it('throws an error that is not retryable at once', async () => {
+    const { attempts, step } = failing(new Error('no'))
+    await expect(retry(step, options)).rejects.toThrow('no')
+    expect(attempts).toEqual([1])
+  })
+
+  it('begins no attempt after the time to give up', async () => {
+    const { attempts, step } = failing(new Passing('late'))
+    await expect(retry(step, { ...options, giveUpMs: -1 })).rejects.toThrow('late')
+    expect(attempts).toEqual([1])
+  })
+
+  it('stops waiting when the signal is aborted', async () => {
+    const controller = new AbortController()
+    const { attempts, step } = failing(new Passing())
+    const retried = retry(step, { ...options, backoffMs: 1_000_000, signal: controller.signal })
+    setImmediate(() => controller.abort(new Error('stopped')))
+    await expect(retried).rejects.toThrow('stopped')
+    expect(attempts).toEqual([1])
+  })
+})
+
+describe('poll', () => {
+  it('asks until there is an answer', async () => {
+    const answers = [null, null, 'here']
+    expect(await poll(async () => answers.shift() ?? null, { intervalMs: 1, timeoutMs: 60_000 })).toBe('here')
+  })
+
+  it('answers null when the time is up, having asked at least once', async () => {
+    let asked = 0
+    expect(await poll(async () => (asked++, null), { intervalMs: 1, timeoutMs: 0 })).toBeNull()
+    expect(asked).toBe(1)
+  })
+})

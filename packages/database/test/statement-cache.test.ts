@@ -1,0 +1,30 @@
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { createStatementCache } from '../src/statement-cache.ts'
+
+describe('the statement cache', () => {
+  it('prepares the same SQL once', () => {
+    const prepared = createStatementCache(new DatabaseSync(':memory:'))
+    expect(prepared('select 1').statement).toBe(prepared('select 1').statement)
+    expect(prepared('select 1').statement).not.toBe(prepared('select 2').statement)
+  })
+
+  it('knows which statements answer rows', () => {
+    const database = new DatabaseSync(':memory:')
+    database.exec('create table t (a)')
+    const prepared = createStatementCache(database)
+    expect(prepared('insert into t values (1)').returnsRows).toBe(false)
+    expect(prepared('insert into t values (1) returning a').returnsRows).toBe(true)
+  })
+
+  it('forgets what has not been used for longest when it is full', () => {
+    const prepared = createStatementCache(new DatabaseSync(':memory:'))
+    const often = prepared('select -1').statement
+    const once = prepared('select -2').statement
+    for (let i = 0; i < 1000; i++) {
+      prepared(`select ${i}`)
+      expect(prepared('select -1').statement).toBe(often)
+    }
+    expect(prepared('select -2').statement).not.toBe(once)
+  })
+})

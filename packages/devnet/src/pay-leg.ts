@@ -1,0 +1,78 @@
+// Pays a leg of a quote on the local chains, as a wallet would.
+
+import { address, createSolanaRpc } from '@solana/kit'
+import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex, zeroAddress } from 'viem'
+import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
+import { connectAs } from './evm-chain/dev-client.ts'
+import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
+import { send, signerOf } from './primary-chain/dev-client.ts'
+
+/** What is needed of an entry of `accepts`. */
+export interface PayableLeg {
+  network: string
+  amount: string
+  asset: string
+  payTo: string
+  extra: { decimals: number; pay_req_id: string }
+}
+
+export interface PayOptions {
+  /** Which of the demo payers. */
+  payer?: number
+  /** Atomic units, where they differ from the leg's. */
+  amount?: bigint
+  /** What the payment names; the leg's `pay_req_id` unless told otherwise, null for nothing. */
+  memo?: string | null
+}
+
+/** Where the chains' nodes are. */
+export interface ChainAddresses {
+  primary: { url: string }
+  evm: { url: string }
+}
+
+/** The transaction's id. */
+export function payLeg(chains: ChainAddresses, leg: PayableLeg, options: PayOptions = {}): Promise<string> {
+  const { payer = 0, amount = BigInt(leg.amount), memo = leg.extra.pay_req_id } = options
+  const pay = leg.network.startsWith('eip155:') ? payOnEvm : payOnPrimary
+  return pay(pay === payOnEvm ? chains.evm.url : chains.primary.url, leg, { payer, amount, memo })
+}
+
+const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+
+async function payOnPrimary(
+  url: string,
+  leg: PayableLeg,
+  { payer, amount, memo }: Required<PayOptions>,
+): Promise<string> {
+  const signer = await signerOf(DEMO_PAYERS[payer]!)
+  const memoInstruction =
+    memo === null ? [] : [getAddMemoInstruction({ memo }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })]
+  if (leg.asset === NATIVE_MINT) {
+    const transfer = getTransferSolInstruction({ source: signer, destination: address(leg.payTo), amount })
+    return send(createSolanaRpc(url), signer, [transfer, ...memoInstruction])
+  }
+  const mint = address(leg.asset)
+  const [source] = await findAssociatedTokenPda({ owner: signer.address, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS })
+  const transfer = getTransferCheckedInstruction({
+    source,
+    mint,
+    destination: address(leg.payTo),
+    authority: signer,
+    amount,
+    decimals: leg.extra.decimals,
+  })
+  return send(createSolanaRpc(url), signer, [transfer, ...memoInstruction])
+}
+
+async function payOnEvm(url: string, leg: PayableLeg, { payer, amount, memo }: Required<PayOptions>): Promise<string> {
+  const client = connectAs(DEV_PAYERS[payer]!, url)
+  const reference = memo === null ? '0x' : stringToHex(memo)
+  const payTo = leg.payTo as Hex
+  if (leg.asset === zeroAddress) return client.sendTransaction({ to: payTo, value: amount, data: reference })
+  const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [payTo, amount] })
+  return client.sendTransaction({ to: leg.asset as Hex, data: concat([transfer, reference]) })
+}

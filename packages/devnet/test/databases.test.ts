@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import { openDatabase } from '@svc/database/open'
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createFreshDatabase, forEachDatabase } from '../src/databases.ts'
+
+for (const block of ['one block', 'another block']) {
+  forEachDatabase(block, (database) => {
+    it('has an empty database of its own', async () => {
+      const { db, dialect } = await database.open({})
+      expect(dialect).toBe(database.dialect)
+      await sql`create table of_one_block_only (a text)`.execute(db)
+    })
+  })
+}
+
+describe.each(['sqlite', 'postgres'] as const)('a fresh database (%s)', (dialect) => {
+  it('can be opened twice and is gone once dropped', async () => {
+    const { url, drop } = await createFreshDatabase(dialect)
+    const databases = [await openDatabase({ url, migrations: {} }), await openDatabase({ url, migrations: {} })]
+    for (const { close } of databases) await close()
+    await drop()
+    await expect(openDatabase({ url, migrations: {} })).rejects.toThrow()
+  })
+})
+
+describe('the PostgreSQL server', () => {
+  it('is one for the whole process, and orders text by language unless told otherwise', async () => {
+    const [one, other] = [await createFreshDatabase('postgres'), await createFreshDatabase('postgres')]
+    expect(new URL(other.url).port).toBe(new URL(one.url).port)
+    onTestFinished(one.drop)
+    onTestFinished(other.drop)
+    const { db, close } = await openDatabase({ url: one.url, migrations: {} })
+    const words = sql`(values ('B'), ('a'), ('b'), ('A')) as words (word)`
+    const { rows } = await sql`select string_agg(word, '' order by word) as ordered from ${words}`.execute(db)
+    expect(rows).toEqual([{ ordered: 'aAbB' }])
+    await close()
+  })
+
+  it('ends and leaves no folder when the process that started it is killed', async () => {
+    const program = `
+      import { createFreshDatabase } from ${JSON.stringify(new URL('../src/databases.ts', import.meta.url))}
+      const { url } = await createFreshDatabase('postgres')
+      console.log(url)
+      setInterval(() => {}, 1000)`
+    const owner = spawn(process.execPath, ['--input-type=module', '--eval', program])
+    const [output] = await once(owner.stdout, 'data')
+    const url = new URL(String(output).trim())
+    const { db, close } = await openDatabase({ url: url.href, migrations: {} })
+    const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(db)
+    await close()
+    const folder = dirname(rows[0]!.folder)
+    expect(existsSync(folder)).toBe(true)
+
+    const connection = connect(Number(url.port), url.hostname)
+    await once(connection, 'connect')
+    owner.kill('SIGKILL')
+    await once(connection.resume(), 'close')
+    await expect.poll(() => existsSync(folder)).toBe(false)
+  })
+})

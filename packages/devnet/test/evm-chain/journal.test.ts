@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { erc20Abi } from 'viem'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FIXTURES, TOKENS } from '../../src/evm-chain/contracts.ts'
+import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
+import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
+import { startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+
+const to = DEV_TREASURY.address
+const payer = DEV_PAYERS[0]!
+let folder: string
+let stateFile: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'evm-chain-'))
+  stateFile = join(folder, 'evm-chain.jsonl')
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Starts the chain on the state file, lets `use` work with it, stops it. */
+async function session<T>(use: (client: DevClient) => Promise<T>, now = Date.now): Promise<T> {
+  const running = await startEvmChain({ port: 0, stateFile, now })
+  return use(connectAs(payer, running.url)).finally(running.stop)
+}
+
+/** All that can be asked about a chain's past. */
+async function everything(client: DevClient) {
+  const blocks = []
+  for (let number = await client.getBlockNumber(); number >= 0n; number--) {
+    blocks.push(await client.getBlock({ blockNumber: number, includeTransactions: true }))
+  }
+  const hashes = blocks.flatMap((block) => block.transactions.map(({ hash }) => hash))
+  const receipts = await Promise.all(hashes.map((hash) => client.getTransactionReceipt({ hash })))
+  return { blocks, receipts, balance: await client.getBalance({ address: to }) }
+}
+
+/** A bit of everything that changes a chain, with refusals and questions in between. */
+async function liveThrough(client: DevClient) {
+  await client.sendTransaction({ to, value: 5n })
+  await client.writeContract({ address: TOKENS.USDC.address, abi: erc20Abi, functionName: 'transfer', args: [to, 7n] })
+  await client.sendTransaction({ data: FIXTURES.forwarder.initCode })
+  await client.sendTransaction({ to: TOKENS.USDC.address, value: 1n, gas: 50_000n })
+  await expect(client.sendRawTransaction({ serializedTransaction: '0x02' })).rejects.toThrow()
+  await client.faucet(to, 'WETH', 2)
+  await client.increaseTime({ seconds: 1000 })
+  await client.mine({ blocks: 3, interval: 12 })
+  const id = await client.snapshot()
+  await client.mine({ blocks: 2 })
+  await client.revert({ id })
+  await client.setBalance({ address: to, value: 10n ** 18n })
+  await client.setAutomine(false)
+  await client.sendTransaction({ to, value: 11n })
+  await client.sendTransaction({ to, value: 12n })
+  await client.mine({ blocks: 1 })
+  await client.setAutomine(true)
+}
+
+test('a stopped chain starts again as it was, block for block', async () => {
+  const before = await session(async (client) => {
+    await liveThrough(client)
+    return everything(client)
+  })
+  expect(before.blocks.length).toBeGreaterThan(8)
+  expect(await session(everything)).toEqual(before)
+})
+
+test('a chain that started again goes on, and in its own time', async () => {
+  const day = 86_400_000
+  const start = Date.parse('2030-01-01T00:00:00Z')
+  const first = await session(
+    (client) => client.sendTransaction({ to, value: 5n }),
+    () => start,
+  )
+  const second = await session(
+    (client) => client.sendTransaction({ to, value: 6n }),
+    () => start + day,
+  )
+  await session(async (client) => {
+    const times = []
+    for (const hash of [first, second]) {
+      const { blockNumber } = await client.getTransactionReceipt({ hash })
+      times.push(Number((await client.getBlock({ blockNumber })).timestamp) * 1000)
+    }
+    expect(times).toEqual([start, start + day])
+    expect(await client.getBalance({ address: to })).toBe(11n)
+  })
+})
+
+test('kill -9 loses nothing that was answered', async () => {
+  const script = new URL('../../src/evm-chain/main.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script], {
+    env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const client = connectAs(payer, line.match(/http:\S+\d/)![0])
+  await liveThrough(client)
+  const before = await everything(client)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect(await session(everything)).toEqual(before)
+})
+
+test('a last line torn off by a crash is dropped, and the chain goes on', async () => {
+  await session((client) => client.sendTransaction({ to, value: 5n }))
+  appendFileSync(stateFile, '{"method":"eth_sendRawTransaction","params":["0x02f8')
+  await session(async (client) => {
+    expect(await client.getBalance({ address: to })).toBe(5n)
+    await client.sendTransaction({ to, value: 6n })
+  })
+  expect(await session((client) => client.getBalance({ address: to }))).toBe(11n)
+})
+
+test.each([
+  ['a broken line in the middle', (lines: string[]) => [lines[0], '{', ...lines.slice(1)], 'line 2, is not JSON'],
+  ['a file of something else', () => ['{"hello":"world"}'], 'not a journal of this chain'],
+  ['a changed past', (lines: string[]) => [lines[0], lines[2], ''], 'line 2, was written on other blocks'],
+])('%s is refused with advice, and left alone', async (_, change, message) => {
+  await session(async (client) => {
+    await client.sendTransaction({ to, value: 5n })
+    await client.sendTransaction({ to, value: 6n })
+  })
+  const changed = change(readFileSync(stateFile, 'utf8').split('\n')).join('\n')
+  writeFileSync(stateFile, changed)
+  await expect(startEvmChain({ port: 0, stateFile })).rejects.toThrow(message)
+  expect(readFileSync(stateFile, 'utf8')).toBe(changed)
+})
+
+test('a chain of many blocks starts again as it was', async () => {
+  const count = 500
+  const head = await session(async (client) => {
+    const payment = { from: payer.address, to, value: '0x1', gas: '0x5208' }
+    const batch = Array.from({ length: count }, (_, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'eth_sendTransaction',
+      params: [payment],
+    }))
+    await fetch(client.chain.rpcUrls.default.http[0], { method: 'POST', body: JSON.stringify(batch) })
+    return client.getBlock()
+  })
+  expect(head.number).toBe(BigInt(count + 1))
+  expect(await session((client) => client.getBlock())).toEqual(head)
+})

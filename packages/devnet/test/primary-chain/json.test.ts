@@ -1,0 +1,19 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { parseJson, stringifyJson } from '../../src/primary-chain/json.ts'
+
+it('keeps integers of any size exact, and other numbers as they are', () => {
+  const text =
+    '{"a":18446744073709551615,"b":[9007199254740991,9007199254740993,-9007199254740993],"c":1.5,"d":"18446744073709551615","e":1e300}'
+  expect(parseJson(text)).toEqual({
+    a: 18_446_744_073_709_551_615n,
+    b: [9_007_199_254_740_991, 9_007_199_254_740_993n, -9_007_199_254_740_993n],
+    c: 1.5,
+    d: '18446744073709551615',
+    e: 1e300,
+  })
+})
+
+it('reads back every integer it writes', () => {
+  fc.assert(fc.property(fc.bigInt(), (value) => BigInt(parseJson(stringifyJson(value)) as bigint | number) === value))
+})

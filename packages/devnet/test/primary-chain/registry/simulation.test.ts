@@ -1,0 +1,63 @@
+import { decodeRecord } from '@svc/protocol/registry'
+import { getAttestationDecoder } from 'sas-lib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { send } from '../../../src/primary-chain/dev-client.ts'
+import { close, create, type Deployment, memo, subjectOf } from './instructions.ts'
+import { custom, failedAt, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
+
+describe('simulating what the registry does', () => {
+  let registry: TestRegistry
+  let deployment: Deployment
+  beforeAll(async () => {
+    registry = await startTestRegistry()
+    deployment = await registry.deploy()
+  })
+  afterAll(() => registry.stop())
+
+  it('shows the attestation that would be made, and makes none', async () => {
+    const subject = await subjectOf(deployment, 'simulated')
+    const instructions = [memo('hello'), create(deployment, subject)]
+    const simulated = await registry.simulate(instructions, [subject.attestation])
+    expect(simulated).toMatchObject({ err: null, fee: 5_000n })
+    expect(decodeRecord(attestedData(simulated.accounts[0]))).toEqual(subject.record)
+    expect(simulated.accounts[0]?.lamports).toBe(RENT_OF_ATTESTATION)
+    expect(simulated.preBalances![0]! - simulated.postBalances![0]!).toBe(RENT_OF_ATTESTATION + 5_000n)
+    expect(await registry.exists(subject.attestation)).toBe(false)
+
+    const { logMessages, computeUnitsConsumed } = await registry.run(instructions)
+    expect(simulated).toMatchObject({ logs: logMessages, unitsConsumed: computeUnitsConsumed })
+  })
+
+  it('SAS-06 shows a replacement, and that a closed attestation is gone, without touching it', async () => {
+    const subject = await subjectOf(deployment, 'replaced or closed')
+    await registry.run([create(deployment, subject)])
+    const before = await registry.attestation(subject.attestation)
+    const next = { ...subject, record: { ...subject.record, sequence: 2 } }
+    const replacing = await registry.simulate(
+      [close(deployment, subject), create(deployment, next)],
+      [subject.attestation],
+    )
+    expect(replacing.err).toBeNull()
+    expect(decodeRecord(attestedData(replacing.accounts[0]))).toEqual(next.record)
+    const closing = await registry.simulate([close(deployment, subject)], [subject.attestation])
+    expect(closing.err).toBeNull()
+    expect(closing.accounts).toEqual([null])
+    expect(await registry.attestation(subject.attestation)).toEqual(before)
+  })
+
+  it('refuses what the chain would refuse, and so does the preflight of a transaction', async () => {
+    const subject = await subjectOf(deployment, 'refused')
+    const refused = [memo('hello'), create(deployment, subject, { expiry: 1n })]
+    const { err, logs } = await registry.simulate(refused)
+    expect(err).toEqual(failedAt(1, custom(6)))
+    expect(logs?.at(-1)).toContain('custom program error: 0x6')
+    await expect(send(registry.rpc, registry.authority, refused)).rejects.toMatchObject({
+      cause: { context: { index: 1, code: 6 } },
+    })
+  })
+})
+
+function attestedData(account: { readonly data: readonly [string, string] } | null | undefined): Uint8Array {
+  if (!account) throw new Error('there is no such account')
+  return Uint8Array.from(getAttestationDecoder().decode(Buffer.from(account.data[0], 'base64')).data)
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createSolanaRpc, getBase64EncodedWireTransaction } from '@solana/kit'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { getCloseAccountInstruction, getTransferInstruction } from '@solana-program/token'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '../../src/primary-chain/dev-accounts.ts'
+import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
+
+describe('state', () => {
+  let folder: string
+  let stateFile: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'primary-chain-'))
+    stateFile = join(folder, 'deeper', 'chain.jsonl')
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('is found again after a stop: accounts, transactions, slot, blockhashes', async () => {
+    const first = await startTestChain({ stateFile })
+    const payer = await signerOf(DEMO_PAYERS[0]!)
+    const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
+    const [from, to] = [await tokenAccountOf(payer.address, 'BETA'), await tokenAccountOf(TREASURY.address, 'BETA')]
+    const paid = await send(first.rpc, payer, [pay(123n)])
+    const closed = await send(first.rpc, payer, [
+      getTransferInstruction({ source: from, destination: to, authority: payer, amount: 1_000_000n }),
+      getCloseAccountInstruction({ account: from, destination: payer.address, owner: payer }),
+    ])
+    first.chain.expireBlockhashes()
+    const unsent = getBase64EncodedWireTransaction(await sign(first.rpc, payer, [pay(456n)]))
+    const look = async ({ rpc }: typeof first) => ({
+      slot: await rpc.getSlot({ commitment: 'processed' }).send(),
+      height: await rpc.getBlockHeight({ commitment: 'processed' }).send(),
+      treasury: (await rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()).value,
+      beta: (await rpc.getTokenAccountBalance(to, { commitment: 'processed' }).send()).value,
+      closed: (await rpc.getAccountInfo(from, { commitment: 'processed' }).send()).value,
+      transactions: await Promise.all(
+        [paid, closed].map((signature) =>
+          rpc.getTransaction(signature, { encoding: 'json', maxSupportedTransactionVersion: 0 }).send(),
+        ),
+      ),
+    })
+    first.clock.time += 2_000
+    const before = await look(first)
+    expect(before.closed).toBeNull()
+    expect(before.transactions.map((transaction) => transaction?.meta?.err)).toEqual([null, null])
+    await first.stop()
+
+    const second = await startTestChain({ stateFile, now: () => first.clock.time })
+    expect(await look(second)).toEqual(before)
+    await second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()
+    await expect(second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()).rejects.toThrow()
+    await second.stop()
+  })
+
+  it('goes on from its own time when the clock of the next start is behind', async () => {
+    const first = await startTestChain({ stateFile })
+    first.chain.advanceTime(3_600_000)
+    const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'USDC', 1])
+    const slot = await first.rpc.getSlot({ commitment: 'processed' }).send()
+    await first.stop()
+    const second = await startTestChain({ stateFile })
+    expect(await second.rpc.getSlot({ commitment: 'processed' }).send()).toBe(slot)
+    second.clock.time += 2_000
+    const { value } = await second.rpc.getSignatureStatuses([result as never]).send()
+    expect(value[0]?.confirmationStatus).toBe('finalized')
+    await second.stop()
+  })
+
+  it('survives kill -9: everything acknowledged is there', async () => {
+    const first = await spawnChain()
+    const acknowledged: string[] = []
+    const paying = (async () => {
+      for (;;) {
+        const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 1])
+        acknowledged.push(result as string)
+        if (acknowledged.length === 50) first.process.kill('SIGKILL')
+      }
+    })()
+    await expect(paying).rejects.toThrow()
+    expect(acknowledged.length).toBeGreaterThanOrEqual(50)
+
+    const second = await spawnChain()
+    const rpc = createSolanaRpc(second.url)
+    const { value } = await rpc.getSignatureStatuses(acknowledged as never, { searchTransactionHistory: true }).send()
+    expect(value.every((status) => status !== null)).toBe(true)
+    const beta = await tokenAccountOf(TREASURY.address, 'BETA')
+    const balance = await rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
+    expect(Number(balance.value.amount)).toBeGreaterThanOrEqual(acknowledged.length)
+    second.process.kill('SIGTERM')
+    const [code] = (await once(second.process, 'exit')) as [number]
+    expect(code).toBe(0)
+  })
+
+  it('drops the half line that a killed process leaves behind', async () => {
+    const first = await startTestChain({ stateFile })
+    await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 7])
+    await first.stop()
+    appendFileSync(stateFile, '{"time":1,"transaction":{"sign')
+    const second = await startTestChain({ stateFile })
+    await call(second.url, 'dev_faucet', [TREASURY.address, 'BETA', 8])
+    await second.stop()
+    const third = await startTestChain({ stateFile })
+    const beta = await tokenAccountOf(TREASURY.address, 'BETA')
+    const { value } = await third.rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
+    expect(value.amount).toBe('15')
+    await third.stop()
+  })
+
+  it('says which file and line is damaged', async () => {
+    const first = await startTestChain({ stateFile })
+    await first.stop()
+    writeFileSync(stateFile, `${readFileSync(stateFile, 'utf8')}garbage\n`)
+    await expect(startTestChain({ stateFile })).rejects.toThrow(`${stateFile} is damaged at line 2: remove it`)
+  })
+
+  it('leaves the file alone when its port is taken', async () => {
+    const first = await startTestChain({ stateFile })
+    const before = readFileSync(stateFile)
+    await expect(startTestChain({ stateFile, port: Number(new URL(first.url).port) })).rejects.toThrow('EADDRINUSE')
+    expect(readFileSync(stateFile)).toEqual(before)
+    await first.stop()
+  })
+
+  async function spawnChain(): Promise<{ process: ChildProcess; url: string }> {
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('../../src/primary-chain/main.ts', import.meta.url))],
+      {
+        env: { ...process.env, DEV_PRIMARY_RPC_PORT: '0', DEV_PRIMARY_STATE_FILE: stateFile },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    return { process: child, url: /http\S+/.exec(line.toString())![0] }
+  }
+})

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type RateServer, startRateServer } from '../src/rate-server.ts'
+
+const SOL = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d'
+const MON = '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1'
+const NOW = 1_800_000_000
+
+let server: RateServer
+beforeEach(async () => {
+  server = await startRateServer({ now: () => NOW * 1000 + 999 })
+})
+afterEach(() => server.stop())
+
+function ask(...ids: string[]) {
+  return fetch(`${server.url}/v2/updates/price/latest?${ids.map((id) => `ids[]=${id}`).join('&')}&parsed=true`)
+}
+
+describe('the local rate server', () => {
+  it('answers in the Hermes form, in the order asked', async () => {
+    const response = await ask(MON, `0x${SOL.toUpperCase()}`)
+    expect(response.status).toBe(200)
+    const price = { price: '15025000000', conf: '7512500', expo: -8, publish_time: NOW }
+    const { binary, parsed } = await response.json()
+    expect(binary).toEqual({ encoding: 'hex', data: [] })
+    expect(parsed.map(({ id }: { id: string }) => id)).toEqual([MON, SOL])
+    expect(parsed[1]).toEqual({
+      id: SOL,
+      price,
+      ema_price: price,
+      metadata: { slot: NOW * 2, proof_available_time: NOW + 1, prev_publish_time: NOW - 1 },
+    })
+    expect(server.requestCount).toBe(1)
+  })
+
+  it.each([
+    ['151', {}, { price: '15100000000', conf: '7550000', expo: -8, publish_time: NOW }],
+    ['-0.5', {}, { price: '-50000000', conf: '25000', expo: -8, publish_time: NOW }],
+    ['0', { ageSeconds: 90 }, { price: '0', conf: '0', expo: -8, publish_time: NOW - 90 }],
+    ['0.123456789', { confidence: '1' }, { price: '123456789', conf: '1000000000', expo: -9, publish_time: NOW }],
+  ])('gives the price %s with %j', async (usd, doubts, price) => {
+    server.setPrice('SOL', usd, doubts)
+    const { parsed } = await (await ask(SOL)).json()
+    expect(parsed[0].price).toEqual(price)
+  })
+
+  it('refuses a whole request for one unknown feed, for none, or elsewhere', async () => {
+    server.removePrice('SOL')
+    expect((await ask(MON)).status).toBe(200)
+    expect((await ask(MON, SOL)).status).toBe(404)
+    expect((await ask()).status).toBe(400)
+    expect((await fetch(`${server.url}/v2/price_feeds`)).status).toBe(404)
+  })
+
+  it('breaks and recovers when told', async () => {
+    server.answerAlways(500, 'out of order')
+    const broken = await ask(SOL)
+    expect([broken.status, await broken.text()]).toEqual([500, 'out of order'])
+    server.hang()
+    const signal = AbortSignal.timeout(50)
+    await expect(fetch(server.url, { signal })).rejects.toThrow('timeout')
+    server.recover()
+    expect((await ask(SOL)).status).toBe(200)
+  })
+
+  it('wants its API key when it has one', async () => {
+    const locked = await startRateServer({ apiKey: 'k' })
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${locked.url}/v2/updates/price/latest?ids[]=${SOL}`, { headers })).status
+    expect(await status({})).toBe(401)
+    expect(await status({ authorization: 'Bearer other' })).toBe(401)
+    expect(await status({ authorization: 'Bearer k' })).toBe(200)
+    await locked.stop()
+  })
+})

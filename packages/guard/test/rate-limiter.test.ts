@@ -1,0 +1,171 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Kysely } from 'kysely'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
+import type { RateTables } from '../src/rate-store.ts'
+import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
+
+const START = 1_800_000_000_000
+
+forEachDatabase('a rate limiter', (database) => {
+  let db: Kysely<RateTables>
+  let time: number
+  let limiter: RateLimiter
+  let key: string
+  let keys = 0
+  beforeAll(async () => {
+    db = (await database.open<RateTables>(rateMigrations)).db
+  })
+  beforeEach(() => {
+    time = START
+    limiter = newLimiter()
+    key = `key ${keys++}`
+  })
+
+  const newLimiter = () => createRateLimiter({ db, now: () => time })
+  const takes = (count: number, perMinute: number, of = limiter) =>
+    Array.from({ length: count }, () => of.take({ key, perMinute }))
+  const retryAfter = async (take: Promise<void>) => Number((await refusalOf(take)).headers['retry-after'])
+
+  it('T-10 lets exactly the limit through when a thousand ask two of them at once, ten times over', async () => {
+    const other = newLimiter()
+    for (let round = 0; round < 10; round++) {
+      key = `crowded ${round}`
+      expect(await countAdmitted([...takes(500, 100), ...takes(500, 100, other)])).toBe(100)
+      expect(await countAdmitted(takes(10, 100, newLimiter()))).toBe(0)
+    }
+  })
+
+  it('T-10 gives back evenly over the minute, and never more than the limit', async () => {
+    expect(await countAdmitted(takes(61, 60))).toBe(60)
+    time += 999
+    expect(await countAdmitted(takes(1, 60))).toBe(0)
+    time += 1
+    expect(await countAdmitted(takes(2, 60))).toBe(1)
+    time += 10_500
+    expect(await countAdmitted(takes(20, 60))).toBe(10)
+    time += 86_400_000
+    expect(await countAdmitted(takes(100, 60))).toBe(60)
+  })
+
+  it.each([1, 7, 70, 6999])('T-10 %i a minute are no more over ten minutes, nor noticeably less', async (perMinute) => {
+    expect(await countAdmitted(takes(perMinute + 1, perMinute))).toBe(perMinute)
+    let later = 0
+    for (let tenth = 1; tenth <= 100; tenth++) {
+      time = START + tenth * 6000
+      later += await countAdmitted(takes(Math.ceil(perMinute / 10) + 1, perMinute))
+    }
+    expect(later).toBeLessThanOrEqual(10 * perMinute)
+    expect(later).toBeGreaterThanOrEqual(Math.floor(10 * perMinute * (1 - perMinute / 60_000)))
+  })
+
+  it.each([1, 7, 60, 100, 1000, 70_000])(
+    'T-10 at %i a minute Retry-After is right to the second',
+    async (perMinute) => {
+      await limiter.take({ key, perMinute, cost: perMinute })
+      for (const cost of new Set([1, Math.ceil(perMinute / 3), perMinute])) {
+        time = START
+        const wait = await retryAfter(limiter.take({ key, perMinute, cost }))
+        expect(wait).toBe(Math.max(1, Math.ceil((cost * Math.ceil(60_000 / perMinute)) / 1000)))
+        time = START + (wait - 1) * 1000
+        expect(await retryAfter(newLimiter().take({ key, perMinute, cost }))).toBe(1)
+      }
+      time += 1000
+      await limiter.take({ key, perMinute, cost: perMinute })
+    },
+  )
+
+  it('T-10 tells the limit and the wait, and nothing about the key', async () => {
+    await limiter.take({ key, perMinute: 2, cost: 2 })
+    const refusal = await refusalOf(limiter.take({ key, perMinute: 2 }))
+    expect(refusal.status).toBe(429)
+    expect(refusal.headers).toEqual({ 'retry-after': '30' })
+    expect(refusal.body('r')).toEqual({
+      error: 'RATE_LIMITED',
+      message: 'the limit is 2 a minute, and it is used up',
+      hint: 'try again in 30 s',
+      details: { limit_per_minute: 2, retry_after_seconds: 30 },
+      request_id: 'r',
+    })
+  })
+
+  it('T-10 takes of all keys or of none, and names the longest wait', async () => {
+    const small = { key: `${key} small`, perMinute: 3 }
+    const large = { key: `${key} large`, perMinute: 6 }
+    const both = Array.from({ length: 5 }, () => limiter.take(large, small))
+    expect(await countAdmitted(both)).toBe(3)
+    expect(await retryAfter(limiter.take(large, small))).toBe(20)
+    expect(await countAdmitted(Array.from({ length: 5 }, () => limiter.take(large)))).toBe(3)
+    expect(await retryAfter(limiter.take(large))).toBe(10)
+    expect(await retryAfter(newLimiter().take(large, small))).toBe(20)
+  })
+
+  it('T-10 counts a key that is asked for twice in one call twice', async () => {
+    const ask = { key, perMinute: 3 }
+    await limiter.take(ask, ask)
+    expect(await retryAfter(limiter.take(ask, ask))).toBe(20)
+    await limiter.take(ask)
+    expect(await retryAfter(limiter.take(ask))).toBe(20)
+  })
+
+  it('LIM-11 takes more than one where more is asked for, and lets smaller asks through what larger ones cannot', async () => {
+    const cost = (cost: number) => ({ key, perMinute: 100, cost })
+    await limiter.take(cost(40))
+    await limiter.take(cost(40))
+    expect(await retryAfter(limiter.take(cost(40)))).toBe(12)
+    await limiter.take(cost(20))
+    expect(await countAdmitted(takes(1, 100))).toBe(0)
+  })
+
+  it('T-10 says that an ask larger than the limit never fits, and takes nothing', async () => {
+    const other = { key: `${key} other`, perMinute: 1 }
+    const refusal = await refusalOf(limiter.take(other, { key, perMinute: 10, cost: 11 }))
+    expect(refusal.code).toBe('RATE_LIMITED')
+    expect(refusal.message).toContain('11 of a limit of 10')
+    expect(refusal.body('r')).toMatchObject({
+      hint: 'ask for at most 10 at once',
+      details: { limit_per_minute: 10, cost: 11 },
+    })
+    expect(refusal.headers).toEqual({})
+    await limiter.take(other, { key, perMinute: 10, cost: 10 })
+  })
+
+  it.each([
+    { perMinute: -1 },
+    { perMinute: 0.5 },
+    { perMinute: Number.NaN },
+    { perMinute: Number.POSITIVE_INFINITY },
+    { perMinute: 10, cost: -1 },
+    { perMinute: 10, cost: 0.5 },
+    { perMinute: 10, cost: Number.NaN },
+  ])('T-10 refuses to count %j', async (ask) => {
+    await expect(limiter.take({ key, ...ask })).rejects.toThrow(RangeError)
+  })
+
+  it('T-10 goes on within two minutes when the clock is set back by little, and at once when by much', async () => {
+    expect(await countAdmitted(takes(100, 60))).toBe(60)
+    time -= 50_000
+    const wait = await retryAfter(limiter.take({ key, perMinute: 60 }))
+    expect(wait).toBe(51)
+    time += wait * 1000
+    expect(await countAdmitted(takes(2, 60))).toBe(1)
+    time -= 3_600_000
+    expect(await countAdmitted(takes(100, 60))).toBe(60)
+    expect(await retryAfter(limiter.take({ key, perMinute: 60 }))).toBe(1)
+  })
+
+  it('T-10 another limit for the same key holds from then on', async () => {
+    expect(await countAdmitted(takes(60, 60))).toBe(60)
+    time += 30_000
+    expect(await countAdmitted(takes(100, 120))).toBe(60)
+    expect(await countAdmitted(takes(1, 10))).toBe(0)
+    time += 6000
+    expect(await countAdmitted(takes(2, 10))).toBe(1)
+  })
+
+  it('T-12 stores no key as it was given', async () => {
+    await limiter.take({ key: 'confirm:rcpt_secret', perMinute: 5 })
+    const rows = await db.selectFrom('rate_limits').select('key').execute()
+    for (const row of rows) expect(row.key).toMatch(/^[0-9a-f]{32}$/)
+  })
+})

@@ -1,0 +1,70 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Kysely } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
+import type { RateTables } from '../src/rate-store.ts'
+import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
+
+forEachDatabase('a rate limiter whose database is gone', (database) => {
+  let db: Kysely<RateTables>
+  let time: number
+  let limiter: RateLimiter
+  beforeEach(async () => {
+    db = (await database.open<RateTables>(rateMigrations)).db
+    time = 1_800_000_000_000
+    limiter = createRateLimiter({ db, now: () => time })
+  })
+
+  const breakDatabase = () => db.schema.alterTable('rate_limits').renameTo('gone').execute()
+  const mendDatabase = () => db.schema.alterTable('gone').renameTo('rate_limits').execute()
+
+  it('T-10 goes on refusing whom it knows to be over the limit, until his time has come', async () => {
+    const ask = { key: 'known', perMinute: 60 }
+    await limiter.take({ ...ask, cost: 60 })
+    await refusalOf(limiter.take(ask))
+    await breakDatabase()
+    expect((await refusalOf(limiter.take(ask))).headers).toEqual({ 'retry-after': '1' })
+    await expect(limiter.take({ key: 'another', perMinute: 60 })).rejects.toThrow('rate_limits')
+    time += 1000
+    await expect(limiter.take(ask)).rejects.toThrow('rate_limits')
+    await mendDatabase()
+    await limiter.take(ask)
+    expect((await refusalOf(limiter.take(ask))).code).toBe('RATE_LIMITED')
+  })
+
+  it('T-10 lets nobody through, and nothing of it is counted or remembered', async () => {
+    await breakDatabase()
+    const takes = Array.from({ length: 20 }, () => limiter.take({ key: 'unlucky', perMinute: 10 }))
+    const outcomes = await Promise.allSettled(takes)
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining('rate_limits') } })
+    }
+    await mendDatabase()
+    const again = Array.from({ length: 20 }, () => limiter.take({ key: 'unlucky', perMinute: 10 }))
+    expect(await countAdmitted(again)).toBe(10)
+  })
+
+  it('T-10 a limit of 0 is none, and asks nobody', async () => {
+    await breakDatabase()
+    await limiter.take()
+    await limiter.take({ key: 'free', perMinute: 0 }, { key: 'free', perMinute: 0, cost: 1_000_000 })
+    await mendDatabase()
+    expect(await db.selectFrom('rate_limits').select('key').where('key', '=', 'free').execute()).toEqual([])
+  })
+
+  it('T-11 remembers ten thousand and no more, those that still ask before those that do not', async () => {
+    const ask = (name: number) => ({ key: `of many ${name}`, perMinute: 1 })
+    const exhaust = (names: number[]) =>
+      countAdmitted(names.flatMap((n) => [limiter.take(ask(n)), limiter.take(ask(n))]))
+    const names = Array.from({ length: 10_000 }, (_, name) => name)
+    expect(await exhaust(names)).toBe(10_000)
+    await refusalOf(limiter.take(ask(0)))
+    expect(await exhaust([10_000])).toBe(1)
+    await breakDatabase()
+    for (const name of [0, 2, 9999, 10_000]) {
+      expect((await refusalOf(limiter.take(ask(name)))).code).toBe('RATE_LIMITED')
+    }
+    await expect(limiter.take(ask(1))).rejects.toThrow('rate_limits')
+    await mendDatabase()
+  })
+})

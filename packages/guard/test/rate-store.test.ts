@@ -1,0 +1,63 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Kysely } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
+import { deletePastTats, lockTats, type RateTables, setTats } from '../src/rate-store.ts'
+import { countAdmitted, rateMigrations } from './rate-tables.ts'
+
+forEachDatabase('the times of limited keys', (database) => {
+  let db: Kysely<RateTables>
+  beforeEach(async () => {
+    db = (await database.open<RateTables>(rateMigrations)).db
+    await db.deleteFrom('rate_limits').execute()
+  })
+
+  const all = () => db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
+
+  it('are those that were set, and 0 where none was', async () => {
+    await db.transaction().execute(async (tx) => {
+      await lockTats(tx, new Set(['a', 'b']))
+      await setTats(tx, new Map([['a', 1_800_000_000_000]]))
+    })
+    const read = await db.transaction().execute((tx) => lockTats(tx, new Set(['c', 'b', 'a'])))
+    expect(read).toEqual(new Map(Object.entries({ a: 1_800_000_000_000, b: 0, c: 0 })))
+  })
+
+  it('T-10 are forgotten once they have passed, however many there are', async () => {
+    const keys = Array.from({ length: 2500 }, (_, i) => `${i}`.padStart(32, '0'))
+    await setTats(db, new Map(keys.map((key, i) => [key, i])))
+    await deletePastTats(db, 2397)
+    expect(await all()).toEqual(keys.slice(2398).map((key, i) => ({ key, tat: 2398 + i })))
+    await deletePastTats(db, 5000)
+    expect(await all()).toEqual([])
+    await deletePastTats(db, 5000)
+  })
+
+  it('T-10 that are forgotten change nothing about the limits', async () => {
+    let time = 1_800_000_000_000
+    const limiter = createRateLimiter({ db, now: () => time })
+    const takes = (key: string, count: number) =>
+      countAdmitted(Array.from({ length: count }, () => limiter.take({ key, perMinute: 60 })))
+    await takes('used', 60)
+    time += 30_000
+    await takes('new', 1)
+    await limiter.forget()
+    expect(await all()).toHaveLength(2)
+    expect(await takes('used', 60)).toBe(30)
+    time += 60_000
+    await limiter.forget()
+    expect(await all()).toEqual([])
+    expect(await takes('used', 100)).toBe(60)
+  })
+
+  it('T-10 bear two who take the same keys in opposite orders while others forget them', async () => {
+    const asks = Array.from({ length: 50 }, (_, i) => ({ key: `key ${i}`, perMinute: 60 }))
+    let time = 1_800_000_000_000
+    const [one, other] = [1, 2].map(() => createRateLimiter({ db, now: () => time })) as [RateLimiter, RateLimiter]
+    for (let round = 0; round < 50; round++) {
+      await Promise.all([one.forget(), one.take(...asks), other.forget(), other.take(...asks.toReversed())])
+      expect(new Set((await all()).map(({ tat }) => tat - time))).toEqual(new Set([2000]))
+      time += 2000
+    }
+  })
+})

@@ -1,0 +1,234 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { bodyStream } from '../src/body-stream.ts'
+import { serve } from '../src/serve.ts'
+import { ServiceError } from '../src/service-error.ts'
+import type { WireRequest } from '../src/wire-request.ts'
+import { bytesEndpoint, readUntil, startTestService, type TestService } from './service.ts'
+
+const MAX = 1_000_000
+const MEBIBYTE = 1_048_576
+
+let service: TestService
+/** What the next request does. */
+let operation: (wire: WireRequest) => Promise<number>
+
+beforeAll(async () => {
+  service = await startTestService((routes) => {
+    serve(routes, bytesEndpoint('/bytes'), async ({ wire }) => ({ size: await operation(wire) }))
+  })
+})
+
+afterAll(() => service.stop())
+
+const readAll = async (wire: WireRequest) => (await buffer(bodyStream(wire, MAX))).length
+const chunked = 'PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
+const announced = (length: number) => `PUT /bytes HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
+
+/** How a stream ends; listens only when asked. */
+async function outcome(body: Readable): Promise<unknown> {
+  return buffer(body).then(
+    (bytes) => bytes.length,
+    (error) => error.code,
+  )
+}
+
+describe('a body that comes', () => {
+  it('T-11 is given whole and in order, however it is cut', async () => {
+    let received = ''
+    operation = async (wire) => {
+      received = (await buffer(bodyStream(wire, MAX))).toString()
+      return received.length
+    }
+    const socket = service.connect(chunked, chunk('one'), chunk('t'), chunk('wo'), '0\r\n\r\n')
+    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 .*\{"size":6\}$/s)
+    expect(received).toBe('onetwo')
+    socket.destroy()
+  })
+
+  it('T-11 may be empty, told or untold', async () => {
+    operation = readAll
+    for (const head of [announced(0), 'PUT /bytes HTTP/1.1\r\nHost: x\r\n\r\n', `${chunked}0\r\n\r\n`]) {
+      const socket = service.connect(head)
+      expect(await readUntil(socket, '}')).toContain('{"size":0}')
+      socket.destroy()
+    }
+  })
+
+  it('T-11 waits in the network, not in memory, for a reader that is slow', async () => {
+    let mostHeld = 0
+    operation = async (wire) => {
+      const body = bodyStream(wire, 64 * MEBIBYTE)
+      let size = 0
+      for await (const piece of body) {
+        size += (piece as Buffer).length
+        for (let turn = 0; turn < 3; turn++) await nextTurn()
+        mostHeld = Math.max(mostHeld, body.readableLength)
+      }
+      return size
+    }
+    const response = await fetch(`${service.url}/bytes`, { method: 'PUT', body: new Uint8Array(16 * MEBIBYTE) })
+    expect(await response.json()).toEqual({ size: 16 * MEBIBYTE })
+    expect(mostHeld).toBeLessThan(MEBIBYTE)
+  })
+})
+
+describe('a body that is too large', () => {
+  it('AMB-47 is refused before its first byte where its length is told', async () => {
+    operation = readAll
+    const socket = service.connect(announced(MAX + 1))
+    const answer = await readUntil(socket, '"}')
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"error":"UPLOAD_TOO_LARGE".*"layer":"gateway"/s)
+    expect(answer).toMatch(/"recovery_hint":".+","next_best_method":".+","max_bytes":1000000/)
+    socket.destroy()
+  })
+
+  it('AMB-47 is refused when it passes the limit, and the client that sends on gets its answer', async () => {
+    operation = readAll
+    const upload = httpRequest(`${service.url}/bytes`, { method: 'PUT' })
+    upload.on('error', () => {})
+    for (let i = 0; i < 32; i++) upload.write(Buffer.alloc(MEBIBYTE))
+    const [response] = await once(upload, 'response')
+    expect([response.statusCode, JSON.parse((await buffer(response)).toString()).error]).toEqual([
+      413,
+      'UPLOAD_TOO_LARGE',
+    ])
+    upload.destroy()
+  })
+
+  it('AMB-47 may have exactly as many bytes as allowed', async () => {
+    operation = readAll
+    const response = await fetch(`${service.url}/bytes`, { method: 'PUT', body: new Uint8Array(MAX) })
+    expect(await response.json()).toEqual({ size: MAX })
+  })
+})
+
+describe('a body that breaks off', () => {
+  it.each([
+    ['announced', `${announced(100)}half`],
+    ['chunked', chunked + chunk('half')],
+    ['inside a chunk', `${chunked}64\r\nhalf`],
+  ])('T-11 fails for its reader: %s', async (_, bytes) => {
+    const ended = Promise.withResolvers<unknown>()
+    const begun = Promise.withResolvers<void>()
+    operation = async (wire) => {
+      const body = bodyStream(wire, MAX)
+      begun.resolve()
+      ended.resolve(await outcome(body))
+      return 0
+    }
+    const socket = service.connect(bytes)
+    await begun.promise
+    socket.destroy()
+    expect(await ended.promise).toBe('malformed_request')
+  })
+
+  it('T-11 fails also for a reader that comes late, and for nobody else', async () => {
+    const ended = Promise.withResolvers<unknown>()
+    const begun = Promise.withResolvers<void>()
+    operation = async (wire) => {
+      const body = bodyStream(wire, MAX)
+      begun.resolve()
+      await new Promise((resolve) => body.once('close', resolve))
+      ended.resolve(await outcome(body))
+      return 0
+    }
+    const socket = service.connect(announced(100), 'half')
+    await begun.promise
+    socket.destroy()
+    expect(await ended.promise).toBe('malformed_request')
+  })
+
+  it('T-11 fails at once when the client was gone before anybody asked', async () => {
+    const ended = Promise.withResolvers<unknown>()
+    const begun = Promise.withResolvers<void>()
+    operation = async (wire) => {
+      const gone = once(wire.stream, 'close').catch(() => {})
+      begun.resolve()
+      await gone
+      ended.resolve(await outcome(bodyStream(wire, MAX)))
+      return 0
+    }
+    const socket = service.connect(announced(100), 'half')
+    await begun.promise
+    socket.destroy()
+    expect(await ended.promise).toBe('malformed_request')
+  })
+
+  it('T-11 fails at once where what comes is no HTTP any more, whatever the client does next', async () => {
+    const ended = Promise.withResolvers<unknown>()
+    operation = async (wire) => {
+      ended.resolve(await outcome(bodyStream(wire, MAX)))
+      return 0
+    }
+    const socket = service.connect(chunked, chunk('half'), 'zz\r\n')
+    expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 400 .*"error":"malformed_request"/s)
+    expect(await ended.promise).toBe('malformed_request')
+    socket.destroy()
+  })
+
+  it('T-11 a client that ends its half too early is told', async () => {
+    operation = readAll
+    const socket = service.connect(announced(100), 'half')
+    socket.end()
+    expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 400 .*"error":"malformed_request"/s)
+  })
+})
+
+describe('a body that is given up', () => {
+  it('leaves the connection as it is: the answer goes over it, and the next request', async () => {
+    operation = async (wire) => {
+      const body = bodyStream(wire, MAX)
+      await expect.poll(() => wire.stream.isPaused()).toBe(true)
+      body.destroy()
+      throw new ServiceError('FILE_NOT_FOUND', 'gone')
+    }
+    const socket = service.connect(announced(500_000), 'a'.repeat(400_000))
+    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 404 /)
+    operation = readAll
+    socket.write('a'.repeat(100_000))
+    socket.write(`${announced(3)}abc`)
+    expect(await readUntil(socket, '}')).toContain('{"size":3}')
+    socket.destroy()
+  })
+
+  it('T-11 is not listened to for ever', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      operation = async () => {
+        throw new ServiceError('FILE_NOT_FOUND', 'gone')
+      }
+      const socket = service.connect(chunked, chunk('a'))
+      expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 404 /)
+      const closed = once(socket, 'close')
+      socket.on('error', () => {}).resume()
+      vi.advanceTimersByTime(10_000)
+      await closed
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('T-11 neither is what was no HTTP from the start', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true })
+      socket.on('error', () => {}).write('NONSENSE\r\n\r\n')
+      expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 400 /)
+      vi.advanceTimersByTime(10_000)
+      const sendMore = () => {
+        socket.write('more')
+        return socket.destroyed
+      }
+      await expect.poll(sendMore).toBe(true)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { endpoint } from '@svc/api/endpoint'
+import Type from 'typebox'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { Bytes } from '../src/answer.ts'
+import { serve } from '../src/serve.ts'
+import type { WireRequest } from '../src/wire-request.ts'
+import { readUntil, startTestService, type TestService } from './service.ts'
+
+const read = endpoint({
+  name: 'read',
+  method: 'GET',
+  path: '/f/{token}',
+  auth: 'path-token',
+  summary: 'gives bytes',
+  params: Type.Object({ token: Type.String() }),
+  responses: { 200: Type.String() },
+  contentType: '*/*',
+})
+
+let service: TestService
+let operation: (wire: WireRequest) => Bytes | Promise<Bytes>
+let logStart = 0
+
+beforeAll(async () => {
+  service = await startTestService((routes) => serve(routes, read, ({ wire }) => operation(wire)))
+})
+
+beforeEach(() => {
+  logStart = service.logged().length
+})
+
+afterAll(() => service.stop())
+
+const logged = () => service.logged().slice(logStart)
+const PIECE = Buffer.alloc(65_536, 'x')
+
+/** Gives pieces for as long as it is read, and fails after so many. */
+function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
+  let pieces = 0
+  return new Readable({
+    read() {
+      if (++pieces > failAfter) this.destroy(new Error('the disk is gone'))
+      else this.push(PIECE)
+    },
+  })
+}
+
+async function open(path: string): Promise<IncomingMessage> {
+  const [response] = await once(get(service.url + path), 'response')
+  return response
+}
+
+it('FILE-30 bytes go out with their status and headers, to every origin', async () => {
+  operation = () =>
+    new Bytes(206, { 'content-type': 'a/b', 'content-length': '5', etag: '"e"' }, Readable.from([Buffer.from('hello')]))
+  const response = await fetch(`${service.url}/f/token`, { headers: { origin: 'https://page.example' } })
+  expect([response.status, await response.text()]).toEqual([206, 'hello'])
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'a/b',
+    'content-length': '5',
+    etag: '"e"',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': expect.stringContaining('ETag'),
+    'x-request-id': expect.stringMatching(/^req_/),
+  })
+  expect(JSON.parse(logged())).toMatchObject({ method: 'GET', route: '/f/:token', status: 206 })
+})
+
+it('ADD-06 headers alone need no bytes', async () => {
+  operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '5' }, null)
+  const response = await fetch(`${service.url}/f/token`, { method: 'HEAD' })
+  expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '5', ''])
+})
+
+it('T-11 a reader that goes away ends the reading', async () => {
+  const source = endless()
+  operation = () => new Bytes(200, {}, source)
+  const response = await open('/f/token')
+  await once(response, 'data')
+  const closed = once(source, 'close').catch(() => {})
+  response.destroy()
+  await closed
+  expect(source.destroyed).toBe(true)
+  await expect.poll(logged).toContain('"status":200')
+  expect(logged()).not.toContain('"level":50')
+})
+
+it('T-11 a reader that was gone before there was an answer leaves nothing open', async () => {
+  const source = endless()
+  const begun = Promise.withResolvers<void>()
+  operation = async (wire) => {
+    const gone = once(wire.stream.socket, 'close')
+    begun.resolve()
+    await gone
+    return new Bytes(200, {}, source)
+  }
+  const request = get(`${service.url}/f/token`).on('error', () => {})
+  const closed = new Promise((resolve) => source.once('close', resolve))
+  await begun.promise
+  request.destroy()
+  await closed
+  await expect.poll(logged).toContain('"status":200')
+  expect(logged()).not.toContain('"level":50')
+})
+
+it('T-12 a source that fails half-way breaks the connection, and the log says why, without the URL', async () => {
+  operation = () => new Bytes(200, { 'content-length': String(PIECE.length * 100) }, endless(10))
+  const response = await open('/f/SECRETTOKEN')
+  await expect(buffer(response)).rejects.toThrow('aborted')
+  await expect.poll(logged).toContain('the disk is gone')
+  expect(logged()).not.toContain('SECRETTOKEN')
+})
+
+it('T-12 a source that fails half-way shows also where no length was told', async () => {
+  operation = () => new Bytes(200, {}, endless(10))
+  await expect(buffer(await open('/f/token'))).rejects.toThrow('aborted')
+})
+
+it('T-11 what a client sends into an answer is not answered within it', async () => {
+  const source = endless()
+  operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '1000000000000' }, source)
+  const socket = service.connect('GET /f/token HTTP/1.1\r\nHost: x\r\n\r\n')
+  await readUntil(socket, 'xxxx')
+  const rest = buffer(socket).catch(() => Buffer.alloc(0))
+  const closed = new Promise((resolve) => source.once('close', resolve))
+  socket.write('NONSENSE\r\n\r\n')
+  await closed
+  expect((await rest).includes('malformed')).toBe(false)
+})
+
+it('T-11 a body that nobody asked for is not listened to for ever', async () => {
+  operation = () => new Bytes(307, { location: 'https://elsewhere.example/', 'content-length': '0' }, null)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const socket = service.connect('GET /f/token HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+    expect(await readUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 307 /)
+    const closed = once(socket.on('error', () => {}).resume(), 'close')
+    vi.advanceTimersByTime(10_000)
+    await closed
+  } finally {
+    vi.useRealTimers()
+  }
+})

@@ -1,0 +1,60 @@
+// For tests: a service whose log is kept, and connections over which anything can be sent.
+
+import { connect, type Socket } from 'node:net'
+import { type Endpoint, endpoint } from '@svc/api/endpoint'
+import Type from 'typebox'
+import { createLog } from '../src/log.ts'
+import { createService, type Service } from '../src/service.ts'
+
+export interface TestService {
+  url: string
+  logged(): string
+  /** A connection, with what was sent so far written. */
+  connect(...bytes: (string | Uint8Array)[]): Socket
+  stop(): Promise<void>
+}
+
+export async function startTestService(addRoutes: (service: Service) => void): Promise<TestService> {
+  let logged = ''
+  const write = (line: string) => {
+    logged += line
+  }
+  const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
+  const service = createService({ log, checkResponses: true })
+  addRoutes(service)
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    logged: () => logged,
+    connect(...bytes) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      for (const piece of bytes) socket.write(piece)
+      return socket
+    },
+    stop: () => service.app.close(),
+  }
+}
+
+/** What comes over a connection up to and with a text, or all there is. */
+export async function readUntil(socket: Socket, text: string): Promise<string> {
+  let read = ''
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    read += (chunk as Buffer).toString('latin1')
+    if (read.includes(text)) break
+  }
+  return read
+}
+
+const Received = Type.Object({ size: Type.Integer() })
+
+export function bytesEndpoint(path: string) {
+  return endpoint({
+    name: path,
+    method: 'PUT',
+    path,
+    auth: 'public',
+    summary: 'takes bytes',
+    takesBytes: true,
+    responses: { 200: Received },
+  } satisfies Endpoint)
+}

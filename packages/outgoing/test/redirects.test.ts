@@ -1,0 +1,136 @@
+import type { RequestListener } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import { isPublicAddress } from '../src/public-address.ts'
+import { download, downloadFrom, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
+
+/** Passes for a public address here. */
+const SERVER = '127.0.0.1'
+
+const redirectTo =
+  (location: string, status = 302): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status, { location }).end('moved')
+
+/** Redirects `/3` to `/2`, `/2` to `/1`, and so on. */
+const countdown: RequestListener = (request, response) => {
+  const left = Number(request.url!.slice(1))
+  if (left === 0) response.end('hello')
+  else response.writeHead(302, { location: `/${left - 1}` }).end()
+}
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('FILE-26 with status %d is followed', async (status) => {
+    const server = await startTestTlsServer((request, response) =>
+      request.url === '/here' ? response.end('hello') : redirectTo('/here', status)(request, response),
+    )
+    expect(await download(SOURCE, server.options)).toBe('hello')
+    expect(server.asked).toEqual(['files.example.test/report.pdf', 'files.example.test/here'])
+    await server.stop()
+  })
+
+  it.each([
+    ['here.pdf?a=b#top', 'https://files.example.test/a/here.pdf?a=b'],
+    ['../here.pdf', 'https://files.example.test/here.pdf'],
+    ['//other.example.test/here.pdf', 'https://other.example.test/here.pdf'],
+    ['https://other.example.test', 'https://other.example.test/'],
+    [Buffer.from('/bücher').toString('latin1'), 'https://files.example.test/b%C3%BCcher'],
+  ])('FILE-26 to %s leads to %s', async (location, finalUrl) => {
+    const server = await startTestTlsServer((request, response) =>
+      request.url === '/a/b' ? redirectTo(location)(request, response) : response.end('hello'),
+    )
+    const source = await openSource('https://files.example.test/a/b', server.options)
+    expect([source.finalUrl, await textOf(source)]).toEqual([finalUrl, 'hello'])
+    await server.stop()
+  })
+
+  it('T-08 is followed three times, and no further', async () => {
+    const server = await startTestTlsServer(countdown)
+    expect(await download('https://files.example.test/3', server.options)).toBe('hello')
+    expect(await download('https://files.example.test/4', server.options)).toBe('too_many_redirects')
+    expect(server.asked.slice(4)).toEqual(['4', '3', '2', '1'].map((path) => `files.example.test/${path}`))
+    await server.stop()
+  })
+
+  it('T-08 to itself ends', async () => {
+    expect(await downloadFrom(redirectTo(SOURCE))).toBe('too_many_redirects')
+  })
+
+  it.each([
+    ['http://files.example.test/', 'not_https'],
+    ['http://169.254.169.254/latest/meta-data/', 'not_https'],
+    ['file:///etc/passwd', 'not_https'],
+    ['gopher://127.0.0.1:6379/_INFO', 'not_https'],
+    ['data:text/plain,hello', 'not_https'],
+    ['https://user:password@files.example.test/', 'not_https'],
+    ['/\\other.example.test/', 'not_https'],
+    ['https://localhost/', 'blocked_host'],
+    ['//metadata.google.internal/', 'blocked_host'],
+    ['https://files.example.test:8443/', 'blocked_host'],
+    ['https://169.254.169.254/', 'blocked_address'],
+    ['//0xa.1/', 'blocked_address'],
+    ['https://[::ffff:169.254.169.254]/', 'blocked_address'],
+    ['https://private.example.test/', 'blocked_address'],
+    ['https://gone.example.test/', 'unresolvable'],
+    ['https://wrong.example.test/', 'tls_failed'],
+    ['https://[', 'bad_redirect'],
+    ['https://256.256.256.256/', 'bad_redirect'],
+    ['', 'bad_redirect'],
+  ])('FILE-27 T-08 to %j is judged like the first URL: %s', async (location, reason) => {
+    const addresses: Record<string, string[]> = {
+      'files.example.test': [SERVER],
+      'wrong.example.test': [SERVER],
+      'private.example.test': ['1.1.1.1', '10.0.0.1'],
+    }
+    const judging = {
+      resolve: async (host: string) => (addresses[host] ?? []).map((address) => ({ address, family: 4 })),
+      isPublic: (address: string) => address === SERVER || isPublicAddress(address),
+    }
+    const server = await startTestTlsServer(redirectTo(location))
+    expect(await download(SOURCE, { ...server.options, ...judging })).toBe(reason)
+    expect(server.asked).toEqual(['files.example.test/report.pdf'])
+    await server.stop()
+  })
+
+  it('T-08 has every host looked up anew, once', async () => {
+    const hosts: string[] = []
+    const server = await startTestTlsServer((request, response) =>
+      request.headers.host === 'files.example.test'
+        ? redirectTo('https://other.example.test/')(request, response)
+        : response.end('hello'),
+    )
+    const resolve = async (host: string) => {
+      hosts.push(host)
+      return [{ address: '127.0.0.1', family: 4 }]
+    }
+    expect(await download(SOURCE, { ...server.options, resolve })).toBe('hello')
+    expect(hosts).toEqual(['files.example.test', 'other.example.test'])
+    await server.stop()
+  })
+
+  it('T-11 is left before the next host is asked, also where its answer does not end', async () => {
+    const left = Promise.withResolvers<void>()
+    const server = await startTestTlsServer(async (request, response) => {
+      if (request.url === '/report.pdf') {
+        response.once('close', left.resolve).writeHead(302, { location: '/here' }).flushHeaders()
+      } else {
+        await left.promise
+        response.end('hello')
+      }
+    })
+    expect(await download(SOURCE, server.options)).toBe('hello')
+    await server.stop()
+  })
+
+  it('FILE-28 without a target leads nowhere', async () => {
+    expect(await downloadFrom((_request, response) => response.writeHead(302).end())).toBe('bad_redirect')
+  })
+
+  it('FILE-29 is followed within the one deadline', async () => {
+    const server = await startTestTlsServer((request, response) => {
+      if (request.url === '/report.pdf') redirectTo('/slow')(request, response)
+    })
+    expect(await download(SOURCE, { ...server.options, deadlineMs: 300 })).toBe('timed_out')
+    await server.stop()
+  })
+})

@@ -1,0 +1,81 @@
+// For tests: a TLS server on this machine under names that look public, and what becomes of a download from it.
+
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { type OpenedSource, openSource, type SourceOptions } from '../src/open-source.ts'
+import { SourceError } from '../src/source-error.ts'
+import { PUBLIC_TEST_CA, PUBLIC_TEST_CERTIFICATE, PUBLIC_TEST_KEY } from './certificates.ts'
+
+/** The server has a certificate for this name and for `other.example.test`. */
+export const SOURCE = 'https://files.example.test/report.pdf'
+
+export interface TestTlsServer {
+  /** With them the server is reached, by whatever name. */
+  options: SourceOptions & { port: number }
+  /** Host and path of every request, in order. */
+  readonly asked: string[]
+  /** Waits until all connections are closed, by those who opened them. */
+  stop(): Promise<void>
+}
+
+export async function startTestTlsServer(
+  answer: RequestListener,
+  cert: string = PUBLIC_TEST_CERTIFICATE,
+): Promise<TestTlsServer> {
+  const asked: string[] = []
+  const server = createServer({ cert, key: PUBLIC_TEST_KEY }, (request, response) => {
+    asked.push(`${request.headers.host}${request.url}`)
+    answer(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    options: { resolve: resolveTo('127.0.0.1'), isPublic: () => true, ca: PUBLIC_TEST_CA, port },
+    asked,
+    async stop() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** All names have these addresses. */
+export function resolveTo(...addresses: string[]): NonNullable<SourceOptions['resolve']> {
+  return async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+}
+
+export async function mustNotResolve(hostname: string): Promise<never> {
+  throw new Error(`${hostname} was looked up`)
+}
+
+/** The text of the file, else why it is not fetched. */
+export async function download(url: string, options: SourceOptions): Promise<string> {
+  try {
+    return await textOf(await openSource(url, options))
+  } catch (error) {
+    if (error instanceof SourceError) return error.reason
+    throw error
+  }
+}
+
+export async function textOf({ stream }: OpenedSource): Promise<string> {
+  return (await buffer(stream)).toString()
+}
+
+/** A download from a server of its own that answers like this. */
+export async function downloadFrom(answer: RequestListener, options?: SourceOptions): Promise<string> {
+  const server = await startTestTlsServer(answer)
+  const outcome = await download(SOURCE, { ...server.options, ...options })
+  await server.stop()
+  return outcome
+}
+
+export async function refusalOf(opening: Promise<unknown>): Promise<SourceError> {
+  const error = await opening.catch((error: unknown) => error)
+  if (error instanceof SourceError) return error
+  throw new Error('there was no refusal', { cause: error })
+}

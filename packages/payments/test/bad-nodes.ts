@@ -1,0 +1,183 @@
+import {
+  type Behaviour,
+  honestly,
+  type LyingNode,
+  type Reply,
+  spoil,
+  startLyingNode,
+  withBody,
+  withResult,
+} from '@svc/devnet/lying-node'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ChainReading, Destination, PaymentReader } from '../src/payment.ts'
+
+/** A chain with a payment on it, and how this family reads it. */
+export interface Subject {
+  url: string
+  tx: string
+  destination: Destination
+  /** What tells the chain, and what a node of another chain answers to it. */
+  chainMethod: string
+  otherChain: string
+  /** What finds the transaction: null where there is none. */
+  findMethod: string
+  /** All that a reading asks for besides the chain. */
+  methods: readonly string[]
+  createReader(rpcUrls: readonly string[], timeoutMs: number): PaymentReader
+  stop(): Promise<void>
+}
+
+const UNAVAILABLE = { outcome: 'unavailable', problem: expect.any(String) }
+const NOT_FOUND = { outcome: 'not_found' }
+const RPC_ERROR = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'
+const NO_RESULT = '{"jsonrpc":"2.0","id":1}'
+/** More than any answer takes, whatever else the machine does. */
+const TIMEOUT_MS = 20_000
+
+const always = (reply: Reply): Behaviour => {
+  return () => reply
+}
+
+/** What every family's reader must make of nodes that fail or lie. */
+export function describeBadNodes(family: string, start: () => Promise<Subject>) {
+  describe(`${family} nodes that cannot be believed`, () => {
+    let subject: Subject
+    let node: LyingNode
+    let reader: PaymentReader
+    let honest: ChainReading
+    beforeAll(async () => {
+      subject = await start()
+      node = await startLyingNode(subject.url)
+      honest = await subject.createReader([subject.url], TIMEOUT_MS).read(subject.tx, subject.destination)
+      expect(honest.outcome).toBe('found')
+    })
+    beforeEach(() => {
+      node.behave(honestly)
+      node.calls.length = 0
+      reader = subject.createReader([`${node.url}/a-key`], TIMEOUT_MS)
+    })
+    afterAll(async () => {
+      await node.stop()
+      await subject.stop()
+    })
+
+    const read = (from = reader) => from.read(subject.tx, subject.destination)
+
+    it('believes what is true, through the same door', async () => {
+      expect(await read()).toEqual(honest)
+    })
+
+    it.each<[string, Behaviour]>([
+      ['never answers', () => null],
+      ['never ends its answer', always({ body: '{"jsonrpc":', stalls: true })],
+      ['wants us to come back in an hour', always({ status: 503, headers: { 'retry-after': '3600' }, body: '' })],
+    ])('PAY-49 gives up on a node that %s', async (_, behaviour) => {
+      node.behave(behaviour)
+      expect(await read(subject.createReader([node.url], 100))).toEqual(UNAVAILABLE)
+    })
+
+    it.each<[string, Behaviour]>([
+      ['answers 500', always({ status: 500, body: RPC_ERROR })],
+      ['answers 429', always({ status: 429, body: 'slow down' })],
+      ['answers with an error', always({ body: RPC_ERROR })],
+      ['answers a page', always({ body: '<html>welcome</html>', headers: { 'content-type': 'text/html' } })],
+      ['answers nothing', always({ body: '' })],
+      ['answers null', always({ body: 'null' })],
+      ['answers an empty list', always({ body: '[]' })],
+    ])('knows nothing from a node that %s', async (_, behaviour) => {
+      node.behave(behaviour)
+      expect(await read()).toEqual(UNAVAILABLE)
+    })
+
+    it.each([
+      ['an error', RPC_ERROR],
+      ['no result', NO_RESULT],
+      ['a text', '{"jsonrpc":"2.0","id":1,"result":"0x"}'],
+      ['no', '{"jsonrpc":"2.0","id":1,"result":false}'],
+      ['zero', '{"jsonrpc":"2.0","id":1,"result":0}'],
+      ['an empty text', '{"jsonrpc":"2.0","id":1,"result":""}'],
+      ['an empty list', '{"jsonrpc":"2.0","id":1,"result":[]}'],
+      ['an empty record', '{"jsonrpc":"2.0","id":1,"result":{}}'],
+    ])('PAY-49 takes %s for no answer, not for "there is none"', async (_, body) => {
+      for (const method of subject.methods) {
+        node.behave(withBody(method, body))
+        expect(await read()).toEqual(UNAVAILABLE)
+      }
+    })
+
+    it('is not led astray by any part of an answer that is put wrong', async () => {
+      for (const method of subject.methods) {
+        let truth: unknown
+        node.behave(
+          withResult(method, (result) => {
+            truth = result
+            return result
+          }),
+        )
+        await read()
+        for (const lie of spoil(truth)) {
+          node.behave(withResult(method, () => lie))
+          const reading = await read()
+          expect(reading.outcome).not.toBe('not_found')
+          // A node may well not know the time.
+          if (reading.outcome === 'found') expect([honest, { ...honest, blockTime: null }]).toContainEqual(reading)
+        }
+      }
+    })
+
+    it('PAY-46 knows nothing from a node of another chain, and asks each node once', async () => {
+      node.behave(withResult(subject.chainMethod, () => subject.otherChain))
+      expect(await read()).toEqual(UNAVAILABLE)
+      expect(node.calls).toEqual([subject.chainMethod])
+      node.behave(honestly)
+      expect(await read()).toEqual(honest)
+      expect(await read()).toEqual(honest)
+      expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(2)
+    })
+
+    it('PAY-46 asks for the chain again after a failure', async () => {
+      expect(await read()).toEqual(honest)
+      node.behave(always({ status: 500, body: '' }))
+      expect(await read()).toEqual(UNAVAILABLE)
+      node.behave(withResult(subject.chainMethod, () => subject.otherChain))
+      expect(await read()).toEqual(UNAVAILABLE)
+    })
+
+    it('says which node failed without telling the key in its address', async () => {
+      for (const behaviour of [
+        always({ status: 500, body: 'no' }),
+        always({ body: RPC_ERROR }),
+        always({ body: '' }),
+      ]) {
+        node.behave(behaviour)
+        const reading = await read()
+        const problem = reading.outcome === 'unavailable' ? reading.problem : ''
+        expect(problem).toContain(new URL(node.url).host)
+        expect(problem).not.toContain('a-key')
+      }
+      const credentials = subject.createReader([node.url.replace('//', '//user:a-key@')], TIMEOUT_MS)
+      expect(JSON.stringify(await read(credentials), (_, value) => value.toString())).not.toContain('a-key')
+    })
+
+    it('PAY-49 among several nodes, one that has the transaction is enough', async () => {
+      node.behave(withBody(subject.findMethod, '{"jsonrpc":"2.0","id":1,"result":null}'))
+      expect(await read(subject.createReader([node.url, subject.url], TIMEOUT_MS))).toEqual(honest)
+      node.behave(() => null)
+      expect(await read(subject.createReader([node.url, subject.url], TIMEOUT_MS))).toEqual(honest)
+    })
+
+    it('PAY-49 among several nodes, one that fails leaves it open whether it is there', async () => {
+      const forgetful = await startLyingNode(
+        subject.url,
+        withResult(subject.findMethod, () => null),
+      )
+      const both = subject.createReader([forgetful.url, node.url], TIMEOUT_MS)
+      node.behave(always({ status: 500, body: '' }))
+      expect(await read(both)).toEqual(UNAVAILABLE)
+      node.behave(withResult(subject.findMethod, () => null))
+      expect(await read(both)).toEqual(NOT_FOUND)
+      await forgetful.stop()
+      expect(await read(both)).toEqual(UNAVAILABLE)
+    })
+  })
+}

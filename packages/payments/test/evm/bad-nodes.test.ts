@@ -1,0 +1,94 @@
+import type { DevClient } from '@svc/devnet/evm-chain/dev-client'
+import { type LyingNode, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Destination } from '../../src/payment.ts'
+import { describeBadNodes } from '../bad-nodes.ts'
+import { type Payments, payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './payments.ts'
+
+for (const [kind, destination] of [
+  ['native', TO_TREASURY],
+  ['token', USDC_TO_TREASURY],
+] as const)
+  describeBadNodes(`EVM (${kind} payment)`, async () => {
+    const payments = await startPayments()
+    const { payer } = payments.people
+    const tx = await (kind === 'token' ? payTokens(payer, 5n) : payer.sendTransaction({ to: TREASURY, value: 5n }))
+    return {
+      url: payments.url,
+      tx,
+      destination,
+      chainMethod: 'eth_chainId',
+      otherChain: '0x1',
+      findMethod: 'eth_getTransactionReceipt',
+      methods: ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_blockNumber', 'eth_getBlockByNumber'],
+      createReader: (rpcUrls, timeoutMs) => payments.readerOf({ rpcUrls, timeoutMs }),
+      stop: () => payments.stop(),
+    }
+  })
+
+describe('EVM nodes that lie with care', () => {
+  let payments: Payments
+  let node: LyingNode
+  let payer: DevClient
+  beforeAll(async () => {
+    payments = await startPayments()
+    payer = payments.people.payer
+    node = await startLyingNode(payments.url)
+  })
+  afterAll(async () => {
+    await node.stop()
+    await payments.stop()
+  })
+
+  function read(tx: string, method: string, change: (result: object) => unknown, destination: Destination) {
+    node.behave(withResult(method, change))
+    return payments.readerOf({ rpcUrls: [node.url] }).read(tx, destination)
+  }
+  const problem = (text: string) => ({ outcome: 'unavailable', problem: expect.stringContaining(text) })
+  const pay = (value: bigint) => payer.sendTransaction({ to: TREASURY, value })
+
+  it.each(['eth_getTransactionReceipt', 'eth_getTransactionByHash'])(
+    'T-01 %s of another transaction is not taken for the one asked for',
+    async (method) => {
+      const [tx, dear] = [await pay(1n), await pay(1_000n)]
+      const answer = await payments.chain.request({ method, params: [dear] })
+      expect(await read(tx, method, () => answer, TO_TREASURY)).toEqual(problem('another transaction'))
+    },
+  )
+
+  it('PAY-50 a transaction without an outcome has neither failed nor paid', async () => {
+    const lie = (result: object) => ({ ...result, status: '0x2' })
+    const reading = await read(await pay(5n), 'eth_getTransactionReceipt', lie, TO_TREASURY)
+    expect(reading).toEqual(problem('without an outcome'))
+  })
+
+  it('PAY-46 a transaction signed for another chain is none of ours', async () => {
+    const lie = (result: object) => ({ ...result, chainId: '0x1' })
+    expect(await read(await pay(5n), 'eth_getTransactionByHash', lie, TO_TREASURY)).toEqual(problem('another chain'))
+  })
+
+  it('T-24 a payment in a block that the chain has no more is not there', async () => {
+    const lie = (result: object) => ({ ...result, hash: `0x${'00'.repeat(32)}` })
+    const reading = await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)
+    expect(reading).toEqual({ outcome: 'not_found' })
+  })
+
+  it('T-24 a block must hold the transaction that is said to be in it', async () => {
+    const lie = (result: object) => ({ ...result, transactions: [] })
+    expect(await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)).toEqual(problem('without its'))
+  })
+
+  it.each([
+    ['T-24 an event that was taken back', (log: object) => ({ ...log, removed: true })],
+    [
+      'T-25 the transfer of a token without amounts',
+      (log: { topics: string[]; data: string }) => ({ ...log, topics: [...log.topics, log.data], data: '0x' }),
+    ],
+  ])('%s does not count', async (_, change: (log: never) => object) => {
+    const lie = (result: { logs: never[] }) => ({ ...result, logs: result.logs.map(change) })
+    node.behave(withResult('eth_getTransactionReceipt', lie))
+    const reader = payments.readerOf({ rpcUrls: [node.url] })
+    const reading = await reader.read(await payTokens(payer, 5n), USDC_TO_TREASURY)
+    expect(reading).toEqual({ outcome: 'rejected', reason: 'nothing_received' })
+  })
+})

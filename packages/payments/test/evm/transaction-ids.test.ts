@@ -1,0 +1,83 @@
+import type { DevClient } from '@svc/devnet/evm-chain/dev-client'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ENOUGH_GAS, type Payments, startPayments, TO_TREASURY, TREASURY } from './payments.ts'
+
+const NOT_FOUND = { outcome: 'not_found' }
+const FOUND = { outcome: 'found', received: 9n }
+const HASH = `0x${'aB'.repeat(32)}`
+
+describe('finding a transaction', () => {
+  let payments: Payments
+  let payer: DevClient
+  beforeEach(async () => {
+    payments = await startPayments({ finalityDepth: 2 })
+    payer = payments.people.payer
+  })
+  afterEach(() => payments.stop())
+
+  const pay = () => payer.sendTransaction({ to: TREASURY, value: 9n, ...ENOUGH_GAS })
+
+  it('PAY-49 a transaction is not there until a block has it', async () => {
+    await payer.setAutomine(false)
+    const tx = await pay()
+    expect(await payer.getTransaction({ hash: tx })).toMatchObject({ blockNumber: null })
+    expect(await payments.reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
+    await payer.mine({ blocks: 1 })
+    expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
+  })
+
+  it('PAY-49 a transaction that nobody sent is not there', async () => {
+    expect(await payments.reader.read(HASH, TO_TREASURY)).toEqual(NOT_FOUND)
+  })
+
+  it('T-24 waits for as many confirmations as are asked for', async () => {
+    const reader = payments.readerOf({ confirmations: 3 })
+    const tx = await pay()
+    expect(await reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
+    await payer.mine({ blocks: 1 })
+    expect(await reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
+    await payer.mine({ blocks: 1 })
+    expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
+  })
+
+  it('T-24 waits for the block to be final, where that is asked', async () => {
+    const reader = payments.readerOf({ finality: 'finalized' })
+    const tx = await pay()
+    await payer.mine({ blocks: 1 })
+    expect(await reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
+    await payer.mine({ blocks: 1 })
+    expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
+  })
+
+  it('T-24 a payment that the chain took back is not there', async () => {
+    const id = await payer.snapshot()
+    const tx = await pay()
+    expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
+    await payer.revert({ id })
+    expect(await payments.reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
+  })
+
+  it('T-01 a hash in any case is one transaction', async () => {
+    const tx = await pay()
+    for (const text of [tx, `0x${tx.slice(2).toUpperCase()}`, tx.toUpperCase()])
+      expect(await payments.reader.read(text, TO_TREASURY)).toMatchObject({ ...FOUND, tx })
+  })
+
+  it.each([
+    ['no 0x', HASH.slice(2)],
+    ['31 bytes', HASH.slice(0, -2)],
+    ['33 bytes', `${HASH}ab`],
+    ['an odd digit', HASH.slice(0, -1)],
+    ['a letter that hex has not', `${HASH.slice(0, -1)}g`],
+    ['white space', ` ${HASH}`],
+    ['a line end', `${HASH}\n`],
+    ['base58', '5'.repeat(88)],
+    ['nothing', ''],
+  ])('AMB-49 %s is no transaction id', async (_, text) => {
+    expect(payments.reader.isTransactionId(text)).toBe(false)
+    expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
+      outcome: 'rejected',
+      reason: 'wrong_transaction_form',
+    })
+  })
+})

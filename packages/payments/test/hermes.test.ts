@@ -1,0 +1,107 @@
+import { type RateServer, startRateServer } from '@svc/devnet/rate-server'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHermesSource, HERMES_FEEDS, type HermesOptions } from '../src/hermes.ts'
+
+const NOW = 1_800_000_000
+const now = () => NOW * 1000
+
+let server: RateServer
+beforeEach(async () => {
+  server = await startRateServer({ now, apiKey: 'a key' })
+})
+afterEach(() => server.stop())
+
+function read(options: Partial<HermesOptions> = {}) {
+  const source = createHermesSource({
+    baseUrl: server.url,
+    apiKey: 'a key',
+    feeds: HERMES_FEEDS,
+    timeoutMs: 60_000,
+    maxAgeSeconds: 60,
+    maxConfidenceRatio: 0.02,
+    now,
+    ...options,
+  })
+  return source()
+}
+
+function wire(price: object): string {
+  return JSON.stringify({ parsed: [{ id: HERMES_FEEDS.SOL, price }] })
+}
+
+describe('reading Hermes prices', () => {
+  it('sends the API key', async () => {
+    expect((await read()).SOL).toEqual({ usd: '150.25', publishedAt: NOW })
+    await expect(read({ apiKey: 'another' })).rejects.toThrow('status 401')
+    await expect(read({ apiKey: '' })).rejects.toThrow('status 401')
+  })
+
+  it('T-23 prices are exact texts, whatever their size', async () => {
+    for (const usd of ['0.000000000000000001', '12345678901.23456789', '0.1', '99999999999']) {
+      server.setPrice('SOL', usd)
+      expect((await read()).SOL).toEqual({ usd, publishedAt: NOW })
+    }
+  })
+
+  it.each([
+    ['15025', -2, '150.25'],
+    ['150', 0, '150'],
+    ['15', 1, '150'],
+    ['1500', -1, '150'],
+  ])('%s × 10^%d is %s', async (price, expo, usd) => {
+    server.answerAlways(200, wire({ price, conf: '0', expo, publish_time: NOW }))
+    expect((await read()).SOL).toEqual({ usd, publishedAt: NOW })
+  })
+
+  it.each([
+    ['a number', { price: 150 }],
+    ['no number', { price: 'NaN' }],
+    ['a fraction', { price: '1.5' }],
+    ['too long', { price: '9'.repeat(20) }],
+    ['without confidence', { conf: undefined }],
+    ['with a negative confidence', { conf: '-1' }],
+    ['with a fractional exponent', { expo: -1.5 }],
+    ['with an absurd exponent', { expo: -1_000_000_000 }],
+    ['with an exponent as text', { expo: '-8' }],
+    ['without a time', { publish_time: null }],
+  ])('T-22 a price that is %s is not read', async (_, change) => {
+    const good = { price: '15025000000', conf: '1', expo: -8, publish_time: NOW }
+    server.answerAlways(200, wire({ ...good, ...change }))
+    expect((await read()).SOL).toEqual({ problem: 'the answer has no readable price' })
+  })
+
+  it.each(['null', '[]', '{}', '{"parsed":{}}', '"text"'])('T-22 %s is no answer', async (body) => {
+    server.answerAlways(200, body)
+    await expect(read()).rejects.toThrow('no list of prices')
+  })
+
+  it('T-22 odd entries do not hide the good one', async () => {
+    const good = {
+      id: `0x${HERMES_FEEDS.SOL.toUpperCase()}`,
+      price: { price: '1', conf: '0', expo: 0, publish_time: NOW },
+    }
+    server.answerAlways(200, JSON.stringify({ parsed: [null, 1, {}, { id: 7 }, good] }))
+    expect(await read()).toMatchObject({ SOL: { usd: '1' }, MON: { problem: expect.any(String) } })
+  })
+
+  it('asks for feeds however their ids are written, and for no others', async () => {
+    const feeds = { ETH: `0x${HERMES_FEEDS.ETH.toUpperCase()}` }
+    expect(await read({ feeds })).toEqual({ ETH: { usd: '3500', publishedAt: NOW } })
+  })
+
+  it('asks for each feed alone when one of them gets the whole request refused', async () => {
+    server.removePrice('MON')
+    const readings = await read()
+    expect(readings).toMatchObject({
+      SOL: { usd: '150.25' },
+      MON: { problem: expect.any(String) },
+      ETH: { usd: '3500' },
+    })
+    expect(server.requestCount).toBe(4)
+  })
+
+  it('gives up in time when nothing comes', async () => {
+    server.hang()
+    await expect(read({ timeoutMs: 50 })).rejects.toThrow('timeout')
+  })
+})

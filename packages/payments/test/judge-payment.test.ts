@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { judgePayment, type PaymentTerms } from '../src/judge-payment.ts'
+import type { ChainPayment } from '../src/payment.ts'
+
+const OURS = `pr_${'a'.repeat(32)}`
+const SECOND = `pr_${'b'.repeat(32)}`
+const FOREIGN = `pr_${'c'.repeat(32)}`
+
+const TERMS: PaymentTerms = {
+  amount: 750_000n,
+  payReqIds: [OURS],
+  createdAt: 1_000,
+  expiresAt: 1_300,
+  skewSeconds: 30,
+  now: 1_100,
+}
+const PAYMENT: ChainPayment = {
+  outcome: 'found',
+  tx: 'tx',
+  payer: 'payer',
+  received: 750_000n,
+  height: 7,
+  blockTime: 1_050,
+  references: [],
+}
+
+const judge = (payment: Partial<ChainPayment>, terms: Partial<PaymentTerms> = {}) =>
+  judgePayment({ ...PAYMENT, ...payment }, { ...TERMS, ...terms })
+const refused = (reason: string) => ({ paid: false, reason })
+const PAID = { paid: true }
+
+describe('judging a payment', () => {
+  it.each([
+    ['PAY-50 exactly', 750_000n, PAID],
+    ['AMB-41 overpaid by one unit', 750_001n, PAID],
+    ['AMB-41 underpaid by one unit', 749_999n, refused('amount_too_small')],
+  ])('%s', (_, received, expected) => {
+    expect(judge({ received })).toEqual(expected)
+  })
+
+  it('T-23 compares amounts beyond 2^53 to the unit', () => {
+    const amount = 2n ** 60n
+    expect(judge({ received: amount - 1n }, { amount })).toEqual(refused('amount_too_small'))
+    expect(judge({ received: amount }, { amount })).toEqual(PAID)
+  })
+
+  it.each([
+    ['no quote', [], [OURS], PAID],
+    ['this quote', [OURS], [OURS], PAID],
+    ['another quote', [FOREIGN], [OURS], refused('names_another_quote')],
+    ['this and another quote', [OURS, FOREIGN], [OURS], refused('names_another_quote')],
+    ['one quote of its batch', [SECOND], [OURS, SECOND], PAID],
+    ['all quotes of its batch', [SECOND, OURS], [OURS, SECOND], PAID],
+    ['one more quote than its batch', [OURS, SECOND, FOREIGN], [OURS, SECOND], refused('names_another_quote')],
+  ])('ADD-03 a transaction that names %s', (_, references, payReqIds, expected) => {
+    expect(judge({ references }, { payReqIds })).toEqual(expected)
+  })
+
+  it.each([
+    ['T-03 older than the quote by more than the skew', 969, refused('before_quote')],
+    ['T-03 older than the quote by the skew', 970, PAID],
+    ['AMB-13 in the last second of the quote', 1_300, PAID],
+    ['AMB-13 after the quote, within what would be skew', 1_301, refused('after_quote')],
+  ])('%s', (_, blockTime, expected) => {
+    expect(judge({ blockTime })).toEqual(expected)
+  })
+
+  it('AMB-06 paid in time and confirmed late is paid', () => {
+    expect(judge({ blockTime: 1_299 }, { now: 80_000 })).toEqual(PAID)
+  })
+
+  it.each([
+    ['within the quote', 1_300, PAID],
+    ['before the quote, as where clocks differ', 900, PAID],
+    ['after the quote', 1_301, refused('after_quote')],
+  ])('AMB-13 without a block time, the gateway clock decides: %s', (_, now, expected) => {
+    expect(judge({ blockTime: null }, { now })).toEqual(expected)
+  })
+})
+
+describe('laws of judging', () => {
+  const id = fc.constantFrom(OURS, SECOND, FOREIGN)
+  const amount = fc.bigInt({ min: 1n, max: 2n ** 64n })
+  const time = fc.integer({ min: 0, max: 5_000 })
+  const payment = fc.record({
+    received: amount,
+    references: fc.array(id),
+    blockTime: fc.option(time),
+  })
+  const terms = fc
+    .record({
+      amount,
+      payReqIds: fc.uniqueArray(id, { minLength: 1 }),
+      createdAt: time,
+      life: time,
+      skew: time,
+      now: time,
+    })
+    .map(({ life, skew, ...rest }) => ({ ...rest, expiresAt: rest.createdAt + life, skewSeconds: skew }))
+
+  it('what is paid meets every rule, what is not breaks the one named', () => {
+    fc.assert(
+      fc.property(payment, terms, (seen, asked) => {
+        const judgement = judge(seen, asked)
+        const at = seen.blockTime ?? asked.now
+        const broken = {
+          amount_too_small: seen.received < asked.amount,
+          names_another_quote: seen.references.some((reference) => !asked.payReqIds.includes(reference)),
+          before_quote: seen.blockTime !== null && seen.blockTime + asked.skewSeconds < asked.createdAt,
+          after_quote: at > asked.expiresAt,
+        }
+        const reasons = Object.entries(broken).flatMap(([reason, isBroken]) => (isBroken ? [reason] : []))
+        if (judgement.paid) expect(reasons).toEqual([])
+        else expect(reasons).toContain(judgement.reason)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('paying more never makes a payment worse', () => {
+    fc.assert(
+      fc.property(payment, terms, amount, (seen, asked, extra) => {
+        if (judge(seen, asked).paid) expect(judge({ ...seen, received: seen.received + extra }, asked)).toEqual(PAID)
+      }),
+    )
+  })
+
+  it('when we look does not matter where the chain tells the time', () => {
+    fc.assert(
+      fc.property(payment, terms, time, time, (seen, asked, blockTime, later) => {
+        const dated = { ...seen, blockTime }
+        expect(judge(dated, { ...asked, now: later })).toEqual(judge(dated, asked))
+      }),
+    )
+  })
+
+  it('one foreign reference refuses any payment, in whatever order it stands', () => {
+    fc.assert(
+      fc.property(payment, terms, fc.nat(), (seen, asked, position) => {
+        const references = seen.references.toSpliced(position % (seen.references.length + 1), 0, 'pr_foreign')
+        expect(judge({ ...seen, references }, asked)).toEqual(refused('names_another_quote'))
+      }),
+    )
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { chooseLegs, configuredLegs, notInQuote } from '../src/legs.ts'
+import { EVM, type Network, PRIMARY } from '../src/networks.ts'
+
+const WALLET = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
+const ADDRESS = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+const both = new Map<Network, string>([
+  [PRIMARY, WALLET],
+  [EVM, ADDRESS],
+])
+const defaults = { treasuries: both, address: (asset: { defaultAddress: string | null }) => asset.defaultAddress }
+const tickers = (legs: { of: { ticker: string } }[]) => legs.map(({ of }) => of.ticker)
+
+describe('configured legs', () => {
+  it('PAY-25 come in table order, without those that have no address', async () => {
+    const legs = await configuredLegs(defaults)
+    expect(tickers(legs)).toEqual(['SOL', 'USDC', 'USDT', 'WETH', 'MON', 'USDC'])
+    const all = await configuredLegs({
+      ...defaults,
+      address: (asset) => asset.defaultAddress ?? (asset.network === PRIMARY ? WALLET : ADDRESS),
+    })
+    expect(tickers(all)).toEqual(['SOL', 'USDC', 'USDT', 'WETH', 'BETA', 'MON', 'USDC', 'USDT0', 'WETH'])
+  })
+
+  it('PAY-04 a network without a treasury takes no payments', async () => {
+    const legs = await configuredLegs({ ...defaults, treasuries: new Map([[EVM, ADDRESS]]) })
+    expect(tickers(legs)).toEqual(['MON', 'USDC'])
+  })
+
+  it('PAY-18, PAY-19 tokens of the primary chain are paid to a token account, everything else to the treasury', async () => {
+    const [sol, usdc, , , mon] = await configuredLegs(defaults)
+    expect(sol).toMatchObject({ asset: PRIMARY.nativeAsset, payTo: WALLET })
+    expect(usdc?.payTo).not.toBe(WALLET)
+    expect(mon).toMatchObject({ asset: EVM.nativeAsset, payTo: ADDRESS })
+  })
+})
+
+describe('choosing legs', () => {
+  const chosen = async (choice: object) => {
+    const result = chooseLegs(await configuredLegs(defaults), choice)
+    return result.outcome === 'chosen'
+      ? result.legs.map(({ of }) => `${of.ticker} ${of.network.family}`)
+      : result.outcome
+  }
+
+  it('PAY-04, PAY-05 by network, asset, both or neither, in any case and by older names', async () => {
+    expect(await chosen({})).toHaveLength(6)
+    expect(await chosen({ pay_network: 'eip155:143' })).toEqual(['MON evm', 'USDC evm'])
+    expect(await chosen({ pay_asset: 'usdc' })).toEqual(['USDC solana', 'USDC evm'])
+    expect(await chosen({ pay_network: 'primary-devnet', pay_asset: 'SOL' })).toEqual(['SOL solana'])
+  })
+
+  it('PAY-48 what is unknown or not offered says so', async () => {
+    expect(await chosen({ pay_network: 'bitcoin' })).toBe('unknown_network')
+    expect(await chosen({ pay_network: 'evm-mainnet', pay_asset: 'USDT' })).toBe('not_offered')
+    expect(notInQuote({ pay_network: 'evm-mainnet', pay_asset: 'weth' }, 'x')).toBe('WETH on evm-mainnet not in quote')
+  })
+})

@@ -1,0 +1,79 @@
+import { getBase58Decoder, type KeyPairSigner } from '@solana/kit'
+import { sign } from '@svc/devnet/primary-chain/dev-client'
+import { fromBase58, toBase58 } from '@svc/protocol/bytes'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './payments.ts'
+
+const AGEING = { confirmAfterMs: 400, finalizeAfterMs: 2_000 }
+
+describe('finding a transaction', () => {
+  let payments: Payments
+  let payer: KeyPairSigner
+  beforeAll(async () => {
+    payments = await startPayments(AGEING)
+    payer = payments.people.payer
+  })
+  afterAll(() => payments.stop())
+
+  it('PAY-49 a transaction is not there until it is confirmed', async () => {
+    const tx = await payments.send(payer, paySol(payer, SOL))
+    expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
+    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
+  })
+
+  it('AMB-76 nor until it is final, where that is asked', async () => {
+    const reader = payments.readerOf({ commitment: 'finalized' })
+    const tx = await payments.send(payer, paySol(payer, SOL))
+    payments.chain.advanceTime(AGEING.finalizeAfterMs - 1)
+    expect(await reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
+    payments.chain.advanceTime(1)
+    expect(await reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
+  })
+
+  it('PAY-49 a transaction that nobody sent is not there', async () => {
+    const { signatures } = await sign(payments.rpc, payer, [paySol(payer, SOL)])
+    const tx = toBase58(new Uint8Array(Object.values(signatures)[0]!))
+    expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
+  })
+
+  it('T-01 of several signatures only the first is the id', async () => {
+    const { relay } = payments.people
+    const tx = await payments.send(relay, paySol(payer, SOL))
+    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    const seen = await payments.rpc.getTransaction(tx, { encoding: 'json', maxSupportedTransactionVersion: 0 }).send()
+    const [first, second] = seen!.transaction.signatures
+    expect(await payments.reader.read(first!, TO_TREASURY)).toMatchObject({ outcome: 'found', tx })
+    expect(await payments.reader.read(second!, TO_TREASURY)).toEqual({ outcome: 'not_found' })
+  })
+
+  it.each([
+    ['63 bytes', bytes(63)],
+    ['65 bytes', bytes(65)],
+    ['32 bytes', bytes(32)],
+    ['a letter that base58 has not', `0${bytes(64).slice(1)}`],
+    ['white space', ` ${bytes(64)}`],
+    ['a line end', `${bytes(64)}\n`],
+    ['one more zero byte', `1${bytes(64)}`],
+    ['hex', 'ab'.repeat(64)],
+    ['an EVM hash', `0x${'ab'.repeat(32)}`],
+    ['nothing', ''],
+    ['far too much', '5'.repeat(100_000)],
+  ])('AMB-49 %s is no transaction id', async (_, text) => {
+    expect(payments.reader.isTransactionId(text)).toBe(false)
+    expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
+      outcome: 'rejected',
+      reason: 'wrong_transaction_form',
+    })
+  })
+
+  it('AMB-49 64 bytes in base58 are one, whatever they begin with', () => {
+    expect(payments.reader.isTransactionId(bytes(64))).toBe(true)
+    expect(payments.reader.isTransactionId('1'.repeat(64))).toBe(true)
+    expect(fromBase58('1'.repeat(64), 64)).toEqual(new Uint8Array(64))
+  })
+})
+
+function bytes(length: number): string {
+  return getBase58Decoder().decode(new Uint8Array(length).fill(0xa7))
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sha256Hex, sha256Stream } from '#crypto'
+import {
+  bare,
+  fromBase58,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  fromUtf8,
+  toBase58,
+  toBase64Url,
+  toHex,
+  utf8,
+  withPrefix,
+} from '../src/bytes.ts'
+import * as noble from '../src/crypto-noble.ts'
+
+const anyBytes = fc.uint8Array({ maxLength: 100 })
+
+describe('encodings', () => {
+  it('decode is the inverse of encode', () => {
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        expect(fromHex(toHex(bytes))).toEqual(bytes)
+        expect(fromBase64Url(toBase64Url(bytes))).toEqual(bytes)
+        expect(fromBase64(btoa(String.fromCharCode(...bytes)))).toEqual(bytes)
+        expect(fromBase58(toBase58(bytes), bytes.length)).toEqual(bytes)
+      }),
+    )
+  })
+
+  it('what decodes encodes to the same text: one byte string, one text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'ABCabc019-_=+/') }), (text) => {
+        const url = fromBase64Url(text)
+        if (url) expect(toBase64Url(url)).toBe(text)
+        const padded = fromBase64(text)
+        if (padded) expect(btoa(String.fromCharCode(...padded))).toBe(text)
+        const hex = fromHex(text)
+        if (hex) expect(toHex(hex)).toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('GEN-03 hex is lowercase and of the asked length', () => {
+    for (const text of ['0', 'AB', 'zz', '0x00', ' 00', '00 ']) expect(fromHex(text)).toBeNull()
+    expect(fromHex('00', 2)).toBeNull()
+  })
+
+  it('text round-trips as UTF-8; lone surrogates and bad bytes are refused', () => {
+    expect(fromUtf8(utf8('é😀'))).toBe('é😀')
+    expect(fromUtf8(Uint8Array.of(0xc0, 0x80))).toBeNull()
+    expect(() => utf8('\ud800')).toThrow(RangeError)
+    expect(() => sha256Hex('\ud800')).toThrow(RangeError)
+  })
+
+  it('GEN-04 the prefix comes and goes', () => {
+    expect(withPrefix('ab')).toBe('sha256:ab')
+    expect(bare('sha256:ab')).toBe('ab')
+    expect(bare('ab')).toBe('ab')
+  })
+})
+
+describe('SHA-256', () => {
+  it('MERK-01 known values, text as UTF-8', () => {
+    expect(sha256Hex('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+    expect(sha256Hex('é')).toBe(sha256Hex(Uint8Array.of(0xc3, 0xa9)))
+  })
+
+  it('MERK-01 whole and in pieces, both implementations alike', () => {
+    fc.assert(
+      fc.property(fc.array(anyBytes), (parts) => {
+        const stream = sha256Stream()
+        for (const part of parts) stream.update(part)
+        const whole = Uint8Array.from(parts.flatMap((part) => [...part]))
+        expect(stream.hex()).toBe(sha256Hex(whole))
+        expect(noble.sha256Hex(whole)).toBe(sha256Hex(whole))
+      }),
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import vectors from '../../../vectors/protocol.json' with { type: 'json' }
+import { fromHex, withPrefix } from '../src/bytes.ts'
+import { hashContent } from '../src/content-hash.ts'
+
+describe('the hash of content', () => {
+  it.each(vectors.files)('MERK-01 of $filename as another implementation has it', async (file) => {
+    const bytes = fromHex(file.content_hex)!
+    const found = await hashContent([bytes], bytes.length)
+    expect(found && { ...found, content_hash: withPrefix(found.content_hash) }).toEqual({
+      size_bytes: file.size_bytes,
+      content_hash: file.content_hash,
+    })
+  })
+
+  it('is the same whatever its pieces, and none when there are too many bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array()), async (pieces) => {
+        const whole = Uint8Array.from(pieces.flatMap((piece) => [...piece]))
+        expect(await hashContent(pieces, whole.length)).toEqual(await hashContent([whole], Number.POSITIVE_INFINITY))
+        if (whole.length > 0) expect(await hashContent(pieces, whole.length - 1)).toBeNull()
+      }),
+    )
+  })
+})

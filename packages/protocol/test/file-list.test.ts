@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import vectors from '../../../vectors/protocol.json' with { type: 'json' }
+import { resultHash } from '../src/attestation.ts'
+import { bare } from '../src/bytes.ts'
+import { canonicalJsonV1 } from '../src/canonical.ts'
+import { hashFileList, listRow } from '../src/file-list.ts'
+import { manifestDigest } from '../src/ids.ts'
+import type { FileEntry } from '../src/merkle.ts'
+import { sortedByFilename } from '../src/order.ts'
+import { HOSTILE_FILENAMES } from './filenames.ts'
+
+/** Names that look like the rows themselves. */
+const trickyName = fc
+  .array(
+    fc.constantFrom('"', '\\', ',', '}', '{', ':', '"size_bytes":1}', ',"size_bytes":', '1', '-', '\n', '😀', '\ue000'),
+  )
+  .map((parts) => parts.join(''))
+const anyFile: fc.Arbitrary<FileEntry> = fc.record({
+  filename: fc.oneof(
+    trickyName,
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(...HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)),
+  ),
+  size_bytes: fc.oneof(fc.maxSafeNat(), fc.constantFrom(0, Number.MAX_SAFE_INTEGER)),
+  content_hash: fc.oneof(
+    fc
+      .string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 })
+      .map((hash) => `sha256:${hash}`),
+    trickyName,
+  ),
+})
+
+/** In stretches of so many rows. */
+function digestsOf(lockerId: string, files: readonly FileEntry[], stretch: number) {
+  const hasher = hashFileList(lockerId)
+  for (let start = 0; start < files.length; start += stretch) {
+    hasher.add(
+      files
+        .slice(start, start + stretch)
+        .map(listRow)
+        .join(),
+    )
+  }
+  return hasher.end()
+}
+
+describe('the digests of a long file list', () => {
+  it('EVID-02, MERK-13 are those of a list that is held, whatever its files and its stretches', () => {
+    fc.assert(
+      fc.property(fc.array(anyFile, { maxLength: 30 }), fc.nat({ max: 9 }), trickyName, (files, stretch, lockerId) => {
+        const expected = { manifestDigest: manifestDigest(files), resultHash: resultHash(lockerId, files) }
+        expect(digestsOf(lockerId, files, stretch + 1)).toEqual(expected)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('MERK-13 a row is the canonical text of its three fields', () => {
+    fc.assert(
+      fc.property(anyFile, ({ filename, size_bytes, content_hash }) => {
+        const row = { filename, size_bytes, content_hash: bare(content_hash) }
+        expect(listRow({ filename, size_bytes, content_hash })).toBe(canonicalJsonV1(row))
+      }),
+    )
+  })
+
+  it.each(vectors.merkle.sets)('EVID-02, MERK-13 $file_count files as another implementation has them', (set) => {
+    const files = sortedByFilename(
+      set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
+    )
+    expect(digestsOf(vectors.merkle.locker_id, files, 2)).toEqual({
+      manifestDigest: set.manifest_digest.manifest_digest,
+      resultHash: set.result_hash.result_hash,
+    })
+  })
+
+  it('EVID-06, EVID-07 refuses what has no canonical text', () => {
+    const file = { filename: 'a', size_bytes: 1, content_hash: 'ab'.repeat(32) }
+    for (const wrong of [
+      { filename: 'a\ud800' },
+      { size_bytes: 1.5 },
+      { size_bytes: 2 ** 53 },
+      { size_bytes: Number.NaN },
+    ]) {
+      expect(() => listRow({ ...file, ...wrong })).toThrow(expect.objectContaining({ name: 'CanonicalJsonError' }))
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fromUtf8, utf8 } from '../src/bytes.ts'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '../src/filename.ts'
+import { HOSTILE_FILENAMES } from './filenames.ts'
+
+const problem = (name: string) => filenameProblem(name, DEFAULT_SYSTEM_PREFIX)
+const anyText = fc.string({ unit: 'binary', maxLength: 40 })
+/** Anything that no rule speaks of. */
+const segment = anyText.map((text) => text.toWellFormed().replace(/[:\\/.\p{Cc}]/gu, '_')).filter((text) => text !== '')
+const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join('/'))
+
+describe('filenames', () => {
+  it('FILE-03..06, AMB-22, T-06 every hostile and harmless name is judged as by hand', () => {
+    const wrong = HOSTILE_FILENAMES.filter(({ name, accepted }) => (problem(name) === null) !== accepted)
+    expect(wrong).toEqual([])
+  })
+
+  it('T-06 the list has hundreds of names of both kinds, none twice', () => {
+    expect(new Set(HOSTILE_FILENAMES.map(({ name }) => name)).size).toBe(HOSTILE_FILENAMES.length)
+    expect(HOSTILE_FILENAMES.filter(({ accepted }) => accepted).length).toBeGreaterThan(300)
+    expect(HOSTILE_FILENAMES.filter(({ accepted }) => !accepted).length).toBeGreaterThan(300)
+  })
+
+  it.each([
+    ['', 'must not be empty'],
+    ['a:b', "must not contain ':'"],
+    ['a\\b', "must not contain '\\'"],
+    ['a..b', "must not contain '..'"],
+    ['.a', "must not begin with '.'"],
+    ['.svc/.a', "must not have '.' right after '.svc/'"],
+    ['.svc/', "must not begin or end with '/' or contain '//'"],
+    ['/a', "must not begin or end with '/' or contain '//'"],
+    ['a/./b', "must not have a part that is only '.'"],
+    ['a\nb', 'must not contain control characters'],
+    ['\ud800', 'must not contain a lone surrogate'],
+  ])('FILE-03..06 says what is wrong with %j', (name, message) => {
+    expect(problem(name)).toBe(message)
+  })
+
+  it('AMB-22 says that a name is too long', () => {
+    expect(problem('é'.repeat(257))).toBe('must be at most 512 bytes of UTF-8')
+  })
+
+  it('FILE-06, AMB-22 the system prefix is a setting, and none allows nothing', () => {
+    expect(filenameProblem('.own/a', '.own/')).toBeNull()
+    expect(filenameProblem('.svc/a', '.own/')).toBe("must not begin with '.'")
+    expect(filenameProblem('.svc/a', '')).toBe("must not begin with '.'")
+    expect(filenameProblem('a', '')).toBeNull()
+    expect(filenameProblem('', '')).toBe('must not be empty')
+  })
+
+  it('AMB-22 accepts every path of other characters, with and without the prefix', () => {
+    fc.assert(
+      fc.property(path, (name) => {
+        expect(problem(name)).toBeNull()
+        expect(problem(DEFAULT_SYSTEM_PREFIX + name)).toBeNull()
+      }),
+    )
+  })
+
+  it('FILE-03..05, AMB-22 what is refused anywhere is refused everywhere', () => {
+    const poison = fc.constantFrom(':', '\\', '..', '\0', '\n', '\r', '\x7f', '\x80', '\x9f', '\ud800', '//', '/./')
+    fc.assert(
+      fc.property(path, poison, fc.nat(), (name, bad, at) => {
+        // Between whole characters: a high surrogate put before a low one would make a whole character of it.
+        const characters = [...name]
+        const place = at % (characters.length + 1)
+        const poisoned = [...characters.slice(0, place), bad, ...characters.slice(place)].join('')
+        expect(problem(poisoned)).not.toBeNull()
+        expect(problem(DEFAULT_SYSTEM_PREFIX + poisoned)).not.toBeNull()
+      }),
+    )
+  })
+
+  it('AMB-22 the limit counts UTF-8 bytes, whatever they spell', () => {
+    const character = fc.constantFrom('a', 'é', '€', '😀', '\uffff', '\u{10ffff}', 'ß')
+    fc.assert(
+      fc.property(fc.array(character, { minLength: 100, maxLength: 400 }), (characters) => {
+        const name = characters.join('')
+        const isShortEnough = new TextEncoder().encode(name).length <= 512
+        expect(problem(name) === null).toBe(isShortEnough)
+      }),
+    )
+  })
+
+  it('T-05, T-06 an accepted name comes back unchanged from UTF-8, JSON and one URL decoding', () => {
+    const hostile = fc.constantFrom(...HOSTILE_FILENAMES.map(({ name }) => name))
+    const pieces = fc.array(
+      fc.oneof(hostile, anyText, fc.constantFrom('/', '.', '..', ':', '%2e', DEFAULT_SYSTEM_PREFIX)),
+    )
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const name = parts.join('')
+        if (problem(name) !== null) return
+        expect(fromUtf8(utf8(name))).toBe(name)
+        expect(JSON.parse(JSON.stringify(name))).toBe(name)
+        expect(decodeURIComponent(encodeURIComponent(name))).toBe(name)
+        expect(new URL(name.split('/').map(encodeURIComponent).join('/'), 'http://host/f/').pathname.slice(3)).toBe(
+          name.split('/').map(encodeURIComponent).join('/'),
+        )
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('T-06 twins in different normal forms are both accepted, as two names', () => {
+    const [composed, decomposed] = ['\u00e9.txt', 'e\u0301.txt']
+    expect(composed.normalize('NFD')).toBe(decomposed)
+    expect([problem(composed), problem(decomposed)]).toEqual([null, null])
+    expect(problem('\uff0e\uff0e/x')).toBeNull()
+  })
+})

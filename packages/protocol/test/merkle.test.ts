@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '#crypto'
+import {
+  BLOCK_LEAVES,
+  blockNodes,
+  foldProof,
+  leafHash,
+  merkleLevels,
+  merkleProof,
+  merkleRoot,
+  treeDepth,
+} from '../src/merkle.ts'
+import { proofInBlocks } from '../src/merkle-blocks.ts'
+import { compareCodePoints, sortedByFilename } from '../src/order.ts'
+
+const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
+const anyFile = fc.record({
+  filename: anyText,
+  size_bytes: fc.maxSafeNat(),
+  content_hash: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+})
+const anyFiles = fc.uniqueArray(anyFile, { minLength: 1, maxLength: 200, selector: (file) => file.filename })
+
+describe('Merkle properties', () => {
+  it('MERK-19, MERK-20 every proof of every tree of 1 to 200 files leads to the root', () => {
+    fc.assert(
+      fc.property(anyFiles, (files) => {
+        const leaves = sortedByFilename(files).map(leafHash)
+        const levels = merkleLevels(leaves)
+        const root = merkleRoot(leaves)
+        leaves.forEach((leaf, index) => {
+          const proof = merkleProof(levels, index)
+          expect(foldProof(leaf, proof)).toBe(root)
+          expect(proof).toHaveLength(treeDepth(leaves.length))
+        })
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('MERK-03 any changed field of any file changes the root', () => {
+    fc.assert(
+      fc.property(
+        anyFiles,
+        fc.nat(),
+        fc.constantFrom('filename', 'size_bytes', 'content_hash'),
+        (files, pick, field) => {
+          const sorted = sortedByFilename(files)
+          const victim = sorted[pick % sorted.length]!
+          const changed = {
+            filename: { ...victim, filename: `${victim.filename}x` },
+            size_bytes: { ...victim, size_bytes: victim.size_bytes + 1 },
+            content_hash: { ...victim, content_hash: sha256Hex(victim.content_hash) },
+          }[field]
+          const other = sorted.map((file) => (file === victim ? changed : file))
+          expect(merkleRoot(other.map(leafHash))).not.toBe(merkleRoot(sorted.map(leafHash)))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('MERK-19 any changed character of a proof leads elsewhere', () => {
+    fc.assert(
+      fc.property(anyFiles, fc.nat(), fc.nat(), fc.nat(63), (files, pick, step, char) => {
+        fc.pre(files.length > 1)
+        const leaves = sortedByFilename(files).map(leafHash)
+        const index = pick % leaves.length
+        const proof = merkleProof(merkleLevels(leaves), index)
+        const target = proof[step % proof.length]!
+        const old = target.hash[char]!
+        target.hash = target.hash.slice(0, char) + (old === '0' ? '1' : '0') + target.hash.slice(char + 1)
+        expect(foldProof(leaves[index]!, proof)).not.toBe(merkleRoot(leaves))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('MERK-04 the order of input does not matter', () => {
+    fc.assert(
+      fc.property(anyFiles, (files) => {
+        expect(sortedByFilename([...files].reverse())).toEqual(sortedByFilename(files))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('MERK-04 code-point order is the order of code point lists', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (a, b) => {
+        const left = Array.from(a, (char) => char.codePointAt(0)!)
+        const right = Array.from(b, (char) => char.codePointAt(0)!)
+        const at = left.findIndex((point, i) => point !== right[i])
+        const expected = at === -1 ? left.length - right.length : right[at] === undefined ? 1 : left[at]! - right[at]!
+        expect(Math.sign(compareCodePoints(a, b))).toBe(Math.sign(expected))
+      }),
+    )
+  })
+
+  it('MERK-20 there is no proof of a leaf that is not there', () => {
+    const levels = merkleLevels(['a', 'b'])
+    for (const index of [-1, 2, 0.5, Number.NaN]) expect(() => merkleProof(levels, index)).toThrow(RangeError)
+  })
+})
+
+describe('Merkle in blocks', () => {
+  const leaves = Array.from({ length: 5001 }, (_, i) => sha256Hex(`leaf ${i}`))
+  const powers = Array.from({ length: 13 }, (_, exponent) => 2 ** exponent)
+  const sizes = [...new Set(powers.flatMap((n) => [n - 1, n, n + 1]).concat(1535, 2560, 3071, 3073, 4999, 5000))]
+
+  it.each(sizes.filter((n) => n >= 1))('MERK-06 %i leaves: the same root and proofs as the plain tree', (size) => {
+    const some = leaves.slice(0, size)
+    const nodes = blockNodes(some)
+    const levels = merkleLevels(some)
+    expect(merkleRoot(nodes)).toBe(levels.at(-1)![0])
+    expect(merkleRoot(some)).toBe(levels.at(-1)![0])
+    const picks = [0, 1, size >> 1, BLOCK_LEAVES - 1, BLOCK_LEAVES, size - 2, size - 1]
+    for (const index of new Set(picks.filter((i) => i >= 0 && i < size))) {
+      const start = Math.floor(index / BLOCK_LEAVES) * BLOCK_LEAVES
+      const block = some.slice(start, start + BLOCK_LEAVES)
+      expect(proofInBlocks(index, block, nodes)).toEqual(merkleProof(levels, index))
+    }
+  })
+})

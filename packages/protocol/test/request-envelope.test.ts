@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toBase64Url, utf8 } from '../src/bytes.ts'
+import { canonicalJson, type Json } from '../src/canonical.ts'
+import { ed25519PublicKey, ed25519Signer } from '../src/keys.ts'
+import {
+  bodyBinding,
+  decodeEnvelope,
+  EMPTY_BODY_SHA256,
+  encodeEnvelope,
+  envelopeRejection,
+  isSamePath,
+  isSignedBy,
+  type RequestEnvelope,
+  signEnvelope,
+} from '../src/request-envelope.ts'
+
+const now = 1_781_222_400
+const body = utf8('{"filename":"a"}')
+const good: RequestEnvelope = {
+  v: 1,
+  locker_id: 'locker_14fa9d190572',
+  receipt_id: 'rcpt_test_0001',
+  nonce: 'a0'.repeat(16),
+  iat: now,
+  exp: now + 60,
+  ops: ['locker:write'],
+  method: 'POST',
+  path: '/v1/lockers/locker_14fa9d190572/files',
+  body_sha256: bodyBinding('POST', body),
+  sig_alg: 'ed25519',
+}
+const request = { method: 'POST', target: good.path, body, requiredOps: ['locker:write'], now: now + 1 }
+const header = (value: unknown) => toBase64Url(utf8(JSON.stringify(value)))
+
+describe('decoding', () => {
+  it('ENV-01, ENV-04 decode is the inverse of encode', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 }).filter((s) => s.isWellFormed())
+    fc.assert(
+      fc.property(text, text, fc.array(text, { maxLength: 5 }), fc.nat(), (locker_id, path, ops, iat) => {
+        const envelope = { ...good, locker_id, path, ops, iat }
+        expect(decodeEnvelope(toBase64Url(encodeEnvelope(envelope)))).toMatchObject({ ok: true, envelope })
+      }),
+    )
+  })
+
+  it.each([
+    ['padding', `${toBase64Url(utf8('{}'))}=`],
+    ['the other alphabet', '+/+/'],
+    ['stray bits', 'e31'],
+    ['white space', ' e30'],
+    ['not UTF-8', toBase64Url(Uint8Array.of(0xff, 0xfe))],
+    ['not JSON', toBase64Url(utf8('{'))],
+    ['a duplicate key', toBase64Url(utf8(canonicalJson(good as unknown as Json).replace('{', '{"v":1,')))],
+    ['deep nesting', toBase64Url(utf8('['.repeat(33) + ']'.repeat(33)))],
+    ['more than 4 KiB', header({ ...good, path: 'x'.repeat(4096) })],
+    ['a megabyte', 'A'.repeat(1_000_000)],
+    ['nothing', ''],
+  ])('ENV-01, ENV-17 refuses %s as SIGNATURE_INVALID', (_, value) => {
+    expect(decodeEnvelope(value)).toMatchObject({ ok: false, code: 'SIGNATURE_INVALID' })
+  })
+
+  it.each([
+    ['v', 0],
+    ['v', -1],
+    ['v', 1.5],
+    ['v', [1]],
+    ['v', null],
+    ['locker_id', 5],
+    ['receipt_id', null],
+    ['nonce', 'a0'.repeat(15)],
+    ['nonce', 'A0'.repeat(16)],
+    ['nonce', 'a0'.repeat(17)],
+    ['iat', '1781222400'],
+    ['iat', 1.5],
+    ['exp', -1],
+    ['ops', 'locker:write'],
+    ['ops', [1]],
+    ['method', null],
+    ['path', {}],
+    ['body_sha256', 'E3'.repeat(32)],
+    ['body_sha256', 'short'],
+    ['sig_alg', 'none'],
+  ] as const)('ENV-04, ENV-16, LIM-05 a wrong %s (%j) is a validation error', (field, value) => {
+    expect(decodeEnvelope(header({ ...good, [field]: value }))).toMatchObject({ code: 'validation_error', field })
+  })
+
+  it('ENV-04 a missing field is a validation error', () => {
+    for (const field of Object.keys(good)) {
+      const { [field as keyof RequestEnvelope]: _, ...rest } = good
+      expect(decodeEnvelope(header(rest))).toMatchObject({ code: 'validation_error', field })
+    }
+    expect(decodeEnvelope(header([]))).toMatchObject({ code: 'validation_error', field: null })
+  })
+
+  it('ENV-04 takes v as digits too, and ignores unknown fields', () => {
+    expect(decodeEnvelope(header({ ...good, v: '1', extra: true }))).toMatchObject({ ok: true })
+  })
+})
+
+describe('signature', () => {
+  it('ENV-02, ENV-17, ENV-23 holds for the exact bytes under the right key only', () => {
+    const signer = ed25519Signer(new Uint8Array(32).fill(1))
+    const key = ed25519PublicKey(signer.publicKey)!
+    const stranger = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(2)).publicKey)!
+    const { envelope, signature } = signEnvelope(good, signer)
+    const decoded = decodeEnvelope(envelope)
+    if (!decoded.ok) throw new Error(decoded.message)
+    expect(isSignedBy(key, decoded.bytes, signature)).toBe(true)
+    expect(isSignedBy(stranger, decoded.bytes, signature)).toBe(false)
+    for (const bad of ['', signature.slice(1), `1${signature}`, '0x00', 'l'.repeat(88)]) {
+      expect(isSignedBy(key, decoded.bytes, bad)).toBe(false)
+    }
+  })
+})
+
+describe('the request it came with', () => {
+  const rejection = (envelope: Partial<RequestEnvelope>, facts: Partial<typeof request> = {}) =>
+    envelopeRejection({ ...good, ...envelope }, { ...request, ...facts })
+
+  it('ENV-05..09 accepts a fitting envelope, also with more ops than needed', () => {
+    expect(rejection({})).toBeNull()
+    expect(rejection({ ops: ['locker:read', 'locker:write'] })).toBeNull()
+  })
+
+  it.each([
+    ['ENV-14', 'EXPIRED_ENVELOPE', { iat: now - 60, exp: now }],
+    ['ENV-14', 'EXPIRED_ENVELOPE', { iat: now - 59, exp: now + 1 }],
+    ['ENV-15', 'ENVELOPE_LIFETIME_INVALID', { iat: now, exp: now + 61 }],
+    ['ENV-15', 'ENVELOPE_LIFETIME_INVALID', { iat: now + 20, exp: now + 10 }],
+    ['ENV-15', 'ENVELOPE_NOT_YET_VALID', { iat: now + 32, exp: now + 60 }],
+    ['ENV-05', 'METHOD_MISMATCH', { method: 'PUT' }],
+    ['ENV-05', 'METHOD_MISMATCH', { method: 'post' }],
+    ['ENV-06', 'PATH_MISMATCH', { path: '/v1/lockers/other/files' }],
+    ['ENV-07', 'BODY_HASH_MISMATCH', { body_sha256: EMPTY_BODY_SHA256 }],
+    ['ENV-07', 'BODY_HASH_MISMATCH', { body_sha256: '' }],
+    ['ENV-09', 'MISSING_OPS', { ops: ['locker:read'] }],
+    ['ENV-09', 'MISSING_OPS', { ops: [] }],
+  ] as const)('%s gives %s for %j', (_, code, change) => {
+    expect(rejection({ ...change, ops: [...((change as { ops?: string[] }).ops ?? good.ops)] })).toBe(code)
+  })
+
+  it('ENV-14, ENV-07 the first objection wins', () => {
+    expect(rejection({ exp: now, method: 'GET', ops: [] })).toBe('EXPIRED_ENVELOPE')
+    expect(rejection({ method: 'GET', path: '/', ops: [] })).toBe('METHOD_MISMATCH')
+    expect(rejection({ body_sha256: '', ops: [] })).toBe('BODY_HASH_MISMATCH')
+  })
+
+  it('ENV-08 GET and DELETE bind the empty string and carry no body', () => {
+    for (const method of ['GET', 'DELETE']) {
+      const facts = { method, body: new Uint8Array() }
+      expect(rejection({ method, body_sha256: '' }, facts)).toBeNull()
+      expect(rejection({ method, body_sha256: EMPTY_BODY_SHA256 }, facts)).toBe('BODY_HASH_MISMATCH')
+      expect(rejection({ method, body_sha256: '' }, { method, body })).toBe('BODY_HASH_MISMATCH')
+    }
+  })
+
+  it('ENV-07 a POST without a body binds the hash of nothing, or the empty string', () => {
+    for (const body_sha256 of [EMPTY_BODY_SHA256, '']) {
+      expect(rejection({ body_sha256 }, { body: new Uint8Array() })).toBeNull()
+    }
+  })
+
+  it.each([
+    ['/v1/a', '/v1/a?receipt_id=x', true],
+    ['/v1/a?x=1', '/v1/a?x=1', true],
+    ['/v1/a?x=1', '/v1/a?x=2', false],
+    ['/v1/a?x=1', '/v1/a', false],
+    ['/f/r%C3%A9sum%C3%A9.pdf', '/f/r%c3%a9sum%c3%a9.pdf', true],
+    ['/f/résumé.pdf', '/f/r%C3%A9sum%C3%A9.pdf', true],
+    ['/f/a%2Fb', '/f/a/b', false],
+    ['/f/a%252Fb', '/f/a%2Fb', false],
+    ['/f/%2e%2e/x', '/f/../x', true],
+    ['/f//a', '/f/a', false],
+    ['/f/a/', '/f/a', false],
+    ['/F/a', '/f/a', false],
+    ['/f/%zz', '/f/%zy', false],
+    ['/f/%ff', '/f/ÿ', false],
+  ])('ENV-06 path %s against %s: %s', (signed, target, same) => {
+    expect(isSamePath(signed, target)).toBe(same)
+  })
+})

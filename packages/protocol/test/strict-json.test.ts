@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { utf8 } from '../src/bytes.ts'
+import { canonicalJson, type Json } from '../src/canonical.ts'
+import { parseStrictJson, StrictJsonError } from '../src/strict-json.ts'
+
+const LIMIT = 1_000_000
+/** V8's JSON.parse (13.6) takes a key with a quote in it for another that it has seen in its place before. */
+const isReadRight = (text: string) => !text.includes('\\"')
+
+describe('strict JSON', () => {
+  it('ENV-23 agrees with JSON.parse on every JSON value', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        fc.pre(isReadRight(text))
+        expect(parseStrictJson(text, LIMIT)).toEqual(JSON.parse(text))
+        expect(parseStrictJson(utf8(text.toWellFormed()), LIMIT)).toEqual(JSON.parse(text.toWellFormed()))
+      }),
+    )
+  })
+
+  it('agrees with JSON.parse on what is not JSON', () => {
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '\\',
+      'a',
+      '0',
+      '-',
+      '.',
+      'e',
+      'true',
+      'null',
+      ' ',
+      '\n',
+      '\u0001',
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
+        const text = parts.join('')
+        expect(accepts(() => parseStrictJson(text, LIMIT))).toBe(accepts(() => JSON.parse(text)))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it.each([
+    ['a duplicate key', '{"a":1,"a":2}'],
+    ['a duplicate key in another spelling', '{"a":1,"\\u0061":2}'],
+    ['a duplicate __proto__', '{"__proto__":1,"__proto__":2}'],
+    ['nesting of 33', '['.repeat(33) + ']'.repeat(33)],
+    ['nesting of a million', '['.repeat(999_999)],
+    ['a byte order mark', '\ufeff{}'],
+    ['a number beyond a double', '1e400'],
+    ['text after the end', '{} {}'],
+    ['a comment', '{/**/}'],
+    ['a raw control character', '"\u0000"'],
+    ['a trailing comma', '[1,]'],
+    ['NaN', 'NaN'],
+    ['nothing', ''],
+  ])('ENV-23 refuses %s', (_, text) => {
+    expect(() => parseStrictJson(text, LIMIT)).toThrow(StrictJsonError)
+  })
+
+  it('accepts nesting of 32', () => {
+    expect(() => parseStrictJson('['.repeat(32) + ']'.repeat(32), LIMIT)).not.toThrow()
+  })
+
+  it('refuses bytes that are not UTF-8, and more bytes than allowed', () => {
+    expect(() => parseStrictJson(Uint8Array.of(0x22, 0xc3, 0x28, 0x22), LIMIT)).toThrow('not UTF-8')
+    expect(() => parseStrictJson('[1,2]', 4)).toThrow('longer than 4 bytes')
+  })
+
+  it('keeps __proto__ as an ordinary member', () => {
+    const value = parseStrictJson('{"__proto__":{"admin":true}}', LIMIT) as Record<string, Json>
+    expect(Object.keys(value)).toEqual(['__proto__'])
+    expect(value.admin).toBeUndefined()
+  })
+
+  it('reads a string of ten million characters', () => {
+    const long = 'x\\n'.repeat(5_000_000)
+    expect((parseStrictJson(`"${long}"`, 20_000_000) as string).length).toBe(10_000_000)
+  })
+
+  it('EVID-05 canonical text is stable: writing what was read gives the same bytes', () => {
+    const integers = fc.maxSafeInteger()
+    const leaf = fc.oneof(
+      fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()),
+      integers,
+      fc.boolean(),
+      fc.constant(null),
+    )
+    const keys = fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed())
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('value')), fc.dictionary(keys, tie('value'))),
+    }))
+    fc.assert(
+      fc.property(value, (any) => {
+        const text = canonicalJson(any as Json)
+        fc.pre(isReadRight(text))
+        expect(canonicalJson(parseStrictJson(text, LIMIT))).toBe(text)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(any)))
+      }),
+    )
+  })
+})
+
+function accepts(parse: () => unknown): boolean {
+  try {
+    parse()
+    return true
+  } catch {
+    return false
+  }
+}

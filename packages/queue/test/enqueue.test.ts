@@ -1,0 +1,175 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { expect, expectTypeOf, it } from 'vitest'
+import { readNotes, writeNote } from './notes.ts'
+import { createGate, openTestQueues } from './queues.ts'
+
+forEachDatabase('a job that is enqueued', (database) => {
+  it('runs once, with what it was told', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('note', {}, async ({ text }) => writeNote(text))
+    expect(await enqueue(queue, 'a')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(await queue.drain()).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
+    expect(await notes()).toEqual(['a'])
+  })
+
+  it('is there with what its transaction did, or not at all', async () => {
+    const { open, db, notes } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('note', {}, async ({ text }) => writeNote(text))
+    const failing = db.transaction().execute(async (tx) => {
+      await writeNote('before')(tx)
+      expect(await queue.enqueue(tx, 'note', { text: 'a' })).not.toBeNull()
+      expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'b' })).not.toBeNull()
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
+    expect(await notes()).toEqual([])
+    expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
+  })
+
+  it('waits for its time', async () => {
+    const { open, enqueue, clock, notes } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('note', {}, async ({ text }) => writeNote(text))
+    await enqueue(queue, 'later', { delaySeconds: 60 })
+    await enqueue(queue, 'now')
+    expect(await queue.drain()).toMatchObject({ done: 1 })
+    clock.ms += 59_000
+    expect(await queue.drain()).toMatchObject({ done: 0 })
+    expect(await queue.counts()).toMatchObject({ note: { waiting: 0, delayed: 1 } })
+    clock.ms += 1_000
+    expect(await queue.counts()).toMatchObject({ note: { waiting: 1, delayed: 0 } })
+    expect(await queue.drain()).toMatchObject({ done: 1 })
+    expect(await notes()).toEqual(['later', 'now'])
+  })
+
+  it('may be told anything that JSON can hold', async () => {
+    const { open, enqueue } = await openTestQueues(database)
+    const queue = await open()
+    const heard: string[] = []
+    queue.handle('note', {}, async ({ text }) => {
+      heard.push(text)
+      return async () => {}
+    })
+    const texts = [
+      '',
+      '\0',
+      'a\0b',
+      '\ud800',
+      '\udc00x',
+      '"\\',
+      '\u2028',
+      '💾',
+      "'; drop table jobs; --",
+      'x'.repeat(1e6),
+    ]
+    for (const text of texts) await enqueue(queue, text)
+    expect(await queue.drain()).toMatchObject({ done: texts.length })
+    expect(heard.sort()).toEqual(texts.sort())
+  })
+
+  it('has the type of its kind', async () => {
+    const { open } = await openTestQueues(database)
+    const queue = await open()
+    expectTypeOf(queue.enqueue<'note'>)
+      .parameter(2)
+      .toEqualTypeOf<{ text: string }>()
+    expectTypeOf(queue.enqueue).parameter(1).toEqualTypeOf<'note' | 'tick' | 'other'>()
+    queue.handle('note', {}, async (payload) => {
+      expectTypeOf(payload).toEqualTypeOf<{ text: string }>()
+      return async () => {}
+    })
+    expect(() => queue.handle('note', {}, async () => async () => {})).toThrow('note')
+  })
+})
+
+forEachDatabase('a key', (database) => {
+  it('keeps jobs of its kind from waiting twice, and no others', async () => {
+    const { open, enqueue, db, notes } = await openTestQueues(database)
+    const queue = await open()
+    for (const kind of ['note', 'other'] as const) queue.handle(kind, {}, async ({ text }) => writeNote(text))
+    expect(await enqueue(queue, 'first', { key: 'k' })).not.toBeNull()
+    expect(await enqueue(queue, 'second', { key: 'k' })).toBeNull()
+    expect(await enqueue(queue, 'delayed', { key: 'k', delaySeconds: 9 })).toBeNull()
+    expect(await enqueue(queue, 'another key', { key: 'K' })).not.toBeNull()
+    expect(await enqueue(queue, 'no key')).not.toBeNull()
+    expect(await enqueue(queue, 'no key')).not.toBeNull()
+    const other = db.transaction().execute((tx) => queue.enqueue(tx, 'other', { text: 'another kind' }, { key: 'k' }))
+    expect(await other).not.toBeNull()
+    expect(await queue.drain()).toMatchObject({ done: 5 })
+    expect(await notes()).toEqual(['another key', 'another kind', 'first', 'no key', 'no key'])
+    expect(await enqueue(queue, 'third', { key: 'k' })).not.toBeNull()
+  })
+
+  it('keeps a job from waiting twice within one transaction', async () => {
+    const { open, db } = await openTestQueues(database)
+    const queue = await open()
+    await db.transaction().execute(async (tx) => {
+      expect(await queue.enqueue(tx, 'note', { text: 'a' }, { key: 'k' })).not.toBeNull()
+      expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'k' })).toBeNull()
+    })
+  })
+
+  it('lets in one of many that come at once', async () => {
+    const { open, enqueue } = await openTestQueues(database)
+    const queues = await Promise.all([open(), open()])
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => enqueue(queues[i % 2]!, `${i}`, { key: 'k' })))
+    expect(ids.filter((id) => id !== null)).toHaveLength(1)
+  })
+
+  it('does not count a job that runs already, which may have missed the change', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const queue = await open()
+    const gate = createGate()
+    queue.handle('note', {}, async ({ text }) => {
+      await gate.pass()
+      return writeNote(text)
+    })
+    await enqueue(queue, 'first', { key: 'k' })
+    const draining = queue.drain()
+    await gate.reached()
+    expect(await enqueue(queue, 'second', { key: 'k' })).not.toBeNull()
+    expect(await enqueue(queue, 'third', { key: 'k' })).toBeNull()
+    gate.open()
+    expect(await draining).toMatchObject({ done: 2 })
+    expect(await notes()).toEqual(['first', 'second'])
+  })
+
+  it('counts a job that failed and waits to be tried again', async () => {
+    const { open, enqueue, drainLater } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('note', {}, async ({ text }, { attempt }) => {
+      if (attempt === 1) throw new Error('not yet')
+      return writeNote(text)
+    })
+    await enqueue(queue, 'first', { key: 'k' })
+    expect(await queue.drain()).toMatchObject({ failed: 1 })
+    expect(await enqueue(queue, 'second', { key: 'k' })).toBeNull()
+    expect(await drainLater(queue)).toMatchObject({ done: 1, failed: 0 })
+  })
+
+  it('makes the job that waits see what a transaction did that found it waiting', async () => {
+    const { open, enqueue, db } = await openTestQueues(database)
+    const [queue, worker] = await Promise.all([open(), open()])
+    const seen: string[][] = []
+    worker.handle('note', {}, async () => {
+      seen.push(await readNotes(db))
+      return async () => {}
+    })
+    await enqueue(queue, '', { key: 'k' })
+    const draining = await db.transaction().execute(async (tx) => {
+      await writeNote('change')(tx)
+      expect(await queue.enqueue(tx, 'note', { text: '' }, { key: 'k' })).toBeNull()
+      const drained = worker.drain()
+      // The embedded database makes it wait for this transaction; PostgreSQL lets it look, and find nothing.
+      if (database.dialect === 'postgres') expect(await drained).toMatchObject({ done: 0 })
+      return { drained }
+    })
+    await draining.drained
+    await worker.drain()
+    expect(seen).toEqual([['change']])
+  })
+})

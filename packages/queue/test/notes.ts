@@ -1,0 +1,34 @@
+// For tests: kinds of jobs, and one more table, into which their effects write notes.
+
+import type { Migrations } from '@svc/database/migrate'
+import type { Kysely } from 'kysely'
+import type { Effect } from '../src/queue.ts'
+import { createQueueTables, type QueueTables } from '../src/tables.ts'
+
+export interface TestJobs {
+  note: { text: string }
+  tick: Record<string, never>
+  other: { text: string }
+}
+
+type NoteTables = { notes: { text: string } }
+
+/** A note may be there twice, so that an effect that happens twice is seen. */
+export const noteTables: Migrations = {
+  '0001-queue': createQueueTables,
+  '9000-notes': async (db, column) => {
+    await db.schema.createTable('notes').addColumn('text', column.text).execute()
+  },
+}
+
+export const START = 1_800_000_000_000
+export const silentLog = { warn() {}, error() {} }
+
+export function writeNote(text: string): Effect {
+  return async (tx) => void (await tx.$extendTables<NoteTables>().insertInto('notes').values({ text }).execute())
+}
+
+export async function readNotes(db: Kysely<QueueTables>): Promise<string[]> {
+  const rows = await db.$extendTables<NoteTables>().selectFrom('notes').select('text').execute()
+  return rows.map(({ text }) => text).sort()
+}

@@ -1,0 +1,106 @@
+// For tests: queues on one database, with one clock.
+
+import { randomBytes } from 'node:crypto'
+import type { Database } from '@svc/database/open'
+import type { TestDatabase } from '@svc/devnet/databases'
+import { type Kysely, sql } from 'kysely'
+import { onTestFinished } from 'vitest'
+import { createQueue } from '../src/create-queue.ts'
+import { LEASE_SECONDS } from '../src/engine.ts'
+import type { Drained, Queue } from '../src/queue.ts'
+import type { QueueTables } from '../src/tables.ts'
+import { noteTables, readNotes, START, silentLog, type TestJobs } from './notes.ts'
+
+export interface TestQueues {
+  db: Kysely<QueueTables>
+  /** Of all queues. */
+  clock: { ms: number }
+  open(): Promise<Queue<TestJobs>>
+  notes(): Promise<string[]>
+  /** In a transaction of its own. */
+  enqueue(
+    queue: Queue<TestJobs>,
+    text: string,
+    options?: Parameters<Queue<TestJobs>['enqueue']>[3],
+  ): Promise<string | null>
+  /** Until leases have ended and what failed is due again. */
+  drainLater(queue: Queue<TestJobs>): Promise<Drained>
+  /** When the only job that runs was last known to run. */
+  lastRenewal(): Promise<number>
+}
+
+/** As if the database were new. */
+export async function openTestQueues(database: TestDatabase): Promise<TestQueues> {
+  const opened = await database.open<QueueTables>(noteTables)
+  const { db } = opened
+  const clock = { ms: START }
+  const open = () => openTestQueue(opened, database.url, () => clock.ms)
+  await open()
+  for (const table of ['jobs', 'dead_jobs', 'schedules', 'notes'])
+    await sql`delete from ${sql.table(table)}`.execute(db)
+  if (database.dialect === 'postgres') {
+    await sql`delete from pgboss.job`.execute(db)
+    // Each test begins at the same time, but pg-boss would do nothing twice.
+    await sql`update pgboss.queue set monitor_claim_on = null, monitor_on = null`.execute(db)
+  }
+  return {
+    db,
+    clock,
+    open,
+    notes: () => readNotes(db),
+    enqueue: (queue, text, options) => db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
+    async drainLater(queue) {
+      const total: Drained = { done: 0, failed: 0, dead: 0 }
+      for (let time = 0; time < 2; time++) {
+        clock.ms += 3_600_000
+        const drained = await queue.drain()
+        for (const outcome of ['done', 'failed', 'dead'] as const) total[outcome] += drained[outcome]
+      }
+      return total
+    },
+    async lastRenewal() {
+      const { rows } = await (database.dialect === 'sqlite'
+        ? sql<{ ms: number }>`select due_at - ${LEASE_SECONDS * 1000} as ms from jobs`.execute(db)
+        : sql<{ ms: number }>`select round(extract(epoch from heartbeat_on) * 1000) as ms from pgboss.job`.execute(db))
+      return rows[0]!.ms
+    },
+  }
+}
+
+async function openTestQueue(
+  database: Database<QueueTables>,
+  databaseUrl: string,
+  now: () => number,
+): Promise<Queue<TestJobs>> {
+  const queue = await createQueue<TestJobs>({ database, databaseUrl, now, log: silentLog, randomBytes })
+  onTestFinished(() => queue.stop({ graceMs: 0 }))
+  return queue
+}
+
+/** Stays in a handler until it is opened. */
+export interface Gate {
+  pass(): Promise<void>
+  /** When as many have come as are asked for. */
+  reached(count?: number): Promise<void>
+  open(): void
+}
+
+export function createGate(): Gate {
+  const opened = Promise.withResolvers<void>()
+  const waiting: { count: number; resolve: () => void }[] = []
+  let count = 0
+  return {
+    async pass() {
+      count++
+      for (const one of waiting) if (count >= one.count) one.resolve()
+      await opened.promise
+    },
+    async reached(wanted = 1) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (count >= wanted) resolve()
+      waiting.push({ count: wanted, resolve })
+      await promise
+    },
+    open: opened.resolve,
+  }
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type Database, openDatabase } from '@svc/database/open'
+import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { expect, it, onTestFinished } from 'vitest'
+import type { QueueTables } from '../src/tables.ts'
+import { noteTables, readNotes, START, writeNote } from './notes.ts'
+import { openTestQueues } from './queues.ts'
+
+const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
+
+interface Replica {
+  child: ChildProcess
+  tell(command: 'start' | `time ${number}` | `leave ${number}`): void
+  /** Resolves when it has said so, so many times. */
+  says(line: string, times?: number): Promise<void>
+}
+
+function startReplica(url: string): Replica {
+  const child = spawn(process.execPath, [program, url], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    child,
+    tell: (command) => void child.stdin.write(`${command}\n`),
+    async says(wanted, times = 1) {
+      for (let left = times; left > 0; ) {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`it ended before it said "${wanted}"`)
+        if (value === wanted) left--
+      }
+    },
+  }
+}
+
+async function kill({ child }: Replica): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+forEachDatabase('three processes, one of which is killed again and again', (database) => {
+  it('give each of 250 jobs its effect, and none twice', async () => {
+    const { open, db, clock, drainLater, notes } = await openTestQueues(database)
+    const queue = await open()
+    const texts = Array.from({ length: 250 }, (_, i) => `${i}`.padStart(3, '0'))
+    await db.transaction().execute(async (tx) => {
+      for (const text of texts) await queue.enqueue(tx, 'note', { text })
+    })
+    const replicas = Array.from({ length: 7 }, () => startReplica(database.url))
+    for (const replica of replicas) await replica.says('ready')
+    for (const replica of replicas.slice(0, 3)) replica.tell('start')
+
+    while (replicas.length > 3) {
+      const [victim, ...others] = replicas.slice(0, 3) as [Replica, ...Replica[]]
+      for (const replica of [victim, ...others]) replica.tell('leave 12')
+      await victim.says('began', 6 + (replicas.length % 5))
+      await kill(victim)
+      replicas.shift()
+      replicas[2]?.tell('start')
+      // By now even those who go on have let their leases end.
+      clock.ms += 60_000
+      for (const replica of replicas.slice(0, 3)) replica.tell(`time ${clock.ms}`)
+    }
+    await Promise.all(replicas.map(kill))
+    const before = await notes()
+    expect(before.length).toBeGreaterThan(0)
+    expect(before.length).toBeLessThan(200)
+
+    queue.handle('note', { concurrency: 50, maxAttempts: 1000 }, async ({ text }) => writeNote(text))
+    await drainLater(queue)
+    expect(await queue.counts()).toMatchObject({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
+    expect((await notes()).filter((text) => text !== 'tick')).toEqual(texts)
+  })
+})
+
+forEachDatabase('two processes with the same schedule', (database) => {
+  it('make one job in each period', async () => {
+    const { db } = await database.open<QueueTables>(noteTables)
+    const replicas = [startReplica(database.url), startReplica(database.url)]
+    for (const replica of replicas) await replica.says('ready')
+    for (let period = 0; period < 10; period++) {
+      for (const part of [0, 30_000]) {
+        for (const replica of replicas) replica.tell(`time ${START + period * 60_000 + part}`)
+        for (const replica of replicas) await replica.says('drained')
+        expect(await readNotes(db)).toHaveLength(period + 1)
+      }
+    }
+  })
+})
+
+it('eight processes may begin at once with an empty PostgreSQL database', async () => {
+  const { url, drop } = await createFreshDatabase('postgres')
+  onTestFinished(drop)
+  const replicas = Array.from({ length: 8 }, () => startReplica(url))
+  for (const replica of replicas) await replica.says('ready')
+  for (const replica of replicas) replica.tell(`time ${START}`)
+  for (const replica of replicas) await replica.says('drained')
+  await Promise.all(replicas.map(kill))
+  const { db, close }: Database<QueueTables> = await openDatabase({ url, migrations: noteTables })
+  expect(await readNotes(db)).toEqual(['tick'])
+  await close()
+})

@@ -1,0 +1,91 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { expect, it, vi } from 'vitest'
+import { writeNote } from './notes.ts'
+import { openTestQueues } from './queues.ts'
+
+forEachDatabase('a schedule', (database) => {
+  it('makes one job in each period, the first at once, whoever looks', async () => {
+    const { open, clock, notes } = await openTestQueues(database)
+    const queues = await Promise.all([open(), open(), open()])
+    for (const queue of queues) {
+      queue.handle('tick', {}, async () => writeNote('tick'))
+      queue.every(60, 'tick', {})
+    }
+    for (let period = 1; period <= 5; period++) {
+      await Promise.all(queues.map((queue) => queue.drain()))
+      expect(await notes()).toHaveLength(period)
+      clock.ms += 59_999
+      await Promise.all(queues.map((queue) => queue.drain()))
+      expect(await notes()).toHaveLength(period)
+      clock.ms += 1
+    }
+  })
+
+  it('makes up for nothing, and keeps its beat', async () => {
+    const { open, clock, notes } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('tick', {}, async () => writeNote('tick'))
+    queue.every(60, 'tick', {})
+    await queue.drain()
+    clock.ms += 10 * 60_000 + 30_000
+    await queue.drain()
+    expect(await notes()).toHaveLength(2)
+    clock.ms += 30_000
+    await queue.drain()
+    expect(await notes()).toHaveLength(3)
+  })
+
+  it('does not pile up jobs that nobody runs', async () => {
+    const { open, clock, notes } = await openTestQueues(database)
+    const [queue, worker] = await Promise.all([open(), open()])
+    queue.every(60, 'tick', {})
+    for (let period = 0; period < 5; period++) {
+      await queue.drain()
+      clock.ms += 60_000
+    }
+    worker.handle('tick', {}, async () => writeNote('tick'))
+    expect(await worker.drain()).toMatchObject({ done: 1 })
+    expect(await notes()).toEqual(['tick'])
+  })
+
+  it('is not silent for longer than a period after its clock ran ahead', async () => {
+    const { open, clock, notes } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('tick', {}, async () => writeNote('tick'))
+    queue.every(60, 'tick', {})
+    clock.ms += 365 * 86_400_000
+    await queue.drain()
+    clock.ms -= 365 * 86_400_000
+    await queue.drain()
+    expect(await notes()).toHaveLength(1)
+    clock.ms += 60_000
+    await queue.drain()
+    expect(await notes()).toHaveLength(2)
+  })
+
+  it('runs by itself where workers are started', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const { open, clock } = await openTestQueues(database)
+      const queue = await open()
+      let ticked = Promise.withResolvers<void>()
+      queue.handle('tick', {}, async () => async () => ticked.resolve())
+      queue.every(60, 'tick', {})
+      await queue.start()
+      await ticked.promise
+      ticked = Promise.withResolvers<void>()
+      clock.ms += 60_000
+      vi.advanceTimersByTime(1000)
+      await ticked.promise
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('is one for each kind', async () => {
+    const { open } = await openTestQueues(database)
+    const queue = await open()
+    queue.every(60, 'tick', {})
+    expect(() => queue.every(5, 'tick', {})).toThrow('tick')
+  })
+})

@@ -1,0 +1,183 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { writeNote } from './notes.ts'
+import { createGate, openTestQueues } from './queues.ts'
+
+forEachDatabase('started workers', (database) => {
+  // They look by themselves only when a test lets a second pass.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('run a job as soon as it is there, without looking for it', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const queue = await open()
+    const ran = new Map<string, () => void>()
+    queue.handle('note', {}, async ({ text }) => async (tx) => {
+      await writeNote(text)(tx)
+      ran.get(text)?.()
+    })
+    await queue.start()
+    for (let i = 0; i < 10; i++) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      ran.set(`${i}`, resolve)
+      await enqueue(queue, `${i}`)
+      await promise
+    }
+    await queue.stop()
+    expect(await notes()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+  })
+
+  it('find what has become due when they look', async () => {
+    const { open, enqueue, clock } = await openTestQueues(database)
+    const [queue, other] = await Promise.all([open(), open()])
+    const ran = Promise.withResolvers<string>()
+    queue.handle(
+      'note',
+      {},
+      async ({ text }) =>
+        async () =>
+          ran.resolve(text),
+    )
+    await queue.start()
+    await enqueue(other, 'a', { delaySeconds: 60 })
+    clock.ms += 60_000
+    vi.advanceTimersByTime(1000)
+    expect(await ran.promise).toBe('a')
+  })
+
+  it('run as many of a kind at once as they may, and no more', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const queue = await open()
+    const gate = createGate()
+    let running = 0
+    let most = 0
+    queue.handle('note', { concurrency: 3 }, async ({ text }) => {
+      most = Math.max(most, ++running)
+      await gate.pass()
+      return async (tx) => {
+        running--
+        await writeNote(text)(tx)
+      }
+    })
+    for (let i = 0; i < 10; i++) await enqueue(queue, `${i}`)
+    expect(await queue.counts()).toEqual({ note: { waiting: 10, delayed: 0, running: 0, dead: 0 } })
+    await queue.start()
+    await gate.reached(3)
+    vi.advanceTimersByTime(5000)
+    expect(await queue.counts()).toEqual({ note: { waiting: 7, delayed: 0, running: 3, dead: 0 } })
+    gate.open()
+    await gate.reached(10)
+    await queue.stop()
+    expect(most).toBe(3)
+    expect(await notes()).toHaveLength(10)
+  })
+
+  it('go on after a handler fails in any way', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const queue = await open()
+    const last = Promise.withResolvers<void>()
+    queue.handle('note', {}, ({ text }) => {
+      if (text === 'throws at once') throw new Error(text)
+      if (text === 'throws no error') return Promise.reject(Object.create(null))
+      return Promise.resolve(async (tx) => {
+        if (text === 'breaks the transaction') await tx.selectFrom('nowhere' as never).execute()
+        await writeNote(text)(tx)
+        last.resolve()
+      })
+    })
+    for (const text of ['throws at once', 'throws no error', 'breaks the transaction', 'good'])
+      await enqueue(queue, text)
+    await queue.start()
+    await last.promise
+    await queue.stop()
+    expect(await notes()).toEqual(['good'])
+  })
+})
+
+forEachDatabase('stopping', (database) => {
+  it('waits for jobs that run, and takes no more', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const [queue, other] = await Promise.all([open(), open()])
+    const gate = createGate()
+    queue.handle('note', {}, async ({ text }) => {
+      await gate.pass()
+      return writeNote(text)
+    })
+    await queue.start()
+    await enqueue(queue, 'runs')
+    await gate.reached()
+    await enqueue(queue, 'waits')
+    const stopping = queue.stop()
+    gate.open()
+    await stopping
+    expect(await notes()).toEqual(['runs'])
+    expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
+  })
+
+  it('gives back what does not end in time, so that another runs it at once, and its effect is refused', async () => {
+    const { open, enqueue, notes } = await openTestQueues(database)
+    const [queue, other] = await Promise.all([open(), open()])
+    const gate = createGate()
+    const ended = Promise.withResolvers<void>()
+    const run = Promise.withResolvers<AbortSignal>()
+    queue.handle('note', {}, async (_payload, { signal }) => {
+      run.resolve(signal)
+      await gate.pass()
+      ended.resolve()
+      return writeNote('late')
+    })
+    other.handle('note', {}, async (_payload, { attempt }) => writeNote(`attempt ${attempt}`))
+    await queue.start()
+    await enqueue(queue, '')
+    const signal = await run.promise
+    await queue.stop({ graceMs: 0 })
+    expect(signal.aborted).toBe(true)
+    expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
+    expect(await other.drain()).toEqual({ done: 1, failed: 0, dead: 0 })
+    gate.open()
+    await ended.promise
+    expect(await other.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
+    expect(await notes()).toEqual(['attempt 1'])
+  })
+
+  it('begins nothing that was taken at the last moment', async () => {
+    const { open, enqueue, db } = await openTestQueues(database)
+    const [queue, other] = await Promise.all([open(), open()])
+    queue.handle('note', {}, async () => writeNote('too late'))
+    await enqueue(queue, 'a')
+    const stopping = await db.transaction().execute(async (tx) => {
+      // Here, too, nothing can then be taken before this transaction ends.
+      if (database.dialect === 'postgres') await sql`lock table pgboss.job in exclusive mode`.execute(tx)
+      await queue.start()
+      return { stopped: queue.stop() }
+    })
+    await stopping.stopped
+    expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
+  })
+
+  it('many times over does not use up the attempts of a job', async () => {
+    const { open, enqueue, drainLater, notes } = await openTestQueues(database)
+    for (let time = 0; time < 4; time++) {
+      const queue = await open()
+      const gate = createGate()
+      queue.handle('note', { maxAttempts: 2 }, async () => {
+        await gate.pass()
+        return async () => {}
+      })
+      if (time === 0) await enqueue(queue, '')
+      const draining = queue.drain()
+      await gate.reached()
+      await queue.stop({ graceMs: 0 })
+      gate.open()
+      expect(await draining).toEqual({ done: 0, failed: 0, dead: 0 })
+    }
+    const last = await open()
+    last.handle('note', { maxAttempts: 2 }, async (_payload, { attempt }) => {
+      if (attempt === 1) throw new Error('once')
+      return writeNote(`attempt ${attempt}`)
+    })
+    expect(await drainLater(last)).toEqual({ done: 1, failed: 1, dead: 0 })
+    expect(await notes()).toEqual(['attempt 2'])
+  })
+})

@@ -1,0 +1,91 @@
+import { HEADER_IDENTITY } from '@svc/protocol/names'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type AgentMarket, openAgentMarket } from '../agents.ts'
+import { newEd25519, newEvm } from '../lockers.ts'
+
+let market: AgentMarket
+beforeAll(async () => {
+  market = await openAgentMarket()
+})
+afterAll(() => market.close())
+afterEach(() => market.agentProxy.behave())
+
+const sent = () => market.agentProxy.seen.at(-1)!
+
+describe.each([
+  ['Ed25519', () => market.solana(1)],
+  ['EVM', () => market.evm(1)],
+] as const)('delegating with an %s key', (_, buyerOf) => {
+  it('AGENT-04 hands a locker to the agent, once, and ends it', async () => {
+    const buyer = buyerOf()
+    const { client, locker, delegationId } = await market.subscriber(buyer)
+    const again = await client.delegate(locker.receipt_id)
+    expect(again).toMatchObject({ delegation_id: delegationId, ...locker, status: 'pending' })
+    expect(sent().headers[HEADER_IDENTITY.toLowerCase()]).toBe(buyer.signer.address)
+    const tasks = { mirror: { sources: [{ url: 'https://example.com/a', filename: 'a' }] } }
+    const changed = await client.delegate(locker.receipt_id, tasks)
+    expect(changed).toMatchObject({ agent_pubkey: again.agent_pubkey, tasks })
+    await market.work()
+    const { subscription, delegations } = await client.delegations()
+    expect(subscription).toMatchObject({ identity: buyer.signer.address, status: 'active' })
+    expect(delegations).toEqual([expect.objectContaining({ delegation_id: delegationId, status: 'active' })])
+    expect(await client.endDelegation(delegationId)).toMatchObject({ status: 'ended' })
+    expect(await client.endDelegation(delegationId)).toMatchObject({ status: 'ended' })
+    expect((await client.delegate(locker.receipt_id)).agent_pubkey).not.toBe(again.agent_pubkey)
+  })
+})
+
+describe('delegating', () => {
+  it.each([
+    ['Ed25519', newEd25519],
+    ['EVM', newEvm],
+  ])('AGENT-04 is for subscribers: others are told what it costs (%s)', async (_, newSigner) => {
+    const signer = newSigner()
+    const { receipt_id } = await market.locker(signer)
+    const refusal = market.agentClient({ signer }).delegate(receipt_id)
+    await expect(refusal).rejects.toMatchObject({
+      name: 'NotSubscribed',
+      quote: { extensions: { svc: { terms: { subscription_days: 30 } } } },
+    })
+  })
+
+  it("AGENT-04 is for owners: somebody else's locker, and somebody else's delegation, are refused", async () => {
+    const { client, locker, delegationId } = await market.subscriber(market.solana(0))
+    const theirs = await market.locker(newEd25519())
+    await expect(client.delegate(theirs.receipt_id)).rejects.toMatchObject({ code: 'OWNER_IDENTITY_MISMATCH' })
+    const stranger = market.agentClient({ signer: newEd25519() })
+    for (const attempt of [
+      () => stranger.delegation(delegationId),
+      () => stranger.endDelegation(delegationId),
+      () => stranger.delegate(locker.receipt_id),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ name: 'GatewayError', service: 'agent service' })
+    await expect(market.agentClient().delegations()).rejects.toThrow('a client with a signer')
+  })
+
+  it('a clock that is wrong is set by the one of the agent service', async () => {
+    const { signer } = market.solana(0)
+    const late = market.agentClient({ signer }, { now: () => market.now() - 3_600_000 })
+    expect((await late.delegations()).subscription).toMatchObject({ identity: signer.address })
+  })
+
+  it('goes on when its answer got lost: the second time finds the same delegation', async () => {
+    const { client, locker, delegationId } = await market.subscriber(market.solana(2))
+    market.agentProxy.plan(/v1\/delegate$/, { cut: 'answer' }, { cut: 'request' })
+    expect(await client.delegate(locker.receipt_id)).toMatchObject({ delegation_id: delegationId })
+  })
+
+  it('an answer that names another locker, or not one key, is not believed', async () => {
+    const { client, locker } = await market.subscriber(market.solana(3))
+    for (const change of [
+      { locker_id: 'locker_000000000000' },
+      { receipt_id: `rcpt_${'0'.repeat(32)}` },
+      { agent_pubkey: 'key', next_step: { body: { pubkey: 'key' } } },
+      { next_step: { body: { pubkey: newEd25519().address } } },
+    ]) {
+      market.agentProxy.plan(/v1\/delegate$/, { lie: (body) => ({ ...body, ...change }) })
+      await expect(client.delegate(locker.receipt_id)).rejects.toMatchObject({ name: 'UntrueAnswer' })
+    }
+    expect(await client.delegate(locker.receipt_id)).toMatchObject(locker)
+  })
+})

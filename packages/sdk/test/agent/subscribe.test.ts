@@ -1,0 +1,134 @@
+import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import type { ErrorBody } from '@svc/api/errors'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { signReceipt } from '@svc/protocol/receipt'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { memoryJournal } from '../../src/journal.ts'
+import { type AgentMarket, openAgentMarket } from '../agents.ts'
+import { cutShort } from '../buyers.ts'
+import type { Ending } from '../effects.ts'
+import type { Buyer } from '../market.ts'
+
+let market: AgentMarket
+beforeAll(async () => {
+  market = await openAgentMarket()
+})
+afterAll(() => market.close())
+afterEach(() => market.agentProxy.behave())
+
+const clientOf = ({ signer }: Buyer, journal = memoryJournal()) =>
+  market.agentClient({ signer, journal, pinnedKeys: [market.agentKey] })
+
+function cutSubscription(buyer: Buyer, asset: string, ending: Ending) {
+  return cutShort(market.agentProxy.url, buyer, asset, ending, async (options, overrides, intention) => {
+    const client = market.agentClient({ ...options, pinnedKeys: [market.agentKey] }, overrides)
+    return (await client.subscribe(intention)).receipt
+  })
+}
+
+const DAY_MS = 86_400_000
+
+describe.each([
+  ['SOL', 'SOL', () => market.solana(0)],
+  ['USDC', 'USDC on EVM', () => market.evm(0)],
+] as const)('subscribing with %s (%s)', (asset, held, buyerOf) => {
+  it('AGENT-01 AGENT-02 AGENT-03 an intent is paid once, and another one adds thirty days', async () => {
+    const buyer = buyerOf()
+    const { wallet } = buyer
+    const client = clientOf(buyer)
+    const before = await market.agentTreasury(held)
+    const first = await client.subscribe({ intent: 'may', wallet, asset })
+    expect(first.receipt).toMatchObject({ pay_asset: asset, units: 1, payer_pubkey: wallet.address })
+    expect(first.subscription).toMatchObject({ identity: wallet.address, status: 'active' })
+    const { starts_at, expires_at } = first.subscription
+    expect(Date.parse(expires_at) - Date.parse(starts_at)).toBe(30 * DAY_MS)
+    expect(await client.subscribe({ intent: 'may', wallet, asset })).toEqual(first)
+    expect((await market.agentTreasury(held)) - before).toBe(BigInt(first.receipt.paid_raw))
+    const { subscription } = await client.subscribe({ intent: 'june', wallet, asset })
+    expect(Date.parse(subscription.expires_at) - Date.parse(expires_at)).toBe(30 * DAY_MS)
+    expect((await client.delegations()).subscription).toEqual(subscription)
+  })
+
+  it.each(['before', 'after'] as const)(
+    'PAY-55 AGENT-03 who ends %s any of his steps, and comes back, has paid once',
+    async (when) => {
+      for (let effect = 1; ; effect++) {
+        const before = await market.agentTreasury(held)
+        const { effects, isCut, goOn } = await cutSubscription(buyerOf(), asset, { effect, when })
+        const { paid_raw } = await goOn()
+        const paid = (await market.agentTreasury(held)) - before
+        expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
+        if (isCut) continue
+        expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'fateOf', 'fetch']))
+        return
+      }
+    },
+  )
+
+  it('AGENT-03 the steps by themselves: a quote, its payment, and what it bought', async () => {
+    const buyer = buyerOf()
+    const client = clientOf(buyer)
+    const payment = await client.pay(await client.quote(), buyer.wallet, { asset })
+    const { receipt, subscription } = await client.confirm(payment)
+    expect([receipt.tx_hash, subscription.identity]).toEqual([payment.tx, buyer.wallet.address])
+    expect(await client.confirm(payment)).toMatchObject({ idempotent: true, subscription })
+    await expect(market.agentClient().confirm(payment)).rejects.toThrow('a client with a signer')
+    await expect(clientOf(market.solana(3)).confirm(payment)).rejects.toMatchObject({
+      name: 'PaymentError',
+      cause: { code: 'OWNER_IDENTITY_MISMATCH', service: 'agent service' },
+    })
+  })
+})
+
+it('PAY-55 T-16 those who subscribe with one intent and journal at once have paid once', async () => {
+  const buyer = market.solana(2)
+  const journal = memoryJournal()
+  const before = await market.agentTreasury('SOL')
+  const subscribed = await Promise.all(
+    Array.from({ length: 4 }, () => clientOf(buyer, journal).subscribe({ intent: 'at once', wallet: buyer.wallet })),
+  )
+  expect(new Set(subscribed.map(({ receipt }) => receipt.receipt_id)).size).toBe(1)
+  expect((await market.agentTreasury('SOL')) - before).toBe(BigInt(subscribed[0]!.receipt.paid_raw))
+})
+
+describe('an agent service that lies', () => {
+  const forger = ed25519Signer(new Uint8Array(32).fill(9))
+  let count = 0
+  const subscribe = (buyer: Buyer, journal = memoryJournal(), intent = `lied to ${++count}`) =>
+    clientOf(buyer, journal).subscribe({ intent, wallet: buyer.wallet })
+
+  it.each<[string, (quote: SubscriptionQuote) => object]>([
+    ['other days', (quote) => ({ ...quote, extensions: { svc: { ...quote.extensions.svc, terms: {} } } })],
+    ['no way to pay', (quote) => ({ ...quote, accepts: [] })],
+  ])('gets nothing for a quote of %s', async (_, lie) => {
+    market.agentProxy.always(/request/, { lie })
+    const before = await market.agentTreasury('SOL')
+    await expect(subscribe(market.solana())).rejects.toMatchObject({
+      money: 'not_moved',
+      cause: { name: 'UntrueAnswer' },
+    })
+    expect(await market.agentTreasury('SOL')).toBe(before)
+  })
+
+  it.each<[string, (body: SubscriptionConfirmation) => object]>([
+    ['a receipt by another key', ({ receipt, ...body }) => ({ ...body, receipt: signReceipt(receipt, forger) })],
+    [
+      'a subscription of somebody else',
+      (body) => ({ ...body, subscription: { ...body.subscription, identity: 'nobody' } }),
+    ],
+  ])('is not believed for %s, and the payment is remembered', async (_, lie) => {
+    const buyer = market.solana()
+    const journal = memoryJournal()
+    market.agentProxy.always(/confirm/, {
+      lie: (body: SubscriptionConfirmation | ErrorBody) => ('receipt' in body ? lie(body) : body),
+    })
+    const before = await market.agentTreasury('SOL')
+    await expect(subscribe(buyer, journal, 'a lie')).rejects.toMatchObject({
+      money: 'moved',
+      cause: { name: 'UntrueAnswer' },
+    })
+    market.agentProxy.behave()
+    const { receipt } = await subscribe(buyer, journal, 'a lie')
+    expect((await market.agentTreasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
+  })
+})

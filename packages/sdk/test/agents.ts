@@ -1,0 +1,65 @@
+// For tests: a market where an agent service sells too, behind something that can get in the way.
+
+import { DEV_AGENT_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { AGENT_TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { toHex } from '@svc/protocol/bytes'
+import { startTestAgent } from '@svc/testbed/agent'
+import { type AgentClient, createAgentClient } from '../src/agent-client.ts'
+import type { ClientOptions, Overrides } from '../src/context.ts'
+import type { Locker } from '../src/lockers/locker.ts'
+import type { Signer } from '../src/signers.ts'
+import { type Buyer, type Held, holdings, type Market, openMarket } from './market.ts'
+
+export interface AgentMarket extends Market {
+  agent: Awaited<ReturnType<typeof startTestAgent>>
+  agentProxy: TestProxy
+  /** What the agent service signs with. */
+  agentKey: string
+  agentClient(options?: Partial<ClientOptions>, overrides?: Overrides): AgentClient
+  agentTreasury(asset: Held): Promise<bigint>
+  /** Somebody with a subscription, a locker, and a delegation of it that the agent may act on. */
+  subscriber(buyer: Buyer): Promise<{ client: AgentClient; locker: Locker; delegationId: string }>
+  /** Does all that is due, so many seconds from now. */
+  work(seconds?: number): Promise<void>
+}
+
+export async function openAgentMarket(): Promise<AgentMarket> {
+  const market = await openMarket()
+  const { chains, now, wait } = market
+  const agent = await startTestAgent({ ...chains.agentVariables, GATEWAY_URL: market.gateway.url }, { now })
+  const agentProxy = await startProxy(agent.url)
+  const agentKey = toHex(agent.context.signer.publicKey)
+  const agentClient = (options: Partial<ClientOptions> = {}, overrides: Overrides = {}) =>
+    createAgentClient({ baseUrl: agentProxy.url, onWarning: () => {}, ...options }, { wait, ...overrides })
+
+  async function delegateActively(client: AgentClient, signer: Signer, locker: Locker): Promise<string> {
+    const { delegation_id, agent_pubkey } = await client.delegate(locker.receipt_id)
+    await market.client({ signer }).addOperator(locker, agent_pubkey)
+    return delegation_id
+  }
+
+  return {
+    ...market,
+    agent,
+    agentProxy,
+    agentKey,
+    agentClient,
+    agentTreasury: (asset) => holdings(chains, { primary: AGENT_TREASURY, evm: DEV_AGENT_TREASURY }, asset),
+    async subscriber({ signer, wallet }) {
+      const client = agentClient({ signer, pinnedKeys: [agentKey] })
+      await client.subscribe({ intent: 'the agent', wallet })
+      const locker = await market.locker(signer)
+      return { client, locker, delegationId: await delegateActively(client, signer, locker) }
+    },
+    async work(seconds = 0) {
+      market.advance(seconds)
+      await agent.context.queue.drain()
+    },
+    async close() {
+      await agentProxy.stop()
+      await agent.stop()
+      await market.close()
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { toHex } from '@svc/protocol/bytes'
+import { chromium } from 'playwright'
+import { build } from 'vite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { chromiumPath } from '../../../scripts/chromium.ts'
+import { signerFromSeed } from '../src/signers.ts'
+import { openHouse } from './lockers.ts'
+
+interface Chunk {
+  code: string
+  imports: string[]
+  moduleIds: string[]
+}
+
+/** As a web page gets it. */
+async function bundled(entry: string): Promise<Chunk> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      write: false,
+      lib: { entry: fileURLToPath(new URL(entry, import.meta.url)), formats: ['iife'], name: 'sdk', fileName: 'sdk' },
+    },
+  })
+  const [{ output }] = built as unknown as [{ output: [Chunk] }] // one format, one chunk
+  return output[0]
+}
+
+const nodeModules = ({ imports, moduleIds }: Chunk) =>
+  [...imports, ...moduleIds].filter((id) => /node:|browser-external|crypto-node/.test(id))
+
+describe('bundled for a browser', () => {
+  it.each(['client.ts', 'signers.ts', 'journal.ts', 'storage-journal.ts', 'solana-wallet.ts', 'evm-wallet.ts'])(
+    '%s asks for nothing of Node',
+    async (entry) => {
+      expect(nodeModules(await bundled(entry))).toEqual([])
+    },
+  )
+
+  it.each(['file-journal.ts', 'key-file.ts', 'node-files.ts'])('%s would, and so is apart', async (entry) => {
+    expect(nodeModules(await bundled(entry))).not.toEqual([])
+  })
+
+  it('ADD-09, AMB-62 works in a page of another origin: uploads, reads, attests, learns the time', async () => {
+    const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
+    const page = await openPage()
+    onTestFinished(() => house.close())
+    const seed = crypto.getRandomValues(new Uint8Array(32))
+    const locker = await house.locker(signerFromSeed(seed))
+    await page.addScriptTag({ content: (await bundled('test-programs/in-browser.ts')).code })
+    const task = {
+      baseUrl: house.proxy.url,
+      seed: [...seed],
+      pinnedKeys: [toHex(house.gateway.context.signers.statement.publicKey)],
+      locker,
+    }
+    expect(await page.evaluate((given) => globalThis.runInPage(given), task)).toEqual({
+      length: 300_000,
+      isSame: true,
+      contentType: 'image/png',
+      count: 2,
+      names: ['in/parts', 'whole.png'],
+      units: 1,
+      left: 0,
+    })
+  })
+})
+
+async function openPage() {
+  const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'))
+  site.listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update']
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args })
+  onTestFinished(async () => {
+    await browser.close()
+    site.close()
+  })
+  const page = await browser.newPage()
+  await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  return page
+}

@@ -1,0 +1,151 @@
+import { confirmFile } from '@svc/api/confirm-files'
+import type { Endpoint } from '@svc/api/endpoint'
+import { createFile, type FileList, listFiles } from '@svc/api/files'
+import { gatewayEndpoints } from '@svc/api/gateway'
+import { docs, type Health, health, openApi } from '@svc/api/info'
+import { treasurySummary } from '@svc/api/internal'
+import { type addOperator, lockerRecord, lockerUrls } from '@svc/api/lockers'
+import { merkleProof } from '@svc/api/proofs'
+import { price, type Quote, type requestStorage } from '@svc/api/purchases'
+import { type readByToken, readPublicly, writeByToken } from '@svc/api/transfers'
+import { finalizeUpload, openUploadSession, uploadPart } from '@svc/api/upload-sessions'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
+import type { Answer, Input } from '../../src/calls/input.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { errorOf, type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
+
+let house: House
+beforeAll(async () => {
+  house = await openHouse({ INTERNAL_SECRET: 'a-secret-for-internal-callers' })
+})
+afterAll(() => house.close())
+
+describe.each([
+  ['Ed25519', newEd25519],
+  ['secp256k1', newEvm],
+])('a call signed with %s', (_, newSigner) => {
+  it('ENV-01, ENV-02, ENV-03, ENV-08 names a file, uploads, confirms and lists, by declarations alone', async () => {
+    const signer = newSigner()
+    const client = house.client({ signer })
+    const { locker_id, receipt_id } = await house.locker(signer)
+    const params = { locker_id }
+    const filename = 'folder/ä #1?%2F.txt'
+    const { body: urls } = await client.call(createFile, { params, body: { filename, content_type: 'text/plain' } })
+    const token = urls.upload_url.split('/').at(-1) as string
+    const bytes = Buffer.from('by declarations')
+    await client.call(writeByToken, { params: { token }, bytes, headers: urls.upload_headers })
+    const { body: confirmed } = await client.call(confirmFile, { body: { receipt_id, filename } })
+    expect(confirmed).toMatchObject({ filename, size_bytes: bytes.length })
+    const { body: list } = await client.call(listFiles, { params, query: { limit: 10 } })
+    expect(list.files).toMatchObject([{ filename, status: 'confirmed', content_hash: confirmed.content_hash }])
+    const read = await client.call(readPublicly, { params: { receipt_id, filename } })
+    expect(Buffer.from(read.body)).toEqual(bytes)
+    expect(read.headers.get('content-type')).toBe('text/plain')
+  })
+
+  it('AMB-19, ENV-09 gives away one op of several that would do', async () => {
+    const signer = newSigner()
+    const { locker_id } = await house.locker(signer)
+    const { body } = await house.client({ signer }).call(lockerUrls, { params: { locker_id } })
+    expect(body).toMatchObject({ locker_id, found: 0 })
+    const header = house.proxy.seen.at(-1)?.headers['x-svc-envelope'] as string
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString()).ops).toEqual(['locker:read'])
+  })
+})
+
+describe('a call', () => {
+  it('SESS-02 takes the token of an upload session, and bytes in place of a body', async () => {
+    const signer = newEd25519()
+    const client = house.client({ signer })
+    const { locker_id } = await house.locker(signer)
+    const { body: session } = await client.call(openUploadSession, {
+      params: { locker_id },
+      body: { files: [{ filename: 'a' }, { filename: 'b' }] },
+    })
+    const { session_id, upload_token: token, files } = session
+    const part = (i: number) => ({ params: { session_id, file_id: files[i]!.file_id }, token })
+    await client.call(uploadPart, {
+      ...part(0),
+      query: { index: 0 },
+      bytes: Buffer.from('raw'),
+      headers: { 'content-type': 'application/octet-stream' },
+    })
+    await client.call(uploadPart, { ...part(1), body: { index: 0, data: btoa('base64') } })
+    const { body } = await client.call(finalizeUpload, { params: { session_id }, token })
+    expect(body).toMatchObject({ status: 'complete', files: [{ size_bytes: 3 }, { size_bytes: 6 }] })
+  })
+
+  it('T-26 takes the secret of the operator', async () => {
+    const { body } = await house.client().call(treasurySummary, { token: 'a-secret-for-internal-callers' })
+    expect(body.receipts_total).toBeTypeOf('number')
+  })
+
+  it('reads JSON, text and bytes as they are declared', async () => {
+    const client = house.client()
+    const { status, body } = await client.call(health)
+    expect([status, body.status]).toEqual([200, 'ok'])
+    expect((await client.call(docs)).body).toContain('<html')
+    expect(await (await client.open(openApi)).json()).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
+  })
+
+  it('GEN-02 throws a refusal with all that the gateway says of it', async () => {
+    const error = await errorOf(house.client().call(merkleProof, { query: { receipt_id: 'rcpt_0', filename: 'a' } }))
+    expect(error).toBeInstanceOf(GatewayError)
+    expect(error).toMatchObject({
+      code: 'receipt_not_found',
+      status: 404,
+      message: 'there is no receipt with this id',
+      requestId: expect.stringMatching(/^req_/),
+      attempts: 1,
+    })
+    const invalid = await errorOf(house.client().call(price, { query: { units: 0 } }))
+    expect(invalid).toMatchObject({ code: 'validation_error', inputs: [{ loc: ['query', 'units'] }] })
+  })
+
+  it('says that it needs a signer before anything is sent', async () => {
+    const count = house.proxy.seen.length
+    const call = house.client().call(lockerRecord, { params: { locker_id: 'locker_000000000000' } })
+    await expect(call).rejects.toThrow('lockerRecord needs a client with a signer')
+    expect(house.proxy.seen).toHaveLength(count)
+  })
+
+  it.each(['..', 'a/../b', 'a/./b'])('T-05 never leaves its path for a name like %s', async (filename) => {
+    const count = house.proxy.seen.length
+    const call = house.client().call(readPublicly, { params: { receipt_id: 'rcpt_0', filename } })
+    await expect(call).rejects.toThrow('cannot be part of a path')
+    expect(house.proxy.seen).toHaveLength(count)
+  })
+
+  it('goes to whatever path the gateway is mounted at, and signs the path that the gateway sees', async () => {
+    const signer = newEd25519()
+    const { locker_id } = await house.locker(signer)
+    const prefix = 'https://example.com/storage'
+    const fetchThere: typeof fetch = (url, init) => fetch(String(url).replace(prefix, house.gateway.url), init)
+    const client = house.client({ baseUrl: `${prefix}/`, signer, fetch: fetchThere })
+    expect((await client.call(lockerRecord, { params: { locker_id } })).body.locker_id).toBe(locker_id)
+  })
+
+  it('stops when it is told to', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(house.client().call(health, { signal })).rejects.toThrow('enough')
+  })
+})
+
+it('types follow the declarations', () => {
+  expectTypeOf<Input<typeof listFiles>['params']>().toEqualTypeOf<{ locker_id: string }>()
+  expectTypeOf<Input<typeof addOperator>>().not.toHaveProperty('query')
+  expectTypeOf<Input<typeof addOperator>['body']>().toEqualTypeOf<{ pubkey: string }>()
+  expectTypeOf<Input<typeof price>['query']>().extract<undefined>().toEqualTypeOf<undefined>()
+  expectTypeOf<Answer<typeof listFiles>['body']>().toEqualTypeOf<FileList>()
+  expectTypeOf<Answer<typeof requestStorage>>().toEqualTypeOf<{ status: 402; body: Quote; headers: Headers }>()
+  expectTypeOf<Answer<typeof health>['status']>().toEqualTypeOf<200 | 503>()
+  expectTypeOf<Answer<typeof health>['body']>().toEqualTypeOf<Health>()
+  expectTypeOf<Answer<typeof readByToken>['body']>().toEqualTypeOf<Uint8Array>()
+  expectTypeOf<Input<typeof writeByToken>['bytes']>().toEqualTypeOf<Uint8Array | undefined>()
+})
+
+it('any endpoint can be called from a list of them', async () => {
+  const wanted: Endpoint[] = gatewayEndpoints.filter(({ name }) => ['health', 'keys', 'discovery'].includes(name))
+  const answers = await Promise.all(wanted.map((endpoint) => house.client().call(endpoint)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+})

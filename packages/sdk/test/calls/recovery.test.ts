@@ -1,0 +1,207 @@
+import { createFile, fetchAndStore, listFiles } from '@svc/api/files'
+import { health, keys } from '@svc/api/info'
+import { lockerMetadata, lockerRecord, refresh, removeOperator } from '@svc/api/lockers'
+import { confirmStorage, requestStorage } from '@svc/api/purchases'
+import type { Fault } from '@svc/devnet/tampering-proxy'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../src/client.ts'
+import type { Retry } from '../../src/context.ts'
+import { NoAnswer } from '../../src/errors.ts'
+import type { Signer } from '../../src/signers.ts'
+import { errorOf, type House, newEd25519, openHouse } from '../lockers.ts'
+
+let house: House
+let signer: Signer
+let params: { locker_id: string }
+beforeAll(async () => {
+  house = await openHouse()
+  signer = newEd25519()
+  params = { locker_id: (await house.locker(signer)).locker_id }
+})
+afterAll(() => house.close())
+beforeEach(() => {
+  house.waits.length = 0
+  house.proxy.seen.length = 0
+})
+
+const CUT: Fault = { cut: 'request' }
+const LOST: Fault = { cut: 'answer' }
+const refusal = (status: number, error: string, headers = {}): Fault => ({
+  answer: { status, headers, body: { error, message: error, request_id: 'req_0' } },
+})
+const nonces = () =>
+  house.proxy.seen.flatMap(({ headers }) => {
+    const header = headers['x-svc-envelope']
+    return header ? [JSON.parse(Buffer.from(String(header), 'base64url').toString()).nonce as string] : []
+  })
+
+describe('a line that breaks', () => {
+  it('is tried again with growing pauses and a fresh envelope each time', async () => {
+    house.proxy.plan(/record/, CUT, LOST, CUT)
+    const { body } = await house.client({ signer }).call(lockerRecord, { params })
+    expect(body.locker_id).toBe(params.locker_id)
+    expect(new Set(nonces()).size).toBe(4)
+    expect(house.waits).toHaveLength(3)
+    for (const [i, ms] of house.waits.entries()) {
+      expect(ms).toBeGreaterThanOrEqual(400 * 2 ** i)
+      expect(ms).toBeLessThanOrEqual(600 * 2 ** i)
+    }
+  })
+
+  it('that is silent for minutes is not tried for minutes again', async () => {
+    const silent = new TypeError('fetch failed', {
+      cause: Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
+    })
+    const fetch = () => Promise.reject(silent)
+    await expect(house.client({ signer, fetch }).call(lockerRecord, { params })).rejects.toMatchObject({
+      name: 'NoAnswer',
+      attempts: 1,
+    })
+  })
+
+  it('is told of before each wait, and only then', async () => {
+    const retries: Retry[] = []
+    const client = house.client({ signer, onRetry: (retry) => void retries.push(retry) })
+    house.proxy.plan(/record/, CUT, refusal(429, 'RATE_LIMITED', { 'retry-after': '7' }))
+    await client.call(lockerRecord, { params })
+    expect(retries).toMatchObject([
+      { service: 'gateway', failures: 1, error: { name: 'NoAnswer' } },
+      { service: 'gateway', failures: 2, waitMs: 7000, error: { code: 'RATE_LIMITED' } },
+    ])
+    expect(retries.map(({ waitMs }) => Math.round(waitMs))).toEqual(house.waits)
+  })
+
+  it('is given up after five attempts', async () => {
+    house.proxy.plan(/health/, CUT, CUT, CUT, CUT, CUT)
+    const error = await errorOf(house.client().call(health))
+    expect(error).toBeInstanceOf(NoAnswer)
+    expect(error).toMatchObject({ attempts: 5 })
+    expect(house.proxy.seen).toHaveLength(5)
+  })
+
+  it('within an answer is a line that broke', async () => {
+    house.proxy.plan(/keys/, { cut: 20 })
+    expect((await house.client().call(keys)).body.keys.length).toBeGreaterThan(0)
+    expect(house.proxy.seen).toHaveLength(2)
+  })
+
+  it.each([
+    ['a quote without a key', (client: Client) => client.call(requestStorage, { body: { units: 1 } })],
+    ['a file that the gateway names', (client: Client) => client.call(createFile, { params, body: {} })],
+    [
+      'a fetch into a file that the gateway names',
+      (client: Client) => client.call(fetchAndStore, { body: { ...params, source_url: 'https://example.com/' } }),
+    ],
+  ])('ends a call that may not be made twice: %s', async (_, make) => {
+    house.proxy.plan(/./, LOST)
+    expect(await errorOf(make(house.client({ signer })))).toBeInstanceOf(NoAnswer)
+    expect(house.proxy.seen).toHaveLength(1)
+  })
+
+  it('does not end one that may', async () => {
+    house.proxy.plan(/files$/, LOST)
+    await house.client({ signer }).call(createFile, { params, body: { filename: 'named' } })
+    expect(house.proxy.seen).toHaveLength(2)
+    const { body } = await house.client({ signer }).call(listFiles, { params })
+    expect(body.files.filter(({ filename }) => filename === 'named')).toHaveLength(1)
+  })
+})
+
+describe('an answer from in between', () => {
+  const html: Fault = {
+    answer: { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
+  }
+
+  it('is as good as none', async () => {
+    house.proxy.plan(/health/, html)
+    expect((await house.client().call(health)).status).toBe(200)
+  })
+
+  it('is told as what it is where the call may not be made twice', async () => {
+    house.proxy.plan(/request/, html)
+    const error = await errorOf(house.client().call(requestStorage, { body: { units: 1 } }))
+    expect(error).toMatchObject({ name: 'GatewayError', code: 'http_502', status: 502, requestId: null })
+  })
+
+  it('that is no JSON though it is a 200 is no answer', async () => {
+    house.proxy.plan(/keys/, { answer: { status: 200, body: '<html>Welcome to the hotel</html>' } })
+    expect((await house.client().call(keys)).body.keys.length).toBeGreaterThan(0)
+  })
+})
+
+describe('a gateway that is busy', () => {
+  it('LIM-11 is left alone for as long as it says', async () => {
+    house.proxy.plan(/record/, refusal(429, 'RATE_LIMITED', { 'retry-after': '7' }))
+    house.proxy.plan(/record/, refusal(503, 'STORAGE_UNAVAILABLE', { 'retry-after': '3' }))
+    await house.client({ signer }).call(lockerRecord, { params })
+    expect(house.waits).toEqual([7000, 3000])
+  })
+
+  it('is not waited for for minutes', async () => {
+    house.proxy.plan(/health/, refusal(429, 'RATE_LIMITED', { 'retry-after': '600' }))
+    expect(await errorOf(house.client().call(health))).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 600 })
+    expect(house.waits).toEqual([])
+  })
+
+  it('has counted nothing when it says so: also a call that may not be made twice is made again', async () => {
+    house.proxy.plan(/request/, refusal(429, 'RATE_LIMITED', { 'retry-after': '1' }))
+    house.proxy.plan(/request/, refusal(503, 'chain_unavailable', { 'retry-after': '1' }))
+    const error = await errorOf(house.client().call(requestStorage, { body: { units: 1 } }))
+    expect(error).toMatchObject({ code: 'chain_unavailable', attempts: 2 })
+  })
+
+  it('ERR-25 a limit of lockers is nothing that waiting helps', async () => {
+    house.proxy.plan(/refresh/, refusal(429, 'LOCKER_LIMIT_EXCEEDED'))
+    const error = await errorOf(house.client({ signer }).call(refresh, { body: params }))
+    expect(error).toMatchObject({ code: 'LOCKER_LIMIT_EXCEEDED', attempts: 1 })
+  })
+})
+
+describe('an envelope that is refused', () => {
+  it.each([
+    ['EXPIRED_ENVELOPE', 'behind', -3_600_000],
+    ['ENVELOPE_NOT_YET_VALID', 'ahead', 3_600_000],
+  ])('ENV-14, ERR-13 %s: a clock that is an hour %s is learned once', async (_, __, skew) => {
+    const client = house.client({ signer }, { now: () => Date.now() + skew })
+    await client.call(lockerRecord, { params })
+    expect(house.proxy.seen.map(({ path }) => path.split('/').at(-1))).toEqual(['record', 'health', 'record'])
+    await client.call(lockerRecord, { params })
+    expect(house.proxy.seen).toHaveLength(4)
+  })
+
+  it('is not tried for ever where the clock is not the matter', async () => {
+    house.proxy.always(/nowhere/, refusal(403, 'EXPIRED_ENVELOPE'))
+    const remove = { params: { ...params, pubkey: 'nowhere' } }
+    const error = await errorOf(house.client({ signer }).call(removeOperator, remove))
+    expect(error).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
+  })
+
+  it('ENV-22 a 422 is tried once more with an envelope for the exact bytes', async () => {
+    house.proxy.plan(/refresh/, refusal(422, 'validation_error'))
+    await house.client({ signer }).call(refresh, { body: params })
+    expect(new Set(nonces()).size).toBe(2)
+    const error = await errorOf(house.client({ signer }).call(createFile, { params, body: { filename: '../a' } }))
+    expect(error).toMatchObject({ code: 'validation_error', attempts: 2 })
+  })
+
+  it('ENV-22 a 422 of a call without envelope is not', async () => {
+    const error = await errorOf(house.client().call(confirmStorage, { body: { pay_req_id: 7 as never } }))
+    expect(error).toMatchObject({ code: 'validation_error', attempts: 1 })
+  })
+
+  it('ENV-13 a nonce that something on the way has used up is replaced', async () => {
+    house.proxy.plan(/record/, refusal(403, 'NONCE_REPLAYED'))
+    await house.client({ signer }).call(lockerRecord, { params })
+    expect(new Set(nonces()).size).toBe(2)
+  })
+})
+
+it('a wait ends when it is told to', async () => {
+  house.proxy.always(/metadata/, refusal(429, 'RATE_LIMITED', { 'retry-after': '60' }))
+  const controller = new AbortController()
+  const client = createClient({ baseUrl: house.proxy.url, signer })
+  const call = client.call(lockerMetadata, { params, signal: controller.signal })
+  await expect.poll(() => house.proxy.seen.length).toBe(1)
+  controller.abort(new Error('enough'))
+  await expect(call).rejects.toThrow('enough')
+})

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import type { AttestAnswer, Attestation } from '@svc/api/attestations'
+import { evidenceBundle } from '@svc/api/proofs'
+import { toHex } from '@svc/protocol/bytes'
+import { issueStatement } from '@svc/protocol/evidence'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '../../src/client.ts'
+import type { Locker } from '../../src/lockers/locker.ts'
+import type { Signer } from '../../src/signers.ts'
+import { type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
+
+let house: House
+let signer: Signer
+let locker: Locker
+let client: Client
+let key: string
+beforeAll(async () => {
+  house = await openHouse()
+  key = toHex(house.gateway.context.signers.statement.publicKey)
+  signer = newEd25519()
+  locker = await house.locker(signer)
+  client = house.client({ signer, pinnedKeys: [key] })
+  await client.putMany(locker, [
+    { filename: 'a.txt', bytes: Buffer.from('a') },
+    { filename: 'b/c.txt', bytes: Buffer.from('c') },
+    { filename: 'ü.txt', bytes: Buffer.from('u') },
+  ])
+})
+afterAll(() => house.close())
+afterEach(() => house.proxy.behave())
+
+const untrue = { name: 'UntrueAnswer' }
+
+describe('attesting', () => {
+  it('ATT-06, STATE-10, ATT-22 signs what the locker holds, and it is checked here', async () => {
+    const first = await client.attest(locker)
+    expect(first.attestation).toMatchObject({ file_count: 3, receipt_id: locker.receipt_id })
+    expect(await client.attest(locker)).toMatchObject({ unchanged: true })
+    expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
+  })
+
+  it('ATT-05, ATT-09, STATE-09 by the queue waits until it is done', async () => {
+    const other = await house.locker(signer)
+    await client.put(other, 'd.txt', Buffer.from('d'))
+    let polls = 0
+    const wait = async (ms: number) => {
+      expect(ms).toBe(2000)
+      if (++polls === 3) await house.gateway.context.queue.drain()
+    }
+    const patient = house.client({ signer, pinnedKeys: [key] }, { wait })
+    const { attestation, unchanged } = await patient.attest(other, { queued: true })
+    expect(attestation.files.map(({ filename }) => filename)).toEqual(['d.txt'])
+    expect([polls, unchanged]).toEqual([3, true])
+  })
+
+  it('ENV-03 works for the owner of an EVM locker', async () => {
+    const owner = newEvm()
+    const evmLocker = await house.locker(owner)
+    const evmClient = house.client({ signer: owner, pinnedKeys: [key] })
+    await evmClient.put(evmLocker, 'a', Buffer.from('a'))
+    expect((await evmClient.attest(evmLocker)).attestation.file_count).toBe(1)
+  })
+
+  it('ATT-11, ATT-12 push publishes, or says why it does not', async () => {
+    const answer = await client.push(locker)
+    expect(answer).toMatchObject({ ok: true, receipt_id: locker.receipt_id, status: 'skipped', anchor: null })
+  })
+
+  const forger = ed25519Signer(new Uint8Array(32).fill(9))
+  const changes: [string, (attestation: Attestation) => Partial<Attestation>][] = [
+    ['of another receipt', () => ({ receipt_id: 'rcpt_0' })],
+    ['without an envelope', () => ({ envelope: undefined as never })],
+    ['about a file less', ({ files }) => ({ files: files.slice(1) })],
+    ['about a file more', ({ files }) => ({ files: [...files, { ...files[0]!, filename: 'zzz' }] })],
+    ['about no files', () => ({ files: [] })],
+    ['without its files', () => ({ files: undefined as never })],
+    ['about other bytes', ({ files }) => ({ files: files.map((file) => ({ ...file, size_bytes: 7 })) })],
+    ['with another root', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
+    ['with another count', () => ({ file_count: 99 })],
+    [
+      'whose envelope was changed',
+      ({ envelope }) => ({ envelope: { ...envelope!, body: { ...envelope!.body, sequence: 9 } } }),
+    ],
+    ['without a signature', ({ envelope }) => ({ envelope: { ...envelope!, signature: null, sig_alg: 'none' } })],
+    ['signed by another key', (attestation) => ({ envelope: forgedBy(forger, attestation) })],
+    [
+      'signed by another key under the name of the right one',
+      (attestation) => ({ envelope: { ...forgedBy(forger, attestation), issuer_pubkey: key } }),
+    ],
+  ]
+  it.each(changes)('EVID-18, MERK-10 an attestation %s is refused', async (_, change) => {
+    const lie = (answer: AttestAnswer) => ({
+      ...answer,
+      attestation: answer.attestation && { ...answer.attestation, ...change(answer.attestation) },
+    })
+    house.proxy.always(/attest|verify/, { lie })
+    await expect(client.attest(locker)).rejects.toMatchObject(untrue)
+  })
+})
+
+describe('reading', () => {
+  it('VER-01, MERK-19 verify, receipt and proof are read by anybody, and checked', async () => {
+    await client.attest(locker)
+    const reader = house.client({ pinnedKeys: [key] })
+    const answer = await reader.verify(locker.receipt_id)
+    expect(answer.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
+    const proof = await reader.proof(locker.receipt_id, 'b/c.txt')
+    expect(proof.file_entry.content_hash).toBe(`sha256:${createHash('sha256').update('c').digest('hex')}`)
+    expect((await reader.verify(locker.receipt_id, { sequence: 1 })).attestation?.evidence_seq).toBe(1)
+  })
+
+  it('MERK-19 a proof that leads elsewhere, or is of another file, is refused', async () => {
+    const [a, c] = [await client.proof(locker.receipt_id, 'a.txt'), await client.proof(locker.receipt_id, 'b/c.txt')]
+    for (const lie of [
+      c,
+      { ...a, leaf_hash: c.leaf_hash },
+      { ...a, proof: [] },
+      { ...a, merkle_root: `sha256:${'0'.repeat(64)}` },
+    ]) {
+      house.proxy.plan(/merkle-proof/, { lie: () => lie })
+      await expect(client.proof(locker.receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
+    }
+  })
+
+  it('RCPT-01, RCPT-07 a receipt that is another one, or was changed, is refused', async () => {
+    const lies = [{ receipt_id: 'rcpt_0' }, { units: 99 }, { receipt_sig: '0'.repeat(128) }]
+    for (const change of lies) {
+      house.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
+      await expect(client.receipt(locker.receipt_id)).rejects.toMatchObject(untrue)
+    }
+  })
+
+  it('VER-12, VER-13 a bundle is written as it comes', async () => {
+    const chunks: Uint8Array[] = []
+    await client.bundle(locker.receipt_id, new WritableStream({ write: (chunk) => void chunks.push(chunk) }))
+    const { body } = await client.call(evidenceBundle, { query: { receipt_id: locker.receipt_id } })
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toEqual(body)
+    const nothing = client.bundle('rcpt_0', new WritableStream())
+    await expect(nothing).rejects.toMatchObject({ code: 'receipt_not_found' })
+  })
+})
+
+describe('a file that is removed', () => {
+  it('FILE-16 is gone, also when the first answer got lost', async () => {
+    await client.put(locker, 'gone', Buffer.from('x'))
+    house.proxy.plan(/files\/gone/, { cut: 'answer' })
+    expect(await client.remove(locker, 'gone')).toMatchObject({ deleted: true })
+    await expect(client.remove(locker, 'gone')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
+  })
+})
+
+/** The same statement under another key. */
+function forgedBy(
+  forger: ReturnType<typeof ed25519Signer>,
+  { envelope }: Attestation,
+): NonNullable<Attestation['envelope']> {
+  const { body } = envelope!
+  return issueStatement(
+    {
+      proofId: body.proof_id,
+      sequence: body.sequence,
+      previousDigest: body.prev_statement_digest,
+      merkleRoot: body.merkle_root.slice(7),
+      fileCount: body.file_count,
+      manifestFileCount: body.manifest_file_count,
+      totalBytes: BigInt(body.total_bytes),
+      manifestDigest: body.manifest_digest,
+      checkMode: body.check_mode,
+      issuedAtUnix: body.issued_at_unix,
+      nonce: body.nonce,
+    },
+    forger,
+    'SVCGW_CONTENT_ENVELOPE_V2',
+  )
+}

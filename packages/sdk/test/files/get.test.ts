@@ -1,0 +1,175 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFile } from '@svc/api/files'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { BytesDiffer } from '../../src/errors.ts'
+import type { Download } from '../../src/files/download.ts'
+import type { Locker } from '../../src/lockers/locker.ts'
+import { saveAs } from '../../src/node-files.ts'
+import type { Signer } from '../../src/signers.ts'
+import { errorOf, type House, newEd25519, openHouse } from '../lockers.ts'
+
+let house: House
+let folder: string
+let signer: Signer
+let locker: Locker
+const bytes = randomBytes(3_000_000)
+const filename = 'folder/a file.bin'
+const sha256 = (of: Uint8Array) => `sha256:${createHash('sha256').update(of).digest('hex')}`
+beforeAll(async () => {
+  house = await openHouse()
+  folder = await mkdtemp(join(tmpdir(), 'svc-get-'))
+  signer = newEd25519()
+  locker = await house.locker(signer)
+  const client = house.client({ signer })
+  await client.put(locker, filename, bytes, { contentType: 'image/png' })
+  await client.put(locker, 'empty', new Uint8Array())
+})
+afterAll(async () => {
+  await house.close()
+  await rm(folder, { recursive: true })
+})
+beforeEach(() => {
+  house.proxy.seen.length = 0
+})
+afterEach(() => house.proxy.behave())
+
+const READ = /^\/(f|v1\/r)\//
+const reads = () => house.proxy.seen.filter(({ path }) => READ.test(path))
+const flip = { bytes: (all: Buffer) => Buffer.concat([all.subarray(0, -1), Buffer.from([all.at(-1)! ^ 1])]) }
+
+describe.each<[string, (options?: object) => Promise<Download>]>([
+  ['by its owner', (options) => house.client({ signer }).get(locker, filename, options)],
+  ['in public', (options) => house.client().getPublicly(locker.receipt_id, filename, options)],
+])('a file that is read %s', (_, read) => {
+  it('FILE-17, FILE-30, SHORT-05 comes whole, with what is known of it', async () => {
+    const progress: number[] = []
+    const download = await read({ onProgress: (done: number) => void progress.push(done) })
+    expect(download).toMatchObject({
+      filename,
+      contentType: 'image/png',
+      size: bytes.length,
+      contentHash: sha256(bytes),
+    })
+    expect(Buffer.from(await download.bytes()).equals(bytes)).toBe(true)
+    expect(progress.at(-1)).toBe(bytes.length)
+  })
+
+  it('ADD-06 goes on with the byte that is missing when the line breaks', async () => {
+    house.proxy.plan(READ, { cut: 1_000_000 }, { cut: 500_000 }, { cut: 'request' })
+    expect(Buffer.from(await (await read()).bytes()).equals(bytes)).toBe(true)
+    const starts = reads().map(({ headers }) => Number(/bytes=(\d+)-/.exec(headers.range ?? '')?.[1] ?? 0))
+    expect(starts).toHaveLength(4)
+    expect(starts[1]).toBeGreaterThan(0)
+    expect(starts[2]).toBeGreaterThan(starts[1] as number)
+    expect(starts[3]).toBe(starts[2])
+  })
+
+  it('is given up when the line keeps breaking without a byte', async () => {
+    house.proxy.always(READ, { cut: 0 })
+    await expect(read().then((download) => download.bytes())).rejects.toThrow()
+    expect(reads().length).toBeLessThan(30)
+  })
+
+  it('that comes as other bytes is refused, by name, however it is read', async () => {
+    house.proxy.plan(READ, flip, flip, flip)
+    const error = await errorOf((await read()).bytes())
+    expect(error).toBeInstanceOf(BytesDiffer)
+    expect(error).toMatchObject({ filename, expected: sha256(bytes) })
+    await expect(new Response((await read()).stream).arrayBuffer()).rejects.toThrow()
+    await expect(saveAs(await read(), join(folder, 'bad'))).rejects.toBeInstanceOf(BytesDiffer)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('is held against what the reader knows of it', async () => {
+    const good = await read({ expectedHash: sha256(bytes).slice(7).toUpperCase() })
+    expect((await good.bytes()).length).toBe(bytes.length)
+    const other = sha256(Buffer.from('other'))
+    await expect((await read({ expectedHash: other })).bytes()).rejects.toMatchObject({ expected: other })
+  })
+
+  it('is saved under its name once it is whole', async () => {
+    const path = join(folder, 'saved')
+    house.proxy.plan(READ, { cut: 1_000_000 })
+    await saveAs(await read(), path)
+    expect((await readFile(path)).equals(bytes)).toBe(true)
+    await rm(path)
+    await saveAs(await read(), path, { replace: false })
+    expect((await readFile(path)).equals(bytes)).toBe(true)
+    expect(await readdir(folder)).toEqual(['saved'])
+    await rm(path)
+  })
+
+  it('takes no place that was taken meanwhile, unless it may', async () => {
+    const path = join(folder, 'taken')
+    const download = await read()
+    await writeFile(path, 'mine')
+    await expect(saveAs(download, path, { replace: false })).rejects.toThrow('is there already')
+    expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['mine', ['taken']])
+    await saveAs(await read(), path)
+    expect((await readFile(path)).equals(bytes)).toBe(true)
+    await rm(path)
+  })
+
+  it('stops when it is told to', async () => {
+    const controller = new AbortController()
+    const onProgress = () => controller.abort(new Error('enough'))
+    const download = await read({ onProgress, signal: controller.signal })
+    await expect(download.bytes()).rejects.toThrow('enough')
+  })
+
+  it('an error of whoever is told of its progress is his own', async () => {
+    const onProgress = () => {
+      throw new Error('mine')
+    }
+    await expect((await read({ onProgress })).bytes()).rejects.toThrow('mine')
+    expect(reads()).toHaveLength(1)
+  })
+
+  it('that is not wanted any more costs nothing more', async () => {
+    const reader = (await read()).stream.getReader()
+    await reader.read()
+    await reader.cancel()
+    expect(reads()).toHaveLength(1)
+  })
+
+  it('that has become another one in the middle is not mixed with it', async () => {
+    house.proxy.plan(READ, { cut: 1_000_000 })
+    const download = await read()
+    const client = house.client({ signer })
+    await client.put(locker, filename, randomBytes(bytes.length), { contentType: 'image/png' })
+    await expect(download.bytes()).rejects.toBeInstanceOf(BytesDiffer)
+    await client.put(locker, filename, bytes, { contentType: 'image/png' })
+  })
+})
+
+it('FILE-34, SHORT-07 a short URL that has run out is minted anew, at the start and in the middle', async () => {
+  const expired = {
+    answer: { status: 403, body: { error: 'SHORT_URL_EXPIRED', message: 'over', request_id: 'req_0' } },
+  }
+  house.proxy.plan(READ, expired, { cut: 1_000_000 }, expired)
+  const download = await house.client({ signer }).get(locker, filename)
+  expect(Buffer.from(await download.bytes()).equals(bytes)).toBe(true)
+  expect(house.proxy.seen.filter(({ path }) => path.endsWith('/urls'))).toHaveLength(3)
+})
+
+it('a file without bytes is read as such', async () => {
+  const download = await house.client({ signer }).get(locker, 'empty')
+  expect([download.size, (await download.bytes()).length]).toEqual([0, 0])
+})
+
+it('FILE-15, ERR-17 what is not there is told in the words of the gateway', async () => {
+  const client = house.client({ signer })
+  await client.call(createFile, { params: { locker_id: locker.locker_id }, body: { filename: 'awaited' } })
+  await expect(client.get(locker, 'awaited')).rejects.toMatchObject({ code: 'CONTENT_NOT_FOUND' })
+  await expect(client.get(locker, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
+  await expect(client.getPublicly(locker.receipt_id, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
+})
+
+it('a gateway that says a file is there, and gives no address of it, is not asked for ever', async () => {
+  const client = house.client({ signer })
+  house.proxy.always(/files\/urls/, { lie: (answer: object) => ({ ...answer, urls: [] }) })
+  await expect(client.get(locker, 'empty')).rejects.toMatchObject({ name: 'UntrueAnswer' })
+})

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inParallel } from '../../src/files/in-parallel.ts'
+import type { Locker } from '../../src/lockers/locker.ts'
+import type { Signer } from '../../src/signers.ts'
+import { type House, newEd25519, openHouse } from '../lockers.ts'
+
+let house: House
+let signer: Signer
+let locker: Locker
+beforeAll(async () => {
+  house = await openHouse()
+  signer = newEd25519()
+})
+afterAll(() => house.close())
+beforeEach(async () => {
+  locker = await house.locker(signer)
+  house.proxy.seen.length = 0
+})
+afterEach(() => house.proxy.behave())
+
+const requests = (pattern: RegExp) => house.proxy.seen.filter(({ path }) => pattern.test(path)).length
+const texts = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ filename: `${i}.txt`, bytes: Buffer.from(`file ${i}`) }))
+
+describe('many files', () => {
+  it('LIM-11, FILE-12, FILE-17, FILE-25 are named and confirmed a hundred at a time', async () => {
+    const told: string[] = []
+    const client = house.client({ signer })
+    const outcomes = await client.putMany(locker, texts(130), { onFile: ({ filename }) => void told.push(filename) })
+    expect(outcomes).toHaveLength(130)
+    expect(outcomes.every((outcome) => 'stored' in outcome)).toBe(true)
+    expect(told).toHaveLength(130)
+    expect([requests(/batch$/), requests(/^\/f\//), requests(/files$/)]).toEqual([4, 130, 0])
+    const names: string[] = []
+    for await (const { filename, status } of client.files(locker)) if (status === 'confirmed') names.push(filename)
+    expect(names).toHaveLength(130)
+
+    const seen = new Map<string, string>()
+    const got = await client.getMany(locker, [...names, 'nothing'], async (download) => {
+      seen.set(download.filename, Buffer.from(await download.bytes()).toString())
+    })
+    expect(got.filter(({ error }) => error)).toMatchObject([{ filename: 'nothing' }])
+    expect(seen.get('77.txt')).toBe('file 77')
+    expect(seen.size).toBe(130)
+    expect(requests(/urls$/)).toBe(1)
+  })
+
+  it('large ones among them go by parts, each by itself', async () => {
+    const large = { filename: 'large', bytes: randomBytes(9_000_000) }
+    const outcomes = await house.client({ signer }).putMany(locker, [...texts(2), large, ...texts(4).slice(2)])
+    expect(outcomes.map(({ filename }) => filename).sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', 'large'])
+    expect(outcomes.every((outcome) => 'stored' in outcome)).toBe(true)
+    expect(requests(/parts/)).toBe(2)
+  })
+
+  it('one that fails does not fail the others', async () => {
+    house.proxy.plan(/^\/f\//, {
+      answer: { status: 413, body: { error: 'UPLOAD_TOO_LARGE', message: '', request_id: '' } },
+    })
+    const files = [...texts(3), { filename: '../bad', bytes: Buffer.from('x') }]
+    const outcomes = await house.client({ signer }).putMany(locker, files)
+    const failed = outcomes.filter((outcome) => 'error' in outcome)
+    expect(failed).toHaveLength(2)
+    expect(failed.map(({ error }) => (error as Error).name).sort()).toEqual(['GatewayError', 'RangeError'])
+    expect(outcomes.filter((outcome) => 'stored' in outcome)).toHaveLength(2)
+  })
+
+  it('a confirmation that lies about one of them is refused for that one', async () => {
+    house.proxy.plan(/confirm-batch/, {
+      lie: ({ results, ...rest }: { results: object[] }) => ({
+        ...rest,
+        results: results.map((one, i) => (i === 1 ? { ...one, size_bytes: 1 } : one)),
+      }),
+    })
+    const outcomes = await house.client({ signer }).putMany(locker, texts(3))
+    expect(outcomes.filter((outcome) => 'error' in outcome)).toMatchObject([{ error: { name: 'BytesDiffer' } }])
+  })
+
+  it.each<[string, string[], string?]>([
+    ['begins again', ['a', 'b'], 'next'],
+    ['has an empty page', [], 'next'],
+    ['is not in order', ['b', 'a']],
+  ])('a list of them that %s could go on for ever, and is not believed', async (_, names, next_cursor) => {
+    const body = { files: names.map((filename) => ({ filename })), next_cursor }
+    house.proxy.always(/manifest/, { answer: { status: 200, body } })
+    const read = async () => {
+      for await (const { filename } of house.client({ signer }).files(locker)) expect(names).toContain(filename)
+    }
+    await expect(read()).rejects.toMatchObject({ name: 'UntrueAnswer' })
+  })
+
+  it('stop when they are told to', async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const onFile = () => controller.abort(new Error('enough'))
+    await expect(house.client({ signer }).putMany(locker, texts(250), { onFile, signal })).rejects.toThrow('enough')
+    expect(requests(/^\/f\//)).toBe(100)
+  })
+})
+
+describe('so many at once', () => {
+  it('are never more, and items are taken only when there is room', async () => {
+    let running = 0
+    let most = 0
+    let taken = 0
+    let done = 0
+    async function* items() {
+      for (; taken < 20; taken++) {
+        expect(taken - done).toBeLessThanOrEqual(3)
+        yield taken
+      }
+    }
+    await inParallel(items(), 3, async () => {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      done++
+    })
+    expect([most, done]).toEqual([3, 20])
+  })
+
+  it('end with the first failure, after those that had begun', async () => {
+    const ended: number[] = []
+    const work = inParallel([0, 1, 2, 3, 4, 5], 2, async (i) => {
+      if (i === 1) throw new Error('one')
+      await Promise.resolve()
+      ended.push(i)
+    })
+    await expect(work).rejects.toThrow('one')
+    expect(ended).not.toContain(5)
+  })
+})

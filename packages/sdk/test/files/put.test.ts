@@ -1,0 +1,159 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { BytesDiffer } from '../../src/errors.ts'
+import { type SourceLike, streamSource } from '../../src/files/source.ts'
+import type { Locker } from '../../src/lockers/locker.ts'
+import { fileSource } from '../../src/node-files.ts'
+import type { Signer } from '../../src/signers.ts'
+import { errorOf, type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
+
+const MiB = 1024 * 1024
+let house: House
+let folder: string
+let signer: Signer
+let locker: Locker
+beforeAll(async () => {
+  house = await openHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
+  folder = await mkdtemp(join(tmpdir(), 'svc-put-'))
+  signer = newEd25519()
+  locker = await house.locker(signer)
+})
+afterAll(async () => {
+  await house.close()
+  await rm(folder, { recursive: true })
+})
+beforeEach(() => {
+  house.proxy.seen.length = 0
+})
+afterEach(() => house.proxy.behave())
+
+const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+const small = randomBytes(100_000)
+const large = randomBytes(9 * MiB + 7)
+
+async function stored(filename: string): Promise<Buffer> {
+  const response = await fetch(`${house.gateway.url}/v1/r/${locker.receipt_id}/f/${filename}`)
+  expect(response.status).toBe(200)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+async function* slowly(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 300_001) yield bytes.subarray(at, at + 300_001)
+}
+
+const onDisk = async (bytes: Buffer) => {
+  const path = join(folder, String(bytes.length))
+  await writeFile(path, bytes)
+  return path
+}
+
+const sources: [string, (bytes: Buffer) => SourceLike | Promise<SourceLike>][] = [
+  ['bytes', (bytes) => bytes],
+  ['a Blob', (bytes) => new Blob([new Uint8Array(bytes)], { type: 'image/png' })],
+  ['a stream', (bytes) => new Blob([new Uint8Array(bytes)]).stream()],
+  ['a generator', (bytes) => slowly(bytes)],
+  ['a generator of known size', (bytes) => streamSource(slowly(bytes), bytes.length)],
+  ['a file on disk', async (bytes) => fileSource(await onDisk(bytes))],
+  ["a stream of Node's", async (bytes) => createReadStream(await onDisk(bytes))],
+]
+
+describe.each([
+  ['nothing', Buffer.alloc(0)],
+  ['100 kB', small],
+  ['9 MiB', large],
+])('putting %s', (_, bytes) => {
+  it.each(sources)('FILE-01, FILE-21, FILE-22, SESS-03 from %s keeps just those bytes', async (_, sourceOf) => {
+    const client = house.client({ signer, baseUrl: house.gateway.url })
+    const progress: [number, number | null][] = []
+    const file = await client.put(locker, 'folder/ü.bin', await sourceOf(bytes), {
+      onProgress: (...now) => void progress.push(now),
+    })
+    expect(file).toEqual({ filename: 'folder/ü.bin', size_bytes: bytes.length, content_hash: sha256(bytes) })
+    expect((await stored('folder/%C3%BC.bin')).equals(bytes)).toBe(true)
+    expect(progress.at(-1)?.[0]).toBe(bytes.length)
+    expect(progress.map(([done]) => done)).toEqual(progress.map(([done]) => done).sort((a, b) => a - b))
+  })
+})
+
+it('FILE-09 the type is the one told, else that of the source', async () => {
+  const client = house.client({ signer })
+  const types = async () => {
+    const all: Record<string, string> = {}
+    for await (const { filename, content_type } of client.files(locker)) all[filename] = content_type
+    return all
+  }
+  await client.put(locker, 'typed', new Blob(['a'], { type: 'text/css' }))
+  await client.put(locker, 'told', new Blob(['a'], { type: 'text/css' }), { contentType: 'text/plain; charset=utf-8' })
+  await client.put(locker, 'untold', small)
+  expect(await types()).toMatchObject({
+    typed: 'text/css',
+    told: 'text/plain; charset=utf-8',
+    untold: 'application/octet-stream',
+  })
+})
+
+it('OPER-01, OPER-04, OPER-06, OPER-08 works for the owner of an EVM locker, and for an operator', async () => {
+  const owner = newEvm()
+  const operator = newEd25519()
+  const evmLocker = await house.locker(owner)
+  expect(await house.client({ signer: owner }).addOperator(evmLocker, operator.address)).toEqual([operator.address])
+  for (const who of [owner, operator])
+    expect((await house.client({ signer: who }).put(evmLocker, 'a', small)).content_hash).toBe(sha256(small))
+  await house.client({ signer: owner }).removeOperator(evmLocker, operator.address)
+  await expect(house.client({ signer: operator }).put(evmLocker, 'a', small)).rejects.toMatchObject({
+    code: 'SIGNATURE_INVALID',
+  })
+})
+
+describe('bytes that are not those that were sent', () => {
+  const OTHER = sha256(Buffer.from('other'))
+
+  it('a confirmation that says so is refused', async () => {
+    house.proxy.plan(/files\/confirm/, { lie: (answer) => ({ ...answer, content_hash: OTHER }) })
+    const error = await errorOf(house.client({ signer }).put(locker, 'lied about', small))
+    expect(error).toBeInstanceOf(BytesDiffer)
+    expect(error).toMatchObject({ filename: 'lied about', expected: sha256(small), actual: OTHER })
+  })
+
+  it('a finalized upload that says so is refused', async () => {
+    const lie = (answer: { files: object[] }) => ({ ...answer, files: [{ ...answer.files[0], content_hash: OTHER }] })
+    house.proxy.plan(/finalize/, { lie })
+    house.proxy.plan(/finalize/, { lie })
+    for (const source of [large, slowly(large)])
+      expect(await errorOf(house.client({ signer }).put(locker, 'lied about', source))).toBeInstanceOf(BytesDiffer)
+  })
+
+  it('FILE-23, ERR-21 the gateway itself refuses what was changed on the way', async () => {
+    const client = house.client({ signer, fetch: (url, init) => fetch(url, changed(String(url), init)) })
+    expect(await errorOf(client.put(locker, 'changed', small))).toMatchObject({
+      name: 'BytesDiffer',
+      expected: sha256(small),
+      actual: sha256(small.subarray(1)),
+    })
+  })
+
+  it.each([small.length - 1, small.length + 1])(
+    'a source that has not as many bytes as it says is refused',
+    async (size) => {
+      const source = streamSource(slowly(small), size)
+      await expect(house.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
+    },
+  )
+})
+
+it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(
+  'FILE-03, FILE-05, FILE-06 a name like %j is refused before anything is sent',
+  async (name) => {
+    await expect(house.client({ signer }).put(locker, name, small)).rejects.toThrow(RangeError)
+    expect(house.proxy.seen).toEqual([])
+  },
+)
+
+/** Takes a byte off each upload. */
+function changed(url: string, init?: RequestInit): RequestInit | undefined {
+  return url.includes('/f/') ? { ...init, body: (init?.body as Uint8Array | undefined)?.subarray(1) as BodyInit } : init
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Locker } from '../../src/lockers/locker.ts'
+import type { Signer } from '../../src/signers.ts'
+import { type House, newEd25519, openHouse } from '../lockers.ts'
+
+let disk: House
+let store: RedirectingStore
+let house: House
+let signer: Signer
+let locker: Locker
+beforeAll(async () => {
+  disk = await openHouse()
+  const local = disk.gateway.context.providers.named('gcs')
+  store = await startRedirectingStore({ provider: local })
+  const provider = redirecting(local, store)
+  const providers = onlyProvider(provider)
+  house = await openHouse({}, { providers })
+  signer = newEd25519()
+  locker = await house.locker(signer)
+})
+afterAll(async () => {
+  await house.close()
+  await store.stop()
+  await disk.close()
+})
+
+it('SHORT-09 where the gateway sends clients to its provider, bytes go there and come from there', async () => {
+  const client = house.client({ signer })
+  const bytes = randomBytes(500_000)
+  await client.put(locker, 'alone', bytes, { contentType: 'image/png' })
+  const outcomes = await client.putMany(locker, [
+    { filename: 'a', bytes },
+    { filename: 'b', bytes },
+  ])
+  expect(outcomes.every((outcome) => 'stored' in outcome)).toBe(true)
+  const download = await client.get(locker, 'alone')
+  expect(download).toMatchObject({ contentType: 'image/png', size: bytes.length })
+  expect(Buffer.from(await download.bytes()).equals(bytes)).toBe(true)
+})

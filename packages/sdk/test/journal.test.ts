@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fileJournal } from '../src/file-journal.ts'
+import { type Journal, memoryJournal } from '../src/journal.ts'
+import { storageJournal } from '../src/storage-journal.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+function webStorage() {
+  const items = new Map<string, string>()
+  return {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  }
+}
+
+const journals: [string, () => Journal][] = [
+  ['in memory', memoryJournal],
+  ['in web storage', () => storageJournal(webStorage())],
+  ['in a folder', () => fileJournal(join(folder, 'all', String(Math.random())))],
+]
+
+describe.each(journals)('a journal %s', (_, make) => {
+  it('holds what was put last', async () => {
+    const journal = make()
+    expect(await journal.get('a')).toBeNull()
+    expect(await journal.put('a', 'one', null)).toBe(true)
+    expect(await journal.put('a', 'two', 'one')).toBe(true)
+    expect(await journal.get('a')).toBe('two')
+    expect(await journal.put('a', null, 'two')).toBe(true)
+    expect(await journal.get('a')).toBeNull()
+    expect(await journal.put('a', 'again', null)).toBe(true)
+    expect(await journal.get('a')).toBe('again')
+  })
+
+  it('takes nothing from those who have not seen the newest', async () => {
+    const journal = make()
+    await journal.put('a', 'one', null)
+    for (const stale of [null, 'zero', ''])
+      expect(await journal.put('a', 'mine', stale), JSON.stringify(stale)).toBe(false)
+    expect(await journal.put('b', 'mine', 'one')).toBe(false)
+    expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
+  })
+
+  it('lets one of many at once go on', async () => {
+    const journal = make()
+    for (const before of [null, '0'])
+      expect(
+        (
+          await Promise.all(Array.from({ length: 20 }, (_, i) => journal.put('a', before ? `1${i}` : '0', before)))
+        ).filter(Boolean),
+      ).toHaveLength(1)
+    expect(await journal.get('a')).toMatch(/^1\d+$/)
+  })
+
+  it.each([
+    ['a path', '../../etc/passwd'],
+    ['nothing', ''],
+    ['much', 'ü'.repeat(3000)],
+    ['what ends a string', '\0'],
+  ])('takes any key: %s', async (_, key) => {
+    const journal = make()
+    expect(await journal.put(key, key, null)).toBe(true)
+    expect(await journal.get(key)).toBe(key)
+    expect(await journal.get(`${key}.`)).toBeNull()
+  })
+})
+
+describe('a journal in a folder', () => {
+  it('is there for the next process, readable for its owner only', async () => {
+    const place = join(folder, 'next')
+    await fileJournal(place).put('a', 'kept', null)
+    expect(await fileJournal(place).get('a')).toBe('kept')
+    const made = await readdir(place, { recursive: true })
+    expect(made).toHaveLength(2)
+    for (const path of ['.', ...made]) expect((await stat(join(place, path))).mode & 0o077).toBe(0)
+  })
+
+  it('survives a crash in the middle of a change: what is half written does not count', async () => {
+    const place = join(folder, 'crash')
+    await fileJournal(place).put('a', 'one', null)
+    const [entry = ''] = await readdir(place)
+    await writeFile(join(place, entry, 'draft-0'), '{"key":"a","val')
+    expect(await fileJournal(place).get('a')).toBe('one')
+    expect(await fileJournal(place).put('a', 'two', 'one')).toBe(true)
+    expect(await fileJournal(place).get('a')).toBe('two')
+  })
+
+  it('counts to 200 in four processes at once, and loses nothing', async () => {
+    const place = join(folder, 'processes')
+    const program = fileURLToPath(new URL('./programs/count-in-journal.ts', import.meta.url))
+    const counters = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, [program, place, '50'], { stdio: 'inherit' }),
+    )
+    const codes = await Promise.all(counters.map((counter) => once(counter, 'exit')))
+    expect(codes.map(([code]) => code)).toEqual([0, 0, 0, 0])
+    expect(await fileJournal(place).get('count')).toBe('200')
+  })
+})

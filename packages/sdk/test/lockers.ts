@@ -1,0 +1,64 @@
+// For tests: a real gateway behind something that can get in the way, and clients that never really wait.
+
+import { randomBytes } from 'node:crypto'
+import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { seedLocker } from '@svc/testbed/seed-lockers'
+import { type Client, createClient } from '../src/client.ts'
+import type { ClientOptions, Overrides } from '../src/context.ts'
+import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts'
+
+type Settings = Parameters<typeof startTestGateway>
+type TestGateway = Awaited<ReturnType<typeof startTestGateway>>
+
+export interface House {
+  gateway: TestGateway
+  proxy: TestProxy
+  /** Milliseconds that clients wanted to wait, since the last look. */
+  waits: number[]
+  /** Notes how long, and does not wait. */
+  wait: NonNullable<Overrides['wait']>
+  client(options?: Partial<ClientOptions>, overrides?: Overrides): Client
+  /** An open locker of this owner. */
+  locker(owner: Signer): Promise<{ locker_id: string; receipt_id: string }>
+  close(): Promise<void>
+}
+
+export async function openHouse(...settings: Settings): Promise<House> {
+  const gateway = await startTestGateway(...settings)
+  const proxy = await startProxy(gateway.url)
+  const waits: number[] = []
+  const wait = async (ms: number, signal?: AbortSignal) => {
+    signal?.throwIfAborted()
+    waits.push(Math.round(ms))
+  }
+  return {
+    gateway,
+    proxy,
+    waits,
+    wait,
+    client: (options, overrides) =>
+      createClient({ baseUrl: proxy.url, onWarning: () => {}, ...options }, { wait, ...overrides }),
+    async locker({ address: owner }) {
+      const { locker_id, receipt_id } = await seedLocker(gateway.context, { owner })
+      return { locker_id, receipt_id }
+    },
+    async close() {
+      await proxy.stop()
+      await gateway.stop()
+    },
+  }
+}
+
+export const newEd25519 = () => signerFromSeed(randomBytes(32))
+export const newEvm = () => signerFromEvmKey(randomBytes(32))
+
+/** What a promise is rejected with. */
+export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`not rejected: ${JSON.stringify(value)}`)
+    },
+    (error: unknown) => error,
+  )
+}

@@ -1,0 +1,87 @@
+// For tests: both chains, a gateway that sells there behind something that can get in the way, and buyers with money.
+
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { connectAs } from '@svc/devnet/evm-chain/dev-client'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { call as callPrimary } from '@svc/devnet/primary-chain/dev-client'
+import { toHex } from '@svc/protocol/bytes'
+import { erc20Abi } from 'viem'
+import { evmWallet } from '../src/evm-wallet.ts'
+import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts'
+import { solanaWallet } from '../src/solana-wallet.ts'
+import type { Wallet } from '../src/wallets/wallet.ts'
+import { type House, openHouse } from './lockers.ts'
+
+export interface Buyer {
+  signer: Signer
+  wallet: Wallet
+}
+
+export interface Market extends House {
+  chains: LocalChains
+  /** The time of the gateway and the chains, Unix milliseconds. */
+  now: () => number
+  /** Moves it; clients have to find out. */
+  advance(seconds: number): void
+  /** What the gateway signs with. */
+  key: string
+  solana(payer?: number): Buyer
+  evm(payer?: number): Buyer
+  /** What the treasury holds of an asset, in atomic units. */
+  treasury(asset: Held): Promise<bigint>
+}
+
+export type Held = 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'
+
+export async function openMarket(variables: Record<string, string> = {}): Promise<Market> {
+  let lead = 0
+  const now = () => Date.now() + lead
+  const chains = await startLocalChains({ finalAtOnce: true, now })
+  const house = await openHouse({ ...chains.variables, ...variables }, { now })
+  return {
+    ...house,
+    chains,
+    now,
+    advance(seconds) {
+      lead += seconds * 1000
+    },
+    key: toHex(house.gateway.context.signers.statement.publicKey),
+    solana(payer = 0) {
+      const signer = signerFromSeed(DEMO_PAYERS[payer]!.privateKeyBytes)
+      return { signer, wallet: solanaWallet({ rpcUrl: chains.primary.url, signer }) }
+    },
+    evm(payer = 0) {
+      const { privateKey } = DEV_PAYERS[payer]!
+      const wallet = evmWallet({ rpcUrl: chains.evm.url, account: privateKey })
+      return { signer: signerFromEvmKey(privateKey), wallet }
+    },
+    treasury: (asset) => holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset),
+    async close() {
+      await house.close()
+      await chains.stop()
+    },
+  }
+}
+
+interface Treasuries {
+  primary: typeof TREASURY
+  evm: typeof DEV_TREASURY
+}
+
+/** What a seller holds of an asset, in atomic units. */
+export async function holdings(chains: LocalChains, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
+  const { address } = evm
+  const evmChain = connectAs(evm, chains.evm.url)
+  if (asset === 'MON') return evmChain.getBalance({ address })
+  if (asset === 'USDC on EVM') {
+    const balanceOf = { abi: erc20Abi, functionName: 'balanceOf', args: [address] } as const
+    return evmChain.readContract({ address: TOKENS.USDC.address, ...balanceOf })
+  }
+  const account = asset === 'SOL' ? primary.address : await tokenAccountOf(primary.address, asset)
+  const method = asset === 'SOL' ? 'getBalance' : 'getTokenAccountBalance'
+  const { result } = await callPrimary(chains.primary.url, method, [account])
+  const { value } = result as { value: number | { amount: string } }
+  return BigInt(typeof value === 'object' ? value.amount : value)
+}

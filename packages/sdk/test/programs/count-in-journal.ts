@@ -1,0 +1,10 @@
+// For tests: counts one up in a journal, so many times, beside other processes that do the same.
+
+import { fileJournal } from '../../src/file-journal.ts'
+
+const [folder = '', times] = process.argv.slice(2)
+const journal = fileJournal(folder)
+for (let done = 0; done < Number(times); ) {
+  const count = await journal.get('count')
+  if (await journal.put('count', String(Number(count ?? 0) + 1), count)) done++
+}

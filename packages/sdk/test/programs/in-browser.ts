@@ -1,0 +1,37 @@
+// For tests: what a web page does with the client.
+
+import { createClient } from '../../src/client.ts'
+import { signerFromSeed } from '../../src/signers.ts'
+import { storageJournal } from '../../src/storage-journal.ts'
+
+interface PageTask {
+  baseUrl: string
+  seed: number[]
+  pinnedKeys: string[]
+  locker: { locker_id: string; receipt_id: string }
+}
+
+async function run({ baseUrl, seed, pinnedKeys, locker }: PageTask) {
+  const signer = signerFromSeed(Uint8Array.from(seed))
+  const client = createClient({ baseUrl, signer, pinnedKeys, journal: storageJournal() })
+  // A clock that is wrong by an hour, as people have them.
+  const late = createClient({ baseUrl, signer, pinnedKeys }, { now: () => Date.now() - 3_600_000 })
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000))
+  const blob = new Blob(Array(5).fill(bytes), { type: 'image/png' })
+  const whole = await client.put(locker, 'whole.png', blob)
+  const inParts = await client.put(locker, 'in/parts', blob.stream())
+  const download = await late.get(locker, 'whole.png')
+  const { length } = await download.bytes()
+  const { attestation } = await client.attest(locker)
+  const names: string[] = []
+  for await (const { filename } of client.files(locker)) names.push(filename)
+  const { units } = await client.receipt(locker.receipt_id)
+  const { contentType } = download
+  const isSame = whole.content_hash === inParts.content_hash
+  return { length, isSame, contentType, count: attestation.file_count, names, units, left: localStorage.length }
+}
+
+declare global {
+  var runInPage: typeof run
+}
+globalThis.runInPage = run

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fileJournal } from '../../src/file-journal.ts'
+import { type Journal, memoryJournal } from '../../src/journal.ts'
+import { cutPurchase } from '../buyers.ts'
+import { type Market, openMarket } from '../market.ts'
+
+let market: Market
+let folder: string
+beforeAll(async () => {
+  market = await openMarket()
+  folder = await mkdtemp(join(tmpdir(), 'svc-buyer-'))
+})
+afterAll(async () => {
+  await market.close()
+  await rm(folder, { recursive: true })
+})
+
+describe.each([
+  ['SOL', 'SOL', () => market.solana(0)],
+  ['USDC', 'USDC on EVM', () => market.evm(0)],
+] as const)('a buyer with %s (%s) who ends', (asset, held, buyerOf) => {
+  it.each(['before', 'after'] as const)('PAY-55 %s any of his steps, and comes back, has paid once', async (when) => {
+    for (let effect = 1; ; effect++) {
+      const before = await market.treasury(held)
+      const { effects, isCut, goOn } = await cutPurchase(market, buyerOf(), asset, { effect, when })
+      const { paid_raw } = await goOn()
+      const paid = (await market.treasury(held)) - before
+      expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
+      if (isCut) continue
+      expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'fateOf', 'fetch']))
+      return
+    }
+  })
+})
+
+describe('buyers of one intent at once', () => {
+  it.each([
+    ['SOL', () => market.solana(2), 'SOL'],
+    ['MON', () => market.evm(2), 'MON'],
+  ] as const)('PAY-55, T-16 with one journal pay once: %s', async (asset, buyerOf, held) => {
+    const journal = fileJournal(folder)
+    const before = await market.treasury(held)
+    const bought = await Promise.all(
+      Array.from({ length: 4 }, () => {
+        const { signer, wallet } = buyerOf()
+        const client = market.client({ signer, journal, pinnedKeys: [market.key] })
+        return client.buy({ intent: `at once ${asset}`, units: 1, asset, wallet })
+      }),
+    )
+    expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
+    expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
+  })
+})
+
+it('PAY-55 a journal that takes no more after the payment makes it no less paid', async () => {
+  const { signer, wallet } = market.solana(1)
+  const kept = memoryJournal()
+  const full: Journal = {
+    get: kept.get,
+    async put(key, value, expected) {
+      if (value?.includes('receipt_id')) throw new Error('no space left')
+      return kept.put(key, value, expected)
+    },
+  }
+  const buy = (journal: Journal) => {
+    const client = market.client({ signer, journal, pinnedKeys: [market.key] })
+    return client.buy({ intent: 'full', units: 1, asset: 'SOL', wallet })
+  }
+  const before = await market.treasury('SOL')
+  const told = { name: 'PaymentError', money: 'moved', tx: expect.any(String) }
+  for (let i = 0; i < 2; i++) await expect(buy(full)).rejects.toMatchObject(told)
+  const { receipt } = await buy(kept)
+  expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
+})
+
+it('PAY-55, PAY-45, AMB-50 a buyer who lost his journal gets the receipt he has paid for, as long as the gateway knows his key', async () => {
+  const { signer, wallet } = market.solana(3)
+  const order = { intent: 'lost', units: 1, asset: 'SOL', wallet }
+  const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+  const before = await market.treasury('SOL')
+  const first = await client().buy(order)
+  expect(await client().buy(order)).toEqual(first)
+  market.advance(3600)
+  expect(await client().buy(order)).toEqual(first)
+  expect((await market.treasury('SOL')) - before).toBe(BigInt(first.receipt.paid_raw))
+})

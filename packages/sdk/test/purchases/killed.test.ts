@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fileJournal } from '../../src/file-journal.ts'
+import { cutPurchase } from '../buyers.ts'
+import { type Market, openMarket } from '../market.ts'
+
+let market: Market
+let folder: string
+beforeAll(async () => {
+  market = await openMarket()
+  folder = await mkdtemp(join(tmpdir(), 'svc-buyer-'))
+})
+afterAll(async () => {
+  await market.close()
+  await rm(folder, { recursive: true })
+})
+
+const program = fileURLToPath(new URL('../programs/buy-until-killed.ts', import.meta.url))
+const seed = Buffer.from(DEMO_PAYERS[1]!.privateKeyBytes).toString('hex')
+
+it('PAY-55 a buyer who is killed at any step that counts, and is started again, has paid once', async () => {
+  const { signer, wallet } = market.solana(1)
+  const { effects } = await cutPurchase(market, { signer, wallet }, 'SOL', { effect: 'never', when: 'before' })
+  const [note, sent] = [effects.indexOf('put') + 1, effects.indexOf('send') + 1]
+  const endings = [
+    { effect: note, when: 'before' },
+    { effect: note, when: 'after' },
+    { effect: sent, when: 'before' },
+    { effect: sent, when: 'after' },
+    { effect: effects.length - 1, when: 'before' }, // the receipt is there, and not noted
+    { effect: effects.length, when: 'before' }, // it is noted, and the locker not open
+  ]
+  const before = await market.treasury('SOL')
+  const receipts = await Promise.all(
+    endings.map(async (ending) => {
+      const intent = `killed ${ending.when} ${ending.effect}`
+      const place = { baseUrl: market.proxy.url, rpcUrl: market.chains.primary.url, folder }
+      const task = { ...place, seed, pinnedKeys: [market.key], intent, ending }
+      const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'inherit', env: {} })
+      const [, signal] = await once(child, 'exit')
+      expect(signal).toBe('SIGKILL')
+      const client = market.client({ signer, journal: fileJournal(folder), pinnedKeys: [market.key] })
+      return (await client.buy({ intent, units: 1, asset: 'SOL', wallet })).receipt
+    }),
+  )
+  expect(new Set(receipts.map(({ tx_hash }) => tx_hash)).size).toBe(endings.length)
+  const paid = receipts.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
+  expect((await market.treasury('SOL')) - before).toBe(paid)
+})

@@ -1,0 +1,264 @@
+import type { ErrorBody } from '@svc/api/errors'
+import type { SigningKeys } from '@svc/api/info'
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { startProxy } from '@svc/devnet/tampering-proxy'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { evmWallet } from '../../src/evm-wallet.ts'
+import { memoryJournal } from '../../src/journal.ts'
+import type { Purchase } from '../../src/purchases/buy.ts'
+import { signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
+import { solanaWallet } from '../../src/solana-wallet.ts'
+import { type Buyer, type Market, openMarket } from '../market.ts'
+
+let market: Market
+beforeAll(async () => {
+  market = await openMarket()
+})
+afterAll(() => market.close())
+beforeEach(() => {
+  market.waits.length = 0
+})
+afterEach(() => market.proxy.behave())
+
+let count = 0
+function buy(buyer: Buyer, order: Partial<Purchase> = {}) {
+  const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+  return client.buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet, ...order })
+}
+
+const NOT_MOVED = { name: 'PaymentError', money: 'not_moved', tx: null }
+
+describe('nothing is paid', () => {
+  const seed = crypto.getRandomValues(new Uint8Array(32))
+
+  it.each([
+    ['SOL', /needs 0\.00\d+ SOL, holds 0$/],
+    ['USDC', /needs 0\.25 USDC, holds 0$/],
+  ])('by a wallet of the primary chain without %s', async (asset, message) => {
+    const signer = signerFromSeed(seed)
+    const buyer = { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
+    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
+  })
+
+  it.each([
+    ['MON', /needs [\d.]+ MON, holds 0$/],
+    ['USDC', /needs 0\.25 USDC, holds 0$/],
+  ])('by a wallet of the EVM chain without %s', async (asset, message) => {
+    const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: `0x${Buffer.from(seed).toString('hex')}` })
+    const buyer = { signer: signerFromEvmKey(seed), wallet }
+    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
+  })
+
+  it('where the buyer does not approve', async () => {
+    const approve = ({ amount }: { amount: string }) => BigInt(amount) < 10n
+    await expect(buy(market.solana(), { approve })).rejects.toMatchObject(NOT_MOVED)
+  })
+
+  it('where the wallet cannot: then nobody is asked', async () => {
+    const signer = signerFromSeed(seed)
+    const wallet = solanaWallet({ rpcUrl: market.chains.primary.url, signer })
+    const approve = () => {
+      throw new Error('asked')
+    }
+    await expect(buy({ signer, wallet }, { approve })).rejects.toMatchObject({
+      ...NOT_MOVED,
+      message: expect.stringContaining('holds 0'),
+    })
+  })
+
+  it('for a locker that the client could not open', async () => {
+    const { wallet } = market.solana(1)
+    await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)
+  })
+
+  it('for another order, or by another payer, under the name of one that was begun', async () => {
+    const [mine, other] = [market.solana(0), market.solana(1)]
+    const journal = memoryJournal()
+    const clientOf = ({ signer }: Buyer) => market.client({ signer, journal, pinnedKeys: [market.key] })
+    const buyAs = (who: Buyer, units: number) => clientOf(who).buy({ intent: 'same name', units, wallet: who.wallet })
+    market.proxy.always(/confirm/, { answer: { status: 402, body: { error: 'tx_not_found', message: 'not yet' } } })
+    await expect(buyAs(mine, 1)).rejects.toMatchObject({ money: 'moved' })
+    market.proxy.behave()
+    const before = await market.treasury('SOL')
+    const others = [
+      [mine, 2],
+      [other, 1],
+    ] as const
+    for (const [who, units] of others)
+      await expect(buyAs(who, units)).rejects.toMatchObject({
+        money: 'may_have_moved',
+        cause: { message: expect.stringContaining('begun by') },
+      })
+    const { receipt_id } = await buyAs(mine, 1)
+    for (const [who, units] of others)
+      await expect(buyAs(who, units)).rejects.toMatchObject({
+        ...NOT_MOVED,
+        message: expect.stringMatching(`is finished: .* bought {"units":1} for .* SOL, receipt ${receipt_id}`),
+      })
+    expect(await market.treasury('SOL')).toBe(before)
+  })
+
+  it('ADD-10 on a real chain to a gateway for development', async () => {
+    const buyer = market.solana()
+    await expect(buy({ ...buyer, wallet: { ...buyer.wallet, isLocal: false } })).rejects.toMatchObject(NOT_MOVED)
+  })
+
+  it.each([
+    ['the primary chain', () => market.solana(), 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'],
+    ['the EVM chain', () => market.evm(), 'eip155:1'],
+  ])('on another chain than the quote names: %s', async (_, buyerOf, network) => {
+    const isOfFamily = (leg: PaymentLeg) => leg.network.split(':')[0] === network.split(':')[0]
+    const elsewhere = ({ accepts, ...quote }: Quote) => ({
+      ...quote,
+      accepts: accepts.filter(isOfFamily).map((leg) => ({ ...leg, network })),
+    })
+    market.proxy.always(/request/, { lie: elsewhere })
+    const quote = await market.client().quote({ units: 1 })
+    await expect(market.client().pay(quote, buyerOf().wallet)).rejects.toMatchObject({
+      ...NOT_MOVED,
+      message: expect.stringContaining('a node of another chain'),
+    })
+  })
+
+  it.each([
+    ['more units', (quote: Quote) => ({ ...quote, extensions: withUnits(quote, 3) })],
+    ['no way to pay', (quote: Quote) => ({ ...quote, accepts: [] })],
+    ['legs of different quotes', otherPayReqId(`pr_${'0'.repeat(32)}`)],
+    ['a coin that it calls dollars', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
+  ])('for a quote with %s', async (_, lie) => {
+    market.proxy.always(/request/, { lie })
+    const before = await market.treasury('SOL')
+    await expect(buy(market.solana())).rejects.toMatchObject({ ...NOT_MOVED, cause: { name: 'UntrueAnswer' } })
+    expect(await market.treasury('SOL')).toBe(before)
+  })
+})
+
+it('a node that fails to answer now and then is asked again', async () => {
+  const shaky = await startProxy(market.chains.primary.url)
+  shaky.plan(/getEpochInfo|sendTransaction/, ...Array.from({ length: 5 }, () => ({ cut: 'request' }) as const))
+  const { signer } = market.solana()
+  const { receipt } = await buy({ signer, wallet: solanaWallet({ rpcUrl: shaky.url, signer }) })
+  expect(receipt.payer_pubkey).toBe(signer.address)
+  expect(market.waits.filter((ms) => ms === 1000).length).toBeGreaterThan(0)
+  await shaky.stop()
+})
+
+describe('a receipt is refused, and the payment remembered,', () => {
+  const forger = ed25519Signer(new Uint8Array(32).fill(9))
+  const forged = (receipt: SignedReceipt) => signReceipt(receipt, forger)
+  const signed = (receipt: SignedReceipt) => signReceipt(receipt, market.gateway.context.signers.statement)
+
+  it.each<[string, (receipt: SignedReceipt) => SignedReceipt]>([
+    ['signed by another key', forged],
+    ['that was changed after it was signed', (receipt) => ({ ...receipt, units: 100 })],
+    ['without a good signature', (receipt) => ({ ...receipt, receipt_sig: '0'.repeat(128) })],
+    ['of another payer', (receipt) => signed({ ...receipt, payer_pubkey: toBase58(forger.publicKey) })],
+    ['of another quote', (receipt) => signed({ ...receipt, pay_req_id: `pr_${'1'.repeat(32)}` })],
+    ['of another transaction', (receipt) => signed({ ...receipt, tx_hash: toBase58(new Uint8Array(64).fill(1)) })],
+    ['with an id that does not follow', (receipt) => signed({ ...receipt, receipt_id: `rcpt_${'2'.repeat(32)}` })],
+    ['of fewer units', (receipt) => signed({ ...receipt, units: 0 })],
+    ['of another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
+  ])('%s', async (_, change) => {
+    const buyer = market.solana()
+    const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const purchase = { intent: `order ${++count}`, units: 1, wallet: buyer.wallet }
+    market.proxy.always(/confirm/, {
+      lie: (body: Confirmation | ErrorBody) =>
+        'receipt' in body
+          ? { ...body, receipt_id: change(body.receipt).receipt_id, receipt: change(body.receipt) }
+          : body,
+    })
+    const before = await market.treasury('SOL')
+    await expect(client.buy(purchase)).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
+    market.proxy.behave()
+    const { receipt } = await client.buy(purchase)
+    expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
+  })
+
+  it.each([
+    ['whose id does not follow from the receipt', { space: { locker_id: 'locker_000000000000' } }],
+    ['of somebody else', { owner: toBase58(forger.publicKey) }],
+    ['of another receipt', { receipt_id: 'rcpt_0' }],
+  ])('as is a locker %s', async (_, change) => {
+    market.proxy.plan(/signed_provision/, { lie: (manifest) => ({ ...manifest, ...change }) })
+    await expect(buy(market.solana())).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
+  })
+
+  it('keys that were not pinned are those seen first, with a warning, and no others', async () => {
+    const buyer = market.solana()
+    const warnings: string[] = []
+    const journal = memoryJournal()
+    const options = { signer: buyer.signer, journal, onWarning: (text: string) => void warnings.push(text) }
+    await market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet })
+    await market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet })
+    expect(warnings).toEqual([expect.stringContaining(market.key)])
+    market.proxy.always(/keys|confirm/, {
+      lie: (body: Confirmation | ErrorBody | SigningKeys) =>
+        'receipt' in body
+          ? { ...body, receipt: forged(body.receipt) }
+          : { ...body, keys: [{ public_key_hex: Buffer.from(forger.publicKey).toString('hex') }] },
+    })
+    await expect(
+      market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet }),
+    ).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
+  })
+})
+
+describe('confirming', () => {
+  const notSeen = { answer: { status: 402, body: { error: 'tx_not_found', message: 'not yet', request_id: 'req_0' } } }
+
+  it.each([
+    ['2, 4, 8, 16, 32', () => market.solana(), [2, 4, 8, 16, 32]],
+    ['5, 10, 20, 40', () => market.evm(), [5, 10, 20, 40]],
+  ] as const)(
+    'PAY-54, ERR-02 waits %s seconds, give or take a fifth, while the gateway sees nothing',
+    async (_, buyerOf, seconds) => {
+      const buyer = buyerOf()
+      const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+      const payment = await client.pay(await client.quote({ units: 1 }), buyer.wallet)
+      market.waits.length = 0
+      market.proxy.plan(/confirm/, ...seconds.map(() => notSeen))
+      expect((await client.confirm(payment)).tx_hash).toBe(payment.tx)
+      expect(market.waits).toHaveLength(seconds.length)
+      for (const [i, ms] of market.waits.entries()) {
+        expect(ms).toBeGreaterThanOrEqual(seconds[i]! * 800)
+        expect(ms).toBeLessThanOrEqual(seconds[i]! * 1200)
+      }
+      market.proxy.plan(/confirm/, ...seconds.map(() => notSeen), notSeen)
+      await expect(client.confirm(payment)).rejects.toMatchObject({ money: 'may_have_moved', tx: payment.tx })
+    },
+  )
+
+  it('ERR-03 says why a payment is not taken, and whether it was one', async () => {
+    const buyer = market.solana()
+    const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const [first, second] = [await client.quote({ units: 1 }), await client.quote({ units: 1 })]
+    const { tx } = await client.pay(first, buyer.wallet)
+    await expect(client.confirm({ leg: second.accepts[0]!, tx })).rejects.toMatchObject({
+      name: 'PaymentError',
+      money: 'moved',
+      tx,
+      cause: { name: 'GatewayError', details: { reason: 'names_another_quote' } },
+    })
+  })
+})
+
+function calledUsdc(leg: PaymentLeg): PaymentLeg {
+  return { ...leg, extra: { ...leg.extra, name: 'USDC' } }
+}
+
+function withUnits({ extensions }: Quote, units: number): Quote['extensions'] {
+  const { svc } = extensions
+  return { svc: { ...svc, price_summary: { ...svc.price_summary, units } } }
+}
+
+function otherPayReqId(pay_req_id: string) {
+  return (quote: Quote): Quote => {
+    const [first, ...rest] = quote.accepts
+    return { ...quote, accepts: [{ ...first!, extra: { ...first!.extra, pay_req_id } }, ...rest] }
+  }
+}

@@ -1,0 +1,98 @@
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { createPublicClient, http } from 'viem'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { evmWallet } from '../../src/evm-wallet.ts'
+import { transfer } from '../../src/wallets/erc20.ts'
+import { connectEvm } from '../../src/wallets/evm-node.ts'
+import { type Market, openMarket } from '../market.ts'
+
+let market: Market
+let proxy: TestProxy
+beforeAll(async () => {
+  market = await openMarket()
+  proxy = await startProxy(market.chains.evm.url)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await market.close()
+})
+
+const owner = DEV_PAYERS[0]!.address
+const call = { to: DEV_PAYERS[1]!.address, value: 5n, data: '0x1234' } as const
+
+it('hears of a node what viem hears', async () => {
+  const url = market.chains.evm.url
+  const [ours, viems] = [connectEvm(url), createPublicClient({ transport: http(url), cacheTime: 0 })]
+  expect(await ours.chainId()).toBe(BigInt(await viems.getChainId()))
+  expect(await ours.blockNumber()).toBe(await viems.getBlockNumber())
+  expect(await ours.balance(owner)).toBe(await viems.getBalance({ address: owner }))
+  expect(await ours.nonce(owner, 'pending')).toBe(await viems.getTransactionCount({ address: owner }))
+  expect(await ours.gas(owner, call)).toBe(await viems.estimateGas({ account: owner, ...call }))
+  expect(await ours.fees()).toEqual(await viems.estimateFeesPerGas())
+  expect(await ours.block(0n)).toMatchObject({ number: 0n })
+  expect(await ours.block(10n ** 9n)).toBeNull()
+  expect(await ours.receipt(`0x${'1'.repeat(64)}`)).toBeNull()
+})
+
+it('takes the price of gas where a node has no opinion of the priority', async () => {
+  const node = connectEvm(proxy.url)
+  const [{ baseFeePerGas }, price] = await Promise.all([
+    createPublicClient({ transport: http(market.chains.evm.url) }).getBlock(),
+    createPublicClient({ transport: http(market.chains.evm.url) }).getGasPrice(),
+  ])
+  proxy.plan(/eth_maxPriorityFeePerGas/, {
+    lie: ([block]: object[]) => [block, { id: 2, error: { code: -32601, message: 'there is no such method' } }],
+  })
+  expect((await node.fees()).maxPriorityFeePerGas).toBe(price - baseFeePerGas!)
+})
+
+it('asks what belongs together in one request, and takes the answers in any order', async () => {
+  const node = connectEvm(proxy.url)
+  proxy.plan(/eth_chainId/, { lie: (answers: object[]) => answers.toReversed() })
+  const before = proxy.seen.length
+  const [chainId, balance] = await Promise.all([node.chainId(), node.balance(owner)])
+  expect([chainId, balance]).toEqual([143n, await connectEvm(market.chains.evm.url).balance(owner)])
+  expect(proxy.seen.length).toBe(before + 1)
+})
+
+it('asks again where a node is busy, and tells what it says against a question', async () => {
+  const node = connectEvm(proxy.url)
+  proxy.plan(/eth_chainId/, { answer: { status: 429, body: 'slow down' } }, { cut: 'answer' })
+  expect(await node.chainId()).toBe(143n)
+  const tooMuch = { to: TOKENS.USDC.address, value: 0n, data: transfer(call.to, 10n ** 40n) }
+  await expect(node.gas(owner, tooMuch)).rejects.toThrow(/revert/)
+})
+
+it.each<[string, unknown]>([
+  ['no batches', { jsonrpc: '2.0', id: null, error: { message: 'batches are not allowed' } }],
+  ['other questions', [{ id: 99, result: '0x8f' }]],
+  ['words', [{ id: 1, result: 'many' }]],
+  ['nothing', [{ id: 1 }]],
+  ['a web page', '<html>'],
+])('a node that answers %s has not answered', async (_, body) => {
+  const answer = { answer: { status: 200, body } }
+  proxy.plan(/eth_chainId/, answer, answer, answer, answer)
+  await expect(connectEvm(proxy.url).chainId()).rejects.toThrow()
+  proxy.behave()
+})
+
+it('PAY-25 nothing is paid where the one who is paid would burn the money of the payer', async () => {
+  const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
+  const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
+  proxy.plan(/eth_estimateGas/, {
+    lie: ([first, ...rest]: object[]) => [{ ...first, result: '0x1c9c380' }, ...rest],
+  })
+  await expect(wallet.objection(accepts[0]!)).rejects.toThrow('30000000 gas')
+})
+
+it('PAY-25 nothing is signed for another chain than the quote names, also where a node changes its mind', async () => {
+  const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
+  const leg = accepts[0]!
+  const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
+  expect(await wallet.objection(leg)).toBeNull()
+  proxy.plan(/eth_chainId/, { lie: (answers) => JSON.parse(JSON.stringify(answers).replaceAll('"0x8f"', '"0x1"')) })
+  await expect(wallet.sign(leg)).rejects.toMatchObject({ money: 'not_moved' })
+  expect((await wallet.sign(leg)).life).toMatchObject({ nonce: expect.any(String) })
+})

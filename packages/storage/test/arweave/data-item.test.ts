@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { createData, DataItem, SolanaSigner } from '@dha-team/arbundles'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { expect, it } from 'vitest'
+import { signItem } from '../../src/arweave/data-item.ts'
+import { SEED, settlingObject, type TestObject } from './arweave.ts'
+
+const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
+
+/** The same item, as others make it. */
+async function itemOfOthers(object: TestObject): Promise<DataItem> {
+  const anchor = createHash('sha256').update(object.id).digest()
+  const item = createData(await buffer(await object.open()), signer, {
+    anchor: anchor as unknown as string, // it is made into bytes there, which these are
+    tags: [
+      { name: 'Content-Type', value: object.contentType },
+      { name: 'App-Name', value: 'svc-storage-gateway' },
+    ],
+  })
+  await item.sign(signer)
+  return item
+}
+
+it.each([
+  [0, 'image/png'],
+  [1, 'image/png'],
+  [1024 * 1024, 'text/plain; charset=utf-8'],
+  [1000, 'a'.repeat(63)],
+  [1000, 'a'.repeat(64)],
+  [1000, `text/plain; name="${'ä'.repeat(200)}"`],
+  [1000, 'x'.repeat(255)],
+])('makes of %i bytes of type %s what others make of them', async (size, contentType) => {
+  const bytes = randomBytes(size)
+  const object = settlingObject(bytes, { contentType })
+  const theirs = await itemOfOthers(object)
+  const ours = await signItem(object, SEED)
+  expect(Buffer.concat([ours.header, bytes]).equals(theirs.getRaw())).toBe(true)
+  expect([ours.id, ours.size]).toEqual([theirs.id, theirs.getRaw().length])
+  expect(await DataItem.verify(Buffer.concat([ours.header, bytes]))).toBe(true)
+})
+
+it('makes the same item again, and another of another object with the same bytes, or with another key', async () => {
+  const bytes = randomBytes(1000)
+  const object = settlingObject(bytes)
+  const { id } = await signItem(object, SEED)
+  expect((await signItem(object, SEED)).id).toBe(id)
+  expect((await signItem(settlingObject(bytes), SEED)).id).not.toBe(id)
+  expect((await signItem(object, randomBytes(32))).id).not.toBe(id)
+})
+
+it('names no object, and gives a type to what has none', async () => {
+  const object = settlingObject(Buffer.from('bytes'), { contentType: '' })
+  const { header } = await signItem(object, SEED)
+  const item = new DataItem(header)
+  expect(item.tags[0]).toEqual({ name: 'Content-Type', value: 'application/octet-stream' })
+  for (const text of [object.id, Buffer.from(object.id, 'hex')]) expect(header.includes(text)).toBe(false)
+})
+
+it('T-19 signs nothing but the bytes that were confirmed', async () => {
+  const object = settlingObject(Buffer.from('confirmed'))
+  const others = settlingObject(Buffer.from('corrupted'))
+  const shorter = settlingObject(Buffer.from('confirm'))
+  for (const { open } of [others, shorter]) {
+    await expect(signItem({ ...object, open }, SEED)).rejects.toMatchObject({ reason: 'unavailable' })
+  }
+})

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { status } from '@grpc/grpc-js'
+import type { Mishap } from '@svc/devnet/providers/firestore/faults'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './firestore.ts'
+
+let at: TestFirestore
+beforeAll(async () => {
+  at = await startTestFirestore()
+})
+afterAll(() => at.stop())
+
+/** 2 MiB and more are three chunks, and so three commits: the third has the object in it. */
+const COMMITS = [0, 1, 2]
+const bytes = randomBytes(2 * MIB + 1)
+
+const passing: Record<string, Mishap> = {
+  'says that it is not there': { status: status.UNAVAILABLE },
+  'breaks inside': { status: status.INTERNAL },
+  'has too much to do': { status: status.RESOURCE_EXHAUSTED },
+  'cuts the connection': 'cut',
+  'cuts the connection in the middle of a chunk': { cutRequestAt: 50_000 },
+  'does it and cuts the connection': 'lost answer',
+}
+it.each(Object.entries(passing))(
+  'a write goes on when the provider %s, and nothing is written twice',
+  async (_, mishap) => {
+    for (const after of COMMITS) {
+      fail(at.server, { at: /Commit/, after, times: 1, mishap })
+      const key = await keep(at.provider, bytes)
+      at.server.recover()
+      expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+      expect([(await at.objects(key.id)).length, (await at.chunks(key.id)).length]).toEqual([1, 3])
+    }
+  },
+)
+
+it.each([
+  ['breaks inside', { status: status.INTERNAL }],
+  ['cuts the connection', 'cut'],
+  ['cuts its answer', { cutAnswerAt: 30_000 }],
+] satisfies [string, Mishap][])('a read goes on when the provider %s', async (_, mishap) => {
+  const key = await keep(at.provider, bytes)
+  for (const after of [0, 1, 2, 3]) {
+    fail(at.server, { at: /BatchGet/, after, times: 1, mishap })
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    at.server.recover()
+  }
+})
+
+it('a removal goes on when the provider loses its answers', async () => {
+  const key = await keep(at.provider, bytes)
+  for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
+    at.server.fail({ at: method, times: 1, mishap: 'lost answer' })
+  }
+  expect(await at.provider.remove(key)).toBe('removed')
+  at.server.recover()
+  expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
+})
+
+it('a write that has lost its answer again and again was done once', async () => {
+  for (const after of COMMITS) {
+    fail(at.server, { at: /Commit/, after, times: 2, mishap: 'lost answer' })
+    const key = await keep(at.provider, bytes)
+    at.server.recover()
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    expect(await at.chunks(key.id)).toHaveLength(3)
+  }
+})
+
+it('there is nothing of an object when the provider goes on losing its answers', async () => {
+  for (const after of COMMITS) {
+    const id = newId()
+    fail(at.server, { at: /Commit/, after, times: 3, mishap: 'lost answer' })
+    await expect(keep(at.provider, bytes, id)).rejects.toMatchObject(UNAVAILABLE)
+    at.server.recover()
+    expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
+  }
+})

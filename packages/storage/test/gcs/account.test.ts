@@ -1,0 +1,131 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { SigningDenied } from '../../src/gcs/signing-denied.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { settingsFor, startTestGcs, type TestGcs } from './gcs.ts'
+
+const UPLOAD = { contentType: 'text/plain', expiresInSeconds: 60 }
+const CLOSED = { name: 'ProviderError', reason: 'closed' }
+const TOKEN = /^POST \/token/
+
+let gcs: TestGcs
+beforeAll(async () => {
+  gcs = await startTestGcs()
+})
+afterAll(() => gcs.close())
+afterEach(() => {
+  gcs.server.recover()
+  gcs.server.setMaySign(true)
+  vi.unstubAllEnvs()
+})
+
+const tokensAsked = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
+const isThere = async () => (await gcs.provider.stat({ id: newId(), ref: null })) === null
+
+/** As on a machine of Google's, whose metadata server says who it is. */
+async function onGooglesMachine() {
+  const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
+  onTestFinished(() => rm(home, { recursive: true }))
+  vi.stubEnv('HOME', home)
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '')
+  vi.stubEnv('METADATA_SERVER_DETECTION', 'assume-present')
+  vi.stubEnv('GCE_METADATA_HOST', gcs.server.url)
+  return gcs.open({ credentials: null, redirect: 'all' })
+}
+
+describe('with the key of a service account', () => {
+  it('asks for one token, where the key file says, however many ask at once', async () => {
+    const provider = await gcs.open()
+    const before = tokensAsked()
+    await Promise.all(Array.from({ length: 20 }, () => provider.stat({ id: newId(), ref: null })))
+    expect(tokensAsked() - before).toBe(1)
+  })
+
+  it('gets another when the one it has is let in no longer', async () => {
+    expect(await isThere()).toBe(true)
+    const before = tokensAsked()
+    gcs.server.revokeTokens()
+    expect(await Promise.all([isThere(), isThere(), isThere()])).toEqual([true, true, true])
+    expect(tokensAsked() - before).toBeLessThanOrEqual(3)
+    const between = tokensAsked()
+    expect(await isThere()).toBe(true)
+    expect(tokensAsked()).toBe(between)
+  })
+
+  it('is closed to a key that is not the account’s, and no secret is told', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the form that was asked for
+    const credentials = { ...settingsFor(gcs.server).credentials!, private_key }
+    const provider = await gcs.open({ credentials })
+    const failure: unknown = await provider.stat({ id: newId(), ref: null }).catch((error) => error)
+    expect(failure).toMatchObject({ ...CLOSED, cause: { message: expect.stringContaining('invalid_grant') } })
+    expect(Object.keys((failure as Error).cause as Error)).toEqual([])
+    await expect(keep(provider, Buffer.alloc(10))).rejects.toMatchObject(CLOSED)
+    expect(await provider.check()).toBe(false)
+  })
+
+  it('is unavailable while tokens are not to be had', async () => {
+    for (const mishap of [{ status: 503 }, 'lost answer'] as const) {
+      const provider = await gcs.open()
+      gcs.server.fail({ at: TOKEN, mishap })
+      await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
+      gcs.server.recover()
+      expect(await provider.stat({ id: newId(), ref: null })).toBeNull()
+    }
+  })
+
+  it('is unavailable when nobody answers who has the tokens', async () => {
+    const provider = await gcs.open({}, { connectMs: 200 })
+    gcs.server.fail({ at: TOKEN, mishap: 'silence' })
+    await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
+  })
+})
+
+describe('with what the machine is let in with', () => {
+  it('asks the metadata server for tokens', async () => {
+    const provider = await onGooglesMachine()
+    const key = await keep(provider, Buffer.from('kept'))
+    expect(await fetchBytes(provider, key)).toEqual(Buffer.from('kept'))
+  })
+
+  it('finds a key file by the usual variable', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
+    onTestFinished(() => rm(home, { recursive: true }))
+    await writeFile(join(home, 'key.json'), gcs.server.keyFile)
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(home, 'key.json'))
+    const provider = await gcs.open({ credentials: null, redirect: 'get' })
+    // With the key at hand, this takes no token, for which the library would ask Google itself.
+    const target = await provider.downloadTarget({ id: newId(), ref: null }, UPLOAD)
+    expect(target!.url).toContain(encodeURIComponent(gcs.server.email))
+  })
+
+  it('has IAM sign addresses, which are as good as those signed with the key', async () => {
+    const provider = await onGooglesMachine()
+    const id = newId()
+    const { url, headers } = (await provider.uploadTarget(id, UPLOAD))!
+    expect((await fetch(url, { method: 'PUT', headers, body: 'by IAM' })).status).toBe(200)
+    expect(await fetchBytes(provider, { id, ref: null })).toEqual(Buffer.from('by IAM'))
+    expect(gcs.server.requests.some((line) => line.endsWith(`${gcs.server.email}:signBlob`))).toBe(true)
+  })
+
+  it('FILE-35, ERR-26 tells a refusal of IAM from other trouble', async () => {
+    const provider = await onGooglesMachine()
+    gcs.server.setMaySign(false)
+    const failures = [
+      await provider.uploadTarget(newId(), UPLOAD).catch((error) => error),
+      await provider.downloadTarget({ id: newId(), ref: null }, UPLOAD).catch((error) => error),
+    ]
+    for (const failure of failures) {
+      expect(failure).toBeInstanceOf(SigningDenied)
+      expect(failure).toMatchObject({ ...CLOSED, message: 'the storage provider is closed' })
+    }
+    gcs.server.setMaySign(true)
+    gcs.server.fail({ at: /signBlob/, mishap: { status: 500 } })
+    const other: unknown = await provider.uploadTarget(newId(), UPLOAD).catch((error) => error)
+    expect(other).toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
+    expect(other).not.toBeInstanceOf(SigningDenied)
+  })
+})

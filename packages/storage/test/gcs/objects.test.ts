@@ -1,0 +1,142 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
+import { startTestGcs, type TestGcs } from './gcs.ts'
+
+const MIB = 1024 * 1024
+const ABOUT = { contentType: 'text/plain', size: null }
+const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
+
+let gcs: TestGcs
+beforeAll(async () => {
+  gcs = await startTestGcs()
+})
+afterAll(() => gcs.close())
+afterEach(() => {
+  expect(gcs.server.openUploads()).toBe(0)
+})
+
+const kept = (id: string) => gcs.server.objects().find(({ name }) => name === `test/${id}`)
+
+/** The requests that something takes. */
+async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const before = gcs.server.requests.length
+  await work()
+  return gcs.server.requests.slice(before)
+}
+
+it('keeps objects under their prefix and id, with their type', async () => {
+  for (const [size, contentType] of [
+    [3, 'image/png'],
+    [3 * MIB, 'a/b; c="d"'],
+  ] as const) {
+    const id = newId()
+    await gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
+    expect(kept(id)).toMatchObject({ size, contentType })
+  }
+})
+
+it('gives back 64 MiB, whole and in ranges, after the store was started again', async () => {
+  const bytes = randomBytes(64 * MIB)
+  const key = await keep(gcs.provider, bytes)
+  await gcs.restart()
+  expect(sha256((await fetchBytes(gcs.provider, key))!)).toBe(sha256(bytes))
+  const ranges = [
+    { start: 0, end: 0 },
+    { start: MIB, end: 9 * MIB },
+    { start: 64 * MIB - 1, end: 64 * MIB - 1 },
+  ]
+  for (const { start, end } of ranges) {
+    expect(sha256((await fetchBytes(gcs.provider, key, { start, end }))!)).toBe(sha256(bytes.subarray(start, end + 1)))
+  }
+})
+
+it('sends small objects in one request, and others in sessions', async () => {
+  await gcs.provider.check() // a token is had
+  const write = (size: number, declared: number | null) => () =>
+    gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })
+  for (const size of [0, 1, MIB]) {
+    for (const declared of [size, null]) expect(await requestsOf(write(size, declared))).toHaveLength(1)
+  }
+  const [begun, ...chunks] = await requestsOf(write(20 * MIB + 1, null))
+  expect(begun).toMatch(/^POST .*uploadType=resumable.*ifGenerationMatch=0/)
+  expect(chunks.length).toBeGreaterThan(1)
+})
+
+it('T-05 makes no name of what is not an id', async () => {
+  const a = 'a'.repeat(32)
+  const ids = ['', '..', `../${'a'.repeat(29)}`, a.slice(1), `${a}a`, a.toUpperCase(), `${a}\n`, `${a}?`]
+  const requests = await requestsOf(async () => {
+    for (const id of ids) {
+      const key = { id, ref: null }
+      await expect(gcs.provider.write(id, streamOf(Buffer.alloc(10)), ABOUT)).rejects.toThrow(RangeError)
+      await expect(gcs.provider.read(key)).rejects.toThrow(RangeError)
+      await expect(gcs.provider.stat(key)).rejects.toThrow(RangeError)
+      await expect(gcs.provider.absent([key])).rejects.toThrow(RangeError)
+      await expect(gcs.provider.remove(key)).rejects.toThrow(RangeError)
+    }
+  })
+  expect(requests).toEqual([])
+})
+
+it('refuses a type that would be more than a type', async () => {
+  const contentType = 'text/plain\r\n\r\nbytes of another'
+  for (const size of [10, 3 * MIB]) {
+    const id = newId()
+    const written = gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
+    await expect(written).rejects.toMatchObject({ code: 'ERR_INVALID_CHAR' })
+    expect(kept(id)).toBeUndefined()
+  }
+})
+
+it('refuses more than the store takes before a byte is sent', async () => {
+  const { maxBytes } = gcs.provider
+  expect(maxBytes).toBe(5 * 1024 ** 4)
+  const source = streamOf(Buffer.alloc(5 * MIB))
+  const requests = await requestsOf(async () => {
+    const written = gcs.provider.write(newId(), source, { contentType: 'text/plain', size: maxBytes + 1 })
+    await expect(written).rejects.toThrow(RangeError)
+  })
+  expect([requests, source.isPaused(), source.destroyed]).toEqual([[], true, false])
+})
+
+it.each([1000, 3 * MIB])('lets one of several writers of an id win with %i bytes', async (size) => {
+  const id = newId()
+  const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))
+  const outcomes = await Promise.allSettled(writes)
+  const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+  const complaints = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? `${outcome.reason}` : []))
+  expect(winners).toHaveLength(1)
+  expect(new Set(complaints)).toEqual(new Set(['Error: there is an object with this id']))
+  expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(gcs.provider, { id, ref: null }))!)).toBe(true)
+})
+
+it('refuses an id that is taken before a byte of a large object is sent, and leaves its source paused', async () => {
+  const { id } = await keep(gcs.provider, Buffer.from('first'))
+  const source = streamOf(Buffer.alloc(20 * MIB))
+  const requests = await requestsOf(async () => {
+    await expect(gcs.provider.write(id, source, ABOUT)).rejects.toThrow('there is an object with this id')
+  })
+  expect(requests.filter((line) => line.startsWith('PUT'))).toEqual([])
+  expect([source.isPaused(), source.destroyed]).toEqual([true, false])
+})
+
+it('reads to its end what is removed meanwhile', async () => {
+  const bytes = randomBytes(5 * MIB)
+  const key = await keep(gcs.provider, bytes)
+  const stream = (await gcs.provider.read(key))!
+  await gcs.provider.remove(key)
+  expect(await gcs.provider.stat(key)).toBeNull()
+  expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true)
+})
+
+it('lets go of one reader without a word to the others', async () => {
+  const bytes = randomBytes(20 * MIB)
+  const key = await keep(gcs.provider, bytes)
+  const [given, other] = [(await gcs.provider.read(key))!, (await gcs.provider.read(key))!]
+  const pieces = other.iterator()
+  const hash = createHash('sha256').update((await pieces.next()).value)
+  given.destroy()
+  for await (const piece of pieces) hash.update(piece)
+  expect(hash.digest('hex')).toBe(sha256(bytes))
+})

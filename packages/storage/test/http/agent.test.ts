@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+
+it('takes the proxy that the process is told of, with and without encryption', async () => {
+  const seen: string[] = []
+  const proxy = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    response.end('by the proxy')
+  })
+  proxy.on('connect', (request, socket) => {
+    seen.push(`${request.method} ${request.url}`)
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => void proxy.close())
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` // a listening TCP server has one
+  const program = fileURLToPath(import.meta.resolve('../programs/ask-through-proxy.ts'))
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address }
+  const addresses = ['http://store.example/bucket', 'https://store.example/bucket']
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...addresses], { env })
+  expect(stdout.trim().split('\n')).toEqual(['by the proxy', 'the storage provider is unavailable'])
+  expect(seen).toEqual(['GET http://store.example/bucket', 'CONNECT store.example:443'])
+})

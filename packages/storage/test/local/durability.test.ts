@@ -1,0 +1,108 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { openLocalProvider } from '../../src/local.ts'
+import { newId } from '../objects.ts'
+import { knownBytes } from '../programs/known-bytes.ts'
+import { openTestFolder, type TestFolder } from './folder.ts'
+
+const MIB = 1024 * 1024
+
+let at: TestFolder
+beforeEach(async () => {
+  at = await openTestFolder()
+})
+
+it('shows nothing of an object under its name before it is whole', async () => {
+  const id = newId()
+  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function* pieces() {
+    yield Buffer.alloc(3 * MIB)
+    yield Buffer.alloc(1)
+    reached.resolve()
+    await finish.promise
+  }
+  const source = Readable.from(pieces(), { objectMode: false })
+  const written = at.provider.write(id, source, { contentType: 'text/plain', size: null })
+  await reached.promise
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  expect(await at.objects()).toEqual([])
+  expect(await at.incoming()).toEqual([id])
+  finish.resolve()
+  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
+  expect(await at.objects()).toEqual([id])
+  expect(await at.incoming()).toEqual([])
+})
+
+it('loses no acknowledged object and shows no half of one when its writer is killed', async () => {
+  for (const acknowledgedBeforeKill of [0, 1, 40]) {
+    const { acknowledged, endless } = await writeUntilKilled(at.folder, acknowledgedBeforeKill)
+    const reopened = await openLocalProvider({ folder: at.folder })
+    const visible = await at.objects()
+    expect(visible).toEqual(expect.arrayContaining(acknowledged))
+    // Eight may have become whole and durable without having had the time to say so.
+    expect(visible.length - acknowledged.length).toBeLessThanOrEqual(8)
+    for (const id of endless) expect(visible).not.toContain(id)
+    for (const id of visible) expect(knownBytes(id).equals(await readFile(at.objectPath(id)))).toBe(true)
+
+    const left = await at.incoming()
+    expect(left).toEqual(expect.arrayContaining(acknowledgedBeforeKill > 0 ? endless : []))
+    for (const id of [...left, ...visible]) expect(await reopened.remove({ id, ref: null })).toBe('removed')
+    expect([...(await at.incoming()), ...(await at.objects())]).toEqual([])
+  }
+})
+
+// To make a full disk takes rights. A limit on the length of files is one that everybody may set on any system, and
+// beyond it the kernel does as on a full disk: it cuts one write short, then fails. What the disk itself says when it
+// is full is shown on /dev/full, beside `pour`.
+describe('without room', () => {
+  async function writeWithin(blocks: number, lengths: number[]) {
+    const objects = lengths.map((length) => ({ id: newId(), length }))
+    const args = [program('write-until-full'), at.folder, ...objects.map(({ id, length }) => `${id}:${length}`)]
+    const limited = ['-c', `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath, ...args]
+    const { stdout } = await promisify(execFile)('sh', limited)
+    return { objects, outcomes: JSON.parse(stdout) }
+  }
+
+  it('keeps what it has and nothing of what does not fit', async () => {
+    const limit = 4097 * 512
+    const { objects, outcomes } = await writeWithin(4097, [1000, limit, limit + 1, limit + 1000, 8 * MIB, 1])
+    expect(outcomes).toEqual([1000, limit, 'full', 'full', 'full', 1])
+    const kept = objects.filter(({ length }) => length <= limit)
+    expect(await at.objects()).toEqual(kept.map(({ id }) => id).sort())
+    expect(await at.incoming()).toEqual([])
+    for (const { id, length } of kept) {
+      expect(Buffer.alloc(length, 7).equals(await readFile(at.objectPath(id)))).toBe(true)
+    }
+  })
+
+  it('can be opened all the same', async () => {
+    const { outcomes } = await writeWithin(0, [1, 0])
+    expect(outcomes).toEqual(['full', 0])
+  })
+})
+
+function program(name: string): string {
+  return fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url))
+}
+
+async function writeUntilKilled(folder: string, acknowledgedBeforeKill: number) {
+  const writer = spawn(process.execPath, [program('write-until-killed'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(writer, 'exit')
+  const acknowledged: string[] = []
+  const endless: string[] = []
+  for await (const line of createInterface(writer.stdout)) {
+    if (line.endsWith('?')) endless.push(line.slice(0, -1))
+    else acknowledged.push(line)
+    if (endless.length === 4 && acknowledged.length >= acknowledgedBeforeKill) writer.kill('SIGKILL')
+  }
+  expect(await ended).toEqual([null, 'SIGKILL'])
+  return { acknowledged, endless }
+}

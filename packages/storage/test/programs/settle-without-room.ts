@@ -1,0 +1,23 @@
+// Where there is no room: says what comes of a new object, then moves a staged one on and gives its room back.
+import { openLocalProvider } from '../../src/local.ts'
+import { ProviderError } from '../../src/provider.ts'
+import { openStagedProvider } from '../../src/staged.ts'
+import { streamOf } from '../objects.ts'
+import { openTestSlowStore, settleStaged } from '../slow-store.ts'
+
+const [folder, url, staged, fresh] = process.argv.slice(2) as [string, string, string, string]
+const staging = await openLocalProvider({ folder })
+const slow = openTestSlowStore(url)
+const provider = openStagedProvider({ staging, slow, findRefs: async () => new Map() })
+
+async function write(): Promise<unknown> {
+  try {
+    return await provider.write(fresh, streamOf(Buffer.alloc(100_000)), { contentType: 'text/plain', size: 100_000 })
+  } catch (error) {
+    return error instanceof ProviderError ? error.reason : `${error}`
+  }
+}
+
+const written = await write()
+const ref = await settleStaged(slow, staging, staged)
+console.log(JSON.stringify({ written, ref, removed: await provider.remove({ id: staged, ref }) }))

@@ -1,0 +1,69 @@
+// What every driver promises of memory (T-11), shown with one object of 64 MiB.
+
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import type { StorageProvider } from '../src/provider.ts'
+import { newId } from './objects.ts'
+
+const MIB = 1024 * 1024
+const MIBS = 64
+
+export function itHoldsLittle(opened: () => StorageProvider): void {
+  it('T-11 holds little of an object, however fast it comes and however slowly it is read', async () => {
+    const provider = opened()
+    const before = heldBytes()
+    let atLast = Number.POSITIVE_INFINITY
+    // To collect garbage takes long: whoever takes all that comes has most of it in the end.
+    const { source, digest } = numberedMibs(() => {
+      atLast = heldBytes()
+    })
+    const id = newId()
+    const { size, ref } = await provider.write(id, source, { contentType: 'text/plain', size: null })
+    expect(size).toBe(MIBS * MIB)
+    expect(atLast - before).toBeLessThan(24 * MIB)
+
+    const pieces = (await provider.read({ id, ref }))!.iterator()
+    let given = (await pieces.next()).value.length
+    // Whoever reads ahead without end has had the time for it when another has read all.
+    const sha256 = createHash('sha256')
+    for await (const piece of (await provider.read({ id, ref }))!) sha256.update(piece)
+    expect(sha256.digest('hex')).toBe(digest())
+    expect(heldBytes() - before).toBeLessThan(16 * MIB)
+    for await (const piece of pieces) {
+      expect([piece[0], piece.at(-1)]).toEqual([given / MIB, (given + piece.length - 1) / MIB].map(Math.floor))
+      given += piece.length
+      if (given > 20 * MIB) break
+    }
+    expect(given).toBeGreaterThan(20 * MIB)
+    await provider.remove({ id, ref })
+  })
+}
+
+/** Each is filled with its number, so that a piece tells where it is from. */
+function numberedMibs(beforeLast: () => void) {
+  const sha256 = createHash('sha256')
+  let next = 0
+  const source = new Readable({
+    read() {
+      if (next === MIBS) return void this.push(null)
+      if (next === MIBS - 1) beforeLast()
+      const piece = Buffer.alloc(MIB, next++)
+      sha256.update(piece)
+      this.push(piece)
+    },
+  })
+  return { source, digest: () => sha256.digest('hex') }
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Bytes in buffers that somebody still holds. */
+function heldBytes(): number {
+  collectGarbage()
+  collectGarbage() // ends what the first left to its threads
+  return process.memoryUsage().arrayBuffers
+}

@@ -1,0 +1,94 @@
+// What every driver does with sources that fail, break off, or are not of the size they said.
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { StorageProvider } from '../src/provider.ts'
+import { fetchBytes, keep, newId, streamOf } from './objects.ts'
+
+const MIB = 1024 * 1024
+
+export function describeSources(opened: () => StorageProvider): void {
+  /** Tries to write; whatever came of it, the id must still be free. */
+  async function expectNothingLeft(source: Readable, size: number | null, complaint: unknown) {
+    const provider = opened()
+    const id = newId()
+    await expect(provider.write(id, source, { contentType: 'text/plain', size })).rejects.toThrow(complaint as Error)
+    expect(await provider.stat({ id, ref: null })).toBeNull()
+    expect(await provider.read({ id, ref: null })).toBeNull()
+    const whole = Buffer.from('the second try')
+    expect(await fetchBytes(provider, await keep(provider, whole, id))).toEqual(whole)
+  }
+
+  describe('and what it leaves of', () => {
+    it('a source that fails is nothing, and its error is thrown as it came', async () => {
+      const complaint = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
+      async function* failing(length: number) {
+        yield randomBytes(length)
+        throw complaint
+      }
+      for (const length of [1, 5 * MIB]) {
+        const source = Readable.from(failing(length), { objectMode: false })
+        const failure = opened().write(newId(), source, { contentType: 'text/plain', size: null })
+        expect(await failure.catch((error) => error)).toBe(complaint)
+        await expectNothingLeft(Readable.from(failing(length), { objectMode: false }), 10 * MIB, complaint)
+      }
+    })
+
+    it('a source that failed before it was read is nothing', async () => {
+      const complaint = new Error('no more')
+      const failed = streamOf(randomBytes(MIB)).on('error', () => {})
+      failed.destroy(complaint)
+      await expectNothingLeft(failed, null, complaint)
+
+      const failsAtOnce = streamOf(randomBytes(MIB))
+      const id = newId()
+      const failure = opened().write(id, failsAtOnce, { contentType: 'text/plain', size: MIB })
+      failsAtOnce.destroy(complaint)
+      expect(await failure.catch((error) => error)).toBe(complaint)
+      expect(await opened().stat({ id, ref: null })).toBeNull()
+    })
+
+    it('a source that is destroyed, before or while it is read, is nothing', async () => {
+      const destroyed = streamOf(randomBytes(MIB))
+      destroyed.destroy()
+      await expectNothingLeft(destroyed, MIB, /premature/i)
+
+      const halfWay = new Readable({ read() {} })
+      halfWay.push(randomBytes(2 * MIB))
+      halfWay.once('resume', () => halfWay.once('data', () => halfWay.destroy()))
+      await expectNothingLeft(halfWay, null, /premature/i)
+    })
+
+    it('a request whose client goes away is nothing', async () => {
+      const id = newId()
+      const outcome = Promise.withResolvers<unknown>()
+      const server = createServer((incoming) => {
+        const about = { contentType: 'text/plain', size: Number(incoming.headers['content-length']) }
+        opened().write(id, incoming, about).then(outcome.resolve, outcome.resolve)
+        incoming.once('data', () => client.destroy())
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const { port } = server.address() as AddressInfo // a listening TCP server has one
+      const client = request({ port, method: 'PUT', headers: { 'content-length': 10 * MIB } })
+      client.on('error', () => {})
+      client.write(randomBytes(2 * MIB))
+      expect(await outcome.promise).toMatchObject({ code: 'ECONNRESET' })
+      expect(await opened().stat({ id, ref: null })).toBeNull()
+    })
+
+    it.each([
+      ['fewer', 2 * MIB + 1],
+      ['far fewer', 100 * MIB],
+      ['more', 2 * MIB - 1],
+      ['far more', 0],
+    ])('a source that gives %s bytes than declared is nothing', async (_, declared) => {
+      await expectNothingLeft(streamOf(randomBytes(2 * MIB)), declared, RangeError)
+    })
+  })
+}

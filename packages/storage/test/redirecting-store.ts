@@ -1,0 +1,163 @@
+// A stand-in for a provider to which clients send bytes and from which they fetch them by themselves: signed addresses
+// that expire, as object stores give them out.
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { type ByteRange, type ObjectKey, ProviderError, type StorageProvider } from '../src/provider.ts'
+
+interface Terms {
+  contentType: string
+  expiresInSeconds: number
+}
+
+export interface RedirectingStore {
+  url: string
+  /** Takes one PUT, with exactly this Content-Type. */
+  uploadUrl(id: string, terms: Terms): string
+  /** Gives GET the object, or a range of it, with this Content-Type. */
+  downloadUrl(key: ObjectKey, terms: Terms): string
+  stop(): Promise<void>
+}
+
+interface StoreOptions {
+  /** Where the objects are kept. */
+  provider: StorageProvider
+  /** The time in milliseconds since 1970. */
+  now?: () => number
+}
+
+/** All that the signature of an address covers. */
+interface Permission {
+  method: 'GET' | 'PUT'
+  key: ObjectKey
+  contentType: string
+  /** Unix seconds: the first that is too late. */
+  expires: number
+}
+
+export async function startRedirectingStore({ provider, now = Date.now }: StoreOptions): Promise<RedirectingStore> {
+  const secret = randomBytes(32)
+  // Clients end connections, so that none asks just when its connection is closed.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
+    const permission = readPermission(secret, request)
+    if (!permission || now() >= permission.expires * 1000) return refuse(response, 403)
+    const answer = permission.method === 'PUT' ? takeBytes : giveBytes
+    answer(provider, permission, request, response).catch((error) => fail(request, response, error))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a listening TCP server has one
+
+  function address(method: Permission['method'], key: ObjectKey, { contentType, expiresInSeconds }: Terms): string {
+    const expires = Math.floor(now() / 1000) + expiresInSeconds
+    const signature = sign(secret, { method, key, contentType, expires })
+    const query = { expires: `${expires}`, type: contentType, ...(key.ref !== null && { ref: key.ref }), signature }
+    return `${url}/${key.id}?${new URLSearchParams(query)}`
+  }
+
+  return {
+    url,
+    uploadUrl: (id, terms) => address('PUT', { id, ref: null }, terms),
+    downloadUrl: (key, terms) => address('GET', key, terms),
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** The provider, with its clients sent to the store. The store keeps its objects in the same provider. */
+export function redirecting(provider: StorageProvider, store: RedirectingStore): StorageProvider {
+  return {
+    ...provider,
+    async uploadTarget(id, upload) {
+      return { url: store.uploadUrl(id, upload), headers: { 'content-type': upload.contentType } }
+    },
+    async downloadTarget(key, download) {
+      return { url: store.downloadUrl(key, download), headers: {} }
+    },
+  }
+}
+
+function sign(secret: Buffer, { method, key, contentType, expires }: Permission): string {
+  const text = JSON.stringify([method, key.id, key.ref, contentType, expires])
+  return createHmac('sha256', secret).update(text).digest('hex')
+}
+
+function readPermission(secret: Buffer, request: IncomingMessage): Permission | null {
+  const url = URL.parse(request.url ?? '', 'http://store')
+  if (!url) return null
+  const { pathname, searchParams } = url
+  const permission: Permission = {
+    method: request.method as Permission['method'], // others are not signed for
+    key: { id: pathname.slice(1), ref: searchParams.get('ref') },
+    contentType: searchParams.get('type') ?? '',
+    expires: Number(searchParams.get('expires')),
+  }
+  const signature = Buffer.from(searchParams.get('signature') ?? '')
+  const expected = Buffer.from(sign(secret, permission))
+  return signature.length === expected.length && timingSafeEqual(signature, expected) ? permission : null
+}
+
+async function takeBytes(
+  provider: StorageProvider,
+  { key, contentType }: Permission,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.headers['content-type'] !== contentType) return refuse(response, 403)
+  // Who still has the address must not change what others have seen.
+  if (await provider.stat(key)) return refuse(response, 412)
+  const length = request.headers['content-length']
+  await provider.write(key.id, request, { contentType, size: length === undefined ? null : Number(length) })
+  response.end()
+}
+
+async function giveBytes(
+  provider: StorageProvider,
+  { key, contentType }: Permission,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const found = await provider.stat(key)
+  if (!found) return refuse(response, 404)
+  const range = readRange(request.headers.range, found.size)
+  if (range === 'unsatisfiable') return refuse(response, 416, { 'content-range': `bytes */${found.size}` })
+  const bytes = await provider.read(key, range)
+  if (!bytes) return refuse(response, 404)
+  const { start, end } = range ?? { start: 0, end: found.size - 1 }
+  response.writeHead(range ? 206 : 200, {
+    'content-type': contentType,
+    'content-length': end - start + 1,
+    'accept-ranges': 'bytes',
+    ...(range && { 'content-range': `bytes ${start}-${end}/${found.size}` }),
+  })
+  await pipeline(bytes, response)
+}
+
+/** Undefined: all of it, as for every header but that of one range. */
+function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  if (!first && !last) return undefined
+  if (!first)
+    return Number(last) > 0 && size > 0 ? { start: Math.max(0, size - Number(last)), end: size - 1 } : 'unsatisfiable'
+  const [start, end] = [Number(first), last ? Math.min(Number(last), size - 1) : size - 1]
+  if (last && Number(last) < start) return undefined
+  return start < size ? { start, end } : 'unsatisfiable'
+}
+
+function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, headers).end()
+}
+
+/** A client that went away is told nothing; an answer that has begun is cut off. */
+function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy()
+  request.resume() // a client that still sends would not hear the answer
+  refuse(response, error instanceof ProviderError ? (error.reason === 'full' ? 507 : 503) : 500)
+}

@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ObjectKey } from '../../src/provider.ts'
+import { keep, newId } from '../objects.ts'
+import { openTestStorj, type TestStorj } from './storj.ts'
+
+/** Ids of one folder of the store. */
+const neighbours = (count: number) => Array.from({ length: count }, () => `ab${newId().slice(2)}`)
+const keysOf = (ids: readonly string[]): ObjectKey[] => ids.map((id) => ({ id, ref: null }))
+
+describe('absent objects of Storj', () => {
+  let storj: TestStorj
+  beforeEach(async () => {
+    storj = await openTestStorj({ pageSize: 10 })
+  })
+
+  async function store(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map((id) => keep(storj.provider, Buffer.from('x'), id)))
+  }
+
+  /** Asks, and says how often the store was asked for what. */
+  async function ask(ids: readonly string[]): Promise<{ absent: Set<string>; heads: number; lists: number }> {
+    const before = storj.server.requests.length
+    const absent = await storj.provider.absent(keysOf(ids))
+    const lines = storj.server.requests.slice(before)
+    const count = (start: string) => lines.filter((line) => line.startsWith(start)).length
+    return { absent, heads: count('HEAD /svc-demo-files/'), lists: count('GET ') }
+  }
+
+  it('are asked for one by one where they are few', async () => {
+    const [there, ...missing] = neighbours(3)
+    await store([there!])
+    expect(await ask([there!, ...missing])).toEqual({ absent: new Set(missing), heads: 3, lists: 0 })
+  })
+
+  it('are found by listings where they are many, and asked for before they are believed to be absent', async () => {
+    const there = neighbours(40)
+    const missing = neighbours(2)
+    await store(there)
+    expect(await ask(there)).toEqual({ absent: new Set(), heads: 0, lists: 4 })
+    expect(await ask([...there, ...missing])).toEqual({ absent: new Set(missing), heads: 2, lists: 4 })
+  })
+
+  it('are not looked for in listings that take longer than asking for each', async () => {
+    const all = neighbours(200)
+    await store(all)
+    const { absent, heads, lists } = await ask(all.slice(100, 108))
+    expect([absent.size, lists]).toEqual([0, 2])
+    expect(heads).toBeLessThanOrEqual(8)
+  })
+
+  it('are asked for where the store does not list for us', async () => {
+    const all = neighbours(8)
+    await store(all.slice(1))
+    for (const mishap of [
+      { status: 403, code: 'AccessDenied' },
+      { status: 501, code: 'NotImplemented' },
+    ]) {
+      storj.server.fail({ at: /^GET .*list-type/, mishap, times: 1 })
+      expect(await ask(all)).toEqual({ absent: new Set([all[0]]), heads: 8, lists: 1 })
+    }
+  })
+
+  it('are not known where the store fails, and no more is asked then', async () => {
+    const all = Array.from({ length: 2000 }, newId)
+    storj.server.fail({ at: /^HEAD/, mishap: { status: 403, code: 'AccessDenied' } })
+    await expect(storj.provider.absent(keysOf(all))).rejects.toMatchObject({ reason: 'closed' })
+    const asked = storj.server.requests.length
+    storj.server.recover()
+    await expect(storj.provider.absent(keysOf(all.slice(0, 1)))).resolves.toEqual(new Set(all.slice(0, 1)))
+    expect(storj.server.requests.length - asked).toBeLessThan(40)
+    storj.server.fail({ at: /./, mishap: { status: 500, code: 'InternalError' } })
+    await expect(storj.provider.absent(keysOf(neighbours(8)))).rejects.toMatchObject({ reason: 'unavailable' })
+  })
+})

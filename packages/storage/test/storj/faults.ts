@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import type { Fault } from '@svc/devnet/providers/http/faults'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { fetchBytes, newId, streamOf } from '../objects.ts'
+import { openTestStorj, type TestStorj } from './storj.ts'
+
+const MIB = 1024 * 1024
+const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
+
+/** What comes of a write when things go wrong, for each of the ways in which the driver goes about it. */
+export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', size: number, isDeclared: boolean): void {
+  describe(`a write to Storj that is ${way}`, () => {
+    let storj: TestStorj
+    let id: string
+    beforeEach(async () => {
+      storj = await openTestStorj()
+      id = newId()
+    })
+
+    const bytes = Buffer.alloc(size, 7)
+    const source = () => streamOf(bytes, MIB)
+    const write = (from = source(), provider = storj.provider) =>
+      provider.write(id, from, { contentType: 'text/plain', size: isDeclared ? size : null })
+    const puts = () => storj.server.requests.filter((line) => line.startsWith('PUT'))
+
+    /** Of the object, of its parts, and of bytes on their way; as soon as the store has noticed that no more come. */
+    async function expectNothingLeft(): Promise<void> {
+      expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
+      await expect.poll(storj.incoming, { timeout: 10_000 }).toEqual([])
+    }
+
+    async function expectTrouble(fault: Fault, trouble: object, provider = storj.provider): Promise<void> {
+      storj.server.fail(fault)
+      const from = source()
+      await expect(write(from, provider)).rejects.toMatchObject(trouble)
+      expect([from.isPaused(), from.destroyed]).toEqual([true, from.readableEnded])
+      storj.server.recover()
+      await expectNothingLeft()
+    }
+
+    it('is done in spite of trouble that passes', async () => {
+      storj.server.fail({ at: /^HEAD/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
+      storj.server.fail({ at: /^POST/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
+      storj.server.fail({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' }, times: 3 })
+      expect(await write()).toEqual({ size, ref: null })
+      expect(bytes.equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
+      expect(storj.server.uploads()).toEqual([])
+    })
+
+    it('is done once where its answer is lost, and counts', async () => {
+      // Of the request that makes the object what it is.
+      const last = way === 'held' || way === 'parted' ? /^POST .*uploadId/ : /^PUT/
+      storj.server.fail({ at: last, mishap: 'lost answer', times: 1 })
+      expect(await write()).toEqual({ size, ref: null })
+      expect(storj.server.objects()).toHaveLength(1)
+      expect(bytes.equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
+      await expect(write()).rejects.toThrow('there is an object with this id')
+      expect(storj.server.uploads()).toEqual([])
+    })
+
+    it('fails where the store does, again and again', async () => {
+      await expectTrouble({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
+    })
+
+    it('fails where the store does when all has come', async () => {
+      const mishap = { status: 500, code: 'InternalError', afterBody: true } as const
+      await expectTrouble({ at: /^PUT/, mishap }, UNAVAILABLE)
+      // What was sent as it came cannot be sent again.
+      expect(puts()).toHaveLength(way === 'small' || way === 'held' ? 4 : 1)
+    })
+
+    it('fails where the connection breaks in the middle of it', async () => {
+      await expectTrouble({ at: /^PUT/, mishap: { cutBodyAt: Math.min(size, 2 * MIB) / 2 } }, UNAVAILABLE)
+    })
+
+    it('T-31 fails where there is no room, or we are not let in any more', async () => {
+      for (const code of ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded', 'StorageLimitExceeded']) {
+        const full = { reason: 'full', message: 'the storage provider is full' }
+        await expectTrouble({ at: /^PUT/, mishap: { status: 403, code } }, full)
+      }
+      await expectTrouble({ at: /^PUT/, mishap: { status: 403, code: 'AccessDenied' } }, { reason: 'closed' })
+      expect(puts()).toHaveLength(4)
+    })
+
+    it('fails where the store is silent', async () => {
+      const patience = { connectMs: 5000, continueMs: 10, answerMs: 300, idleMs: 300 }
+      await expectTrouble({ at: /^PUT/, mishap: 'silence' }, UNAVAILABLE, await storj.open({}, patience))
+    })
+
+    it('fails where the store is down, and leaves its source so that the owner can answer', async () => {
+      await storj.server.stop()
+      const outcome = Promise.withResolvers<unknown>()
+      const server = createServer(async (incoming, response) => {
+        outcome.resolve(await write(incoming).catch((error) => error))
+        incoming.resume()
+        response.end('still here')
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const { port } = server.address() as AddressInfo // a listening TCP server has one
+      const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'PUT', body: bytes })
+      expect([await outcome.promise, await answer.text()]).toEqual([expect.objectContaining(UNAVAILABLE), 'still here'])
+      await storj.restart()
+    })
+
+    it('leaves nothing where its source breaks off, however much has come', async () => {
+      const complaint = new Error('no more')
+      for (const part of [0, size / 2, size]) {
+        async function* breaking() {
+          for await (const piece of streamOf(bytes.subarray(0, part), MIB)) yield piece
+          throw complaint
+        }
+        await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(complaint)
+        await expectNothingLeft()
+      }
+    })
+
+    it('leaves nothing where its client goes away', async () => {
+      const outcome = Promise.withResolvers<unknown>()
+      const server = createServer((incoming) => void write(incoming).then(outcome.resolve, outcome.resolve))
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const { port } = server.address() as AddressInfo // a listening TCP server has one
+      const client = request({ port, method: 'PUT', headers: { 'content-length': size } }).on('error', () => {})
+      client.write(bytes.subarray(0, size / 2), () => client.destroy())
+      expect(await outcome.promise).toMatchObject({ code: 'ECONNRESET' })
+      await expectNothingLeft()
+    })
+  })
+}

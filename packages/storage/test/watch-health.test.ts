@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openLocalProvider } from '../src/local.ts'
+import { watchHealth } from '../src/watch-health.ts'
+
+it('T-31 a provider that hangs keeps nobody waiting, and is known to be down once it was given up', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-health-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const local = await openLocalProvider({ folder })
+  let now = 0
+  let isHanging = false
+  const release = Promise.withResolvers<boolean>()
+  const moody = { ...local, check: () => (isHanging ? release.promise : local.check()) }
+  const health = watchHealth(
+    new Map([
+      ['gcs', moody],
+      ['mongodb', local],
+    ]),
+    () => now,
+  )
+  const bothUp = { gcs: true, mongodb: true }
+  expect(Object.fromEntries(await health())).toEqual(bothUp)
+  isHanging = true
+  now += 11_000
+  expect(Object.fromEntries(await health())).toEqual(bothUp)
+  await expect.poll(async () => Object.fromEntries(await health())).toEqual({ gcs: false, mongodb: true })
+  release.resolve(true)
+})

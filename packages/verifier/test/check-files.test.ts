@@ -1,0 +1,113 @@
+import { utf8 } from '@svc/protocol/bytes'
+import { hashContent } from '@svc/protocol/content-hash'
+import type { FileEntry } from '@svc/protocol/merkle'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFileCheck, type FileSource } from '../src/check-files.ts'
+
+async function entry(filename: string, text: string): Promise<FileEntry> {
+  const { size_bytes, content_hash } = (await hashContent([utf8(text)], Number.POSITIVE_INFINITY))!
+  return { filename, size_bytes, content_hash }
+}
+
+async function check(files: readonly FileEntry[], source: FileSource) {
+  const checking = await createFileCheck(source)
+  for (const file of files) await checking.check([file])
+  return checking.end()
+}
+
+async function* pieces(...texts: string[]) {
+  for (const text of texts) yield utf8(text)
+}
+
+describe('the files of a folder', () => {
+  it('CLI-02 match when each has its size and its bytes, in whatever pieces they come', async () => {
+    const files = [await entry('a/b.txt', 'hello'), await entry('empty', '')]
+    const open = async (name: string) => (name === 'empty' ? [] : pieces('he', '', 'llo'))
+    expect(await check(files, { open })).toMatchObject({ fact: { value: 'passed' }, report: { matching: 2 } })
+  })
+
+  it('CLI-02 names what is missing, changed, unreadable, and not in the bundle', async () => {
+    const files = await Promise.all(['same', 'gone', 'other', 'broken'].map((name) => entry(name, name)))
+    const { fact, report } = await check(files, {
+      open(name) {
+        if (name === 'gone') return null
+        if (name === 'broken') throw new Error('EACCES')
+        return pieces(name === 'other' ? 'OTHER' : name)
+      },
+      names: () => ['same', 'other', 'broken', 'extra'],
+    })
+    expect(report).toEqual({
+      matching: 1,
+      counts: { missing: 1, changed: 1, unreadable: 1, unsafe: 0, extra: 1 },
+      names: { missing: ['gone'], changed: ['other'], unreadable: ['broken'], unsafe: [], extra: ['extra'] },
+    })
+    expect(fact).toEqual({
+      value: 'failed',
+      why: '"gone" not there; "other" of another size or content; "broken" not readable; "extra" not in the bundle',
+    })
+  })
+
+  it('CLI-02 a stream that breaks is not readable', async () => {
+    async function* broken() {
+      yield utf8('he')
+      throw new Error('EIO')
+    }
+    const { report } = await check([await entry('a', 'hello')], { open: broken })
+    expect(report.counts.unreadable).toBe(1)
+  })
+
+  it('reads no further than a file may go', async () => {
+    let given = 0
+    let isClosed = false
+    async function* endless() {
+      try {
+        for (;;) {
+          given++
+          yield utf8('hello')
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    const { report } = await check([await entry('a', 'hello')], { open: endless })
+    expect([report.counts.changed, given, isClosed]).toEqual([1, 2, true])
+  })
+
+  it('CLI-05 never asks for a name that leaves the folder', async () => {
+    const part = fc.constantFrom('..', '.', '', 'a', 'b..', '...', '\\', 'C', '\0', ' ', '..\\', '/', '//', '~')
+    const names = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/'))
+    await fc.assert(
+      fc.asyncProperty(names, async (filename) => {
+        const asked: string[] = []
+        const open = (name: string) => {
+          asked.push(name)
+          return null
+        }
+        const { fact } = await check([{ filename, size_bytes: 0, content_hash: 'ab'.repeat(32) }], { open })
+        expect(fact.value).toBe('failed')
+        for (const name of asked) {
+          const path = name.split('/').map(encodeURIComponent).join('/')
+          const { pathname, host } = new URL(path, 'http://folder/inside/')
+          expect([host, pathname.startsWith('/inside/')]).toEqual(['folder', true])
+          expect(name).not.toContain('\0')
+          expect(name).not.toContain('\\')
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps a hundred names of each kind, and counts them all', async () => {
+    const open = () => null
+    const files = Array.from({ length: 150 }, (_, i) => ({ filename: `${i}`, size_bytes: 0, content_hash: '' }))
+    const { report, fact } = await check(files, { open })
+    expect([report.counts.missing, report.names.missing.length]).toEqual([150, 100])
+    expect(fact).toMatchObject({ why: '"0" and 149 more not there' })
+  })
+
+  it('shows hostile names as plain text on one line', async () => {
+    const { fact } = await check([await entry('\u001b[2J\u202eexe\n', '')], { open: () => null })
+    expect(fact).toMatchObject({ why: '"\\u{1b}[2J\\u{202e}exe\\u{a}" not there' })
+  })
+})

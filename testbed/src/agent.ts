@@ -1,0 +1,44 @@
+// A real agent service for tests: its own data folder and port, gone afterwards.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Agent, startAgent } from '@svc/agent/agent'
+import { readConfig } from '@svc/agent/config'
+import type { Overrides } from '@svc/agent/context'
+import { freePort } from '@svc/devnet/free-port'
+import type { Variables } from '@svc/http-service/config'
+
+/** Tests ask more often than people do; those about limits set their own. */
+const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
+
+/** Jobs are done when a test has the queue drained, unless it is about how they are done. */
+const NO_WORKERS = { RUN_JOBS: 'false' }
+
+export async function startTestAgent(variables: Variables = {}, overrides?: Overrides): Promise<Agent> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-agent-'))
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  try {
+    const { config, secrets } = readConfig({
+      SVC_MODE: 'development',
+      HOST: '127.0.0.1',
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+      DATA_DIR: folder,
+      ...NO_LIMITS,
+      ...NO_WORKERS,
+      ...variables,
+    })
+    const agent = await startAgent(config, secrets, overrides)
+    return {
+      ...agent,
+      async stop() {
+        await agent.stop()
+        await removeFolder()
+      },
+    }
+  } catch (error) {
+    await removeFolder()
+    throw error
+  }
+}

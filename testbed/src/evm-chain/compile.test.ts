@@ -1,9 +1,0 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
-
-test('compiling the contracts gives the committed bytecode', () => {
-  const script = new URL('./compile.ts', import.meta.url).pathname
-  const printed = execFileSync(process.execPath, [script], { encoding: 'utf8' })
-  expect(printed).toBe(readFileSync(new URL('./contracts/compiled.json', import.meta.url), 'utf8'))
-})
