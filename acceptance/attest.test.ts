@@ -49,7 +49,7 @@ const PUBLISHED = {
 }
 
 describe('attestation', () => {
-  it('GEN-09, ATT-06, ATT-10, ATT-11, ANCH-05, VER-01, VER-12, EVID-11, MERK-17 attest, publish, read, verify, attest again, after a restart', async () => {
+  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 attest, publish, read, verify, attest again, after a restart', async () => {
     const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
     const { send, call, buyLocker, putFile, confirmFile } = visitor(place)
     const ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)

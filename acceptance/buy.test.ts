@@ -51,14 +51,14 @@ describe('buying', () => {
     ['USDC', 'primary-mainnet'],
     ['MON', 'evm-mainnet'],
     ['USDC', 'evm-mainnet'],
-  ])('GEN-09, STATE-02, PAY-51, PAY-53 %s on %s: quote, pay, confirm, read the receipt', async (asset, network) => {
+  ])('GEN-09 STATE-02 PAY-51 PAY-53 %s on %s: quote, pay, confirm, read the receipt', async (asset, network) => {
     const { body } = await buy(asset, network)
     expect(body).toMatchObject({ ok: true, idempotent: true, pay_asset: asset, network })
     const receipt = await (await fetch(`${place.gateway}/v1/receipts/${body.receipt_id}`)).json()
     expect(receipt).toEqual(body.receipt)
   })
 
-  it('PAY-56, PAY-52 a receipt and its payment outlive a restart of everything', async () => {
+  it('PAY-56 PAY-52 a receipt and its payment outlive a restart of everything', async () => {
     const { body } = await buy('USDT', 'primary-mainnet')
     await started.interrupt()
     started = await npmStart(place)

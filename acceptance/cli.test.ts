@@ -88,7 +88,7 @@ async function lamportsOf(address: string): Promise<number> {
 const OFFLINE = ['--require', 'merkle_root_matches,files_match,signature_valid,key_pinned']
 
 describe('svc', () => {
-  it('GEN-09, PAY-51, FILE-01, ATT-06, VER-01, CLI-01..05 from a payment in SOL to evidence that a third party checks', async () => {
+  it('GEN-09 PAY-51 FILE-01 ATT-06 VER-01 CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 from a payment in SOL to evidence that a third party checks', async () => {
     const { run, json } = machine('solana', { SVC_WALLET: await solanaWallet(2) })
     const files = join(folder, 'files')
     await mkdir(join(files, 'sub'), { recursive: true })
@@ -125,7 +125,7 @@ describe('svc', () => {
     expect(tampered).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/✗ files_match +failed: "a\.txt"/) })
   })
 
-  it('GEN-09, PAY-51 pays in MON with a key from the environment, and asks before it does', async () => {
+  it('GEN-09 PAY-51 pays in MON with a key from the environment, and asks before it does', async () => {
     const { run, json } = machine('evm', { SVC_EVM_KEY: DEV_PAYERS[2]!.privateKey })
     const unasked = await run('buy', '--asset', 'MON')
     expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') })
@@ -155,7 +155,7 @@ describe('svc', () => {
     expect([receipt.paid_raw, await lamportsOf(TREASURY.address)]).toEqual([String(paid), before + paid])
   })
 
-  it('PAY-56, VER-01 says what a gateway lies about, and does not take it', async () => {
+  it('PAY-56 VER-01 says what a gateway lies about, and does not take it', async () => {
     const { run } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
     proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })
     const lied = await run('receipt')
@@ -175,7 +175,7 @@ describe('svc', () => {
 })
 
 describe('svc and the agent service', () => {
-  it('AGENT-01..04 thirty days are paid, a locker is handed over and watched, and its log is signed', async () => {
+  it('AGENT-01 AGENT-02 AGENT-03 AGENT-04 thirty days are paid, a locker is handed over and watched, and its log is signed', async () => {
     const variables = { SVC_WALLET: await solanaWallet(1), SVC_AGENT: place.agent }
     const { run, json } = machine('subscriber', variables)
     const files = join(folder, 'watched')

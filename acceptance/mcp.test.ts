@@ -66,7 +66,7 @@ async function call(name: string, input: object = {}): Promise<Record<string, un
   return structuredContent as Record<string, unknown>
 }
 
-it('GEN-09, PAY-51, PAY-52, FILE-01, ATT-06, VER-01 from a price to evidence that is checked, by tools alone', async () => {
+it('GEN-09 PAY-51 PAY-52 FILE-01 ATT-06 VER-01 from a price to evidence that is checked, by tools alone', async () => {
   await writeFile(join(folder, 'project', 'notes.txt'), 'what an agent keeps')
   const price = await call('quote', { units: 1 })
   expect(price.prices).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '0.25' }))
@@ -93,7 +93,7 @@ it('GEN-09, PAY-51, PAY-52, FILE-01, ATT-06, VER-01 from a price to evidence tha
   expect(await call('explain', { about: 'key_pinned' })).toMatchObject({ kind: 'fact' })
 })
 
-it('AGENT-01, AGENT-04 buys thirty days of the agent service within the limit of the day, and delegates', async () => {
+it('AGENT-01 AGENT-04 buys thirty days of the agent service within the limit of the day, and delegates', async () => {
   const { purchases } = await call('purchase_status')
   const [{ intent }] = purchases as [{ intent: string }]
   const { receipt_id } = await call('purchase_status', { intent })

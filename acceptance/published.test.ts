@@ -72,7 +72,7 @@ describe('what is packed', () => {
 })
 
 describe('@svc/verifier, @svc/protocol and @svc/api', () => {
-  it('CLI-02, CLI-04 the program of the README finds the good bundle good, and the tampered one not', async () => {
+  it('CLI-02 CLI-04 the program of the README finds the good bundle good, and the tampered one not', async () => {
     const program = await readmeProgram(stranger, '@svc/verifier')
     const good = await runProgram(stranger, 'good.js', program.replace('bundle.json', 'good.json'))
     expect(good).toMatch(/^signature_valid passed/m)
@@ -120,7 +120,7 @@ describe('@svc/verifier, @svc/protocol and @svc/api', () => {
 })
 
 describe('@svc/sdk and @svc/cli', () => {
-  it('GEN-09, PAY-51, ATT-06, VER-01 the README buys, puts and attests; svc checks what came of it', async () => {
+  it('GEN-09 PAY-51 ATT-06 VER-01 the README buys, puts and attests; svc checks what came of it', async () => {
     const market = await openMarket()
     onTestFinished(() => market.close())
     await stranger.write('README.md', 'to be kept')
@@ -138,7 +138,7 @@ describe('@svc/sdk and @svc/cli', () => {
     expect(await svc('verify', 'bought.json', '--keys', market.key)).toContain('✓ key_pinned')
   })
 
-  it('CLI-01, CLI-04 svc verifies by itself, and its exit code tells', async () => {
+  it('CLI-01 CLI-04 svc verifies by itself, and its exit code tells', async () => {
     const { version } = await manifestOf('@svc/cli')
     expect(await stranger.run('npx', 'svc', '--version')).toBe(`${version}\n`)
     expect(await svc('verify', 'good.json', '--keys', KEY)).toContain('✓ key_pinned')

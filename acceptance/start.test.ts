@@ -22,7 +22,7 @@ const getJson = async (url: string) => (await fetch(url)).json()
 const PATIENTLY = { timeout: 60_000, interval: 500 }
 
 describe('npm start', () => {
-  it('VER-20, GEN-06, AGENT-01 brings everything up, and says where it is', async () => {
+  it('VER-20 GEN-06 AGENT-01 brings everything up, and says where it is', async () => {
     const { gateway, agent, primaryChain, evmChain } = place
     for (const address of [gateway, agent, primaryChain, evmChain]) expect(started.output).toContain(address)
     await expect

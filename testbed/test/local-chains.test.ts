@@ -16,7 +16,7 @@ describe('the treasuries of a development agent service', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('AGENT-01, T-01 are others than those of the gateway', async () => {
+  it('AGENT-01 T-01 are others than those of the gateway', async () => {
     const { variables, agentVariables, stop } = await startLocalChains()
     await stop()
     for (const treasury of ['PRIMARY_TREASURY', 'EVM_TREASURY']) {

@@ -26,7 +26,7 @@ const production = () => ({
 })
 
 describe('an agent service in production', () => {
-  it('CFG-01, AGENT-01 is the default, and starts when it has all it needs', () => {
+  it('CFG-01 AGENT-01 is the default, and starts when it has all it needs', () => {
     const { config, secrets } = readConfig(production())
     expect(config).toMatchObject({
       mode: 'production',

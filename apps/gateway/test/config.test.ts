@@ -34,12 +34,12 @@ describe('production', () => {
     expect(secrets.databaseUrl).toBe(`sqlite:${folder}/gateway.db`)
   })
 
-  it('T-13, EVID-18 refuses to start half-configured and names everything that is missing', () => {
+  it('T-13 EVID-18 refuses to start half-configured and names everything that is missing', () => {
     const missing = ['BASE_URL', 'STATEMENT_KEY', 'PUBLICATION_KEY', 'SHORT_URL_KEY']
     expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
   })
 
-  it('T-13, ANCH-03 refuses one key for two purposes', () => {
+  it('T-13 ANCH-03 refuses one key for two purposes', () => {
     expect(() => readConfig({ ...production(), PUBLICATION_KEY: key(1) })).toThrow(
       'STATEMENT_KEY and PUBLICATION_KEY must be different',
     )

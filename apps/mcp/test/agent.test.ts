@@ -38,7 +38,7 @@ async function newLocker(): Promise<string> {
 }
 
 describe('subscribe', () => {
-  it('AGENT-01, AGENT-02 tells the price for nothing, pays once, and is the same when asked again', async () => {
+  it('AGENT-01 AGENT-02 tells the price for nothing, pays once, and is the same when asked again', async () => {
     const receipt_id = await newLocker()
     const status = await server.call('agent_status')
     expect(status).toMatchObject({ subscription: null, delegations: [] })

@@ -21,7 +21,7 @@ describe.each([
   ['the gateway', gatewayEndpoints],
   ['the agent service', agentEndpoints],
 ])('the interface description of %s', (_, endpoints) => {
-  it('VER-22, VERS-01 is OpenAPI 3.1, valid by an independent validator', async () => {
+  it('VER-22 VERS-01 is OpenAPI 3.1, valid by an independent validator', async () => {
     const document = documentOf(endpoints)
     const validator = new Validator()
     const result = await validator.validate(structuredClone(document))
@@ -95,7 +95,7 @@ describe('an operation', () => {
 describe('the agent service', () => {
   const { paths } = documentOf(agentEndpoints)
 
-  it('AGENT-02, AGENT-03, AGENT-04 offers subscriptions and delegations', () => {
+  it('AGENT-02 AGENT-03 AGENT-04 offers subscriptions and delegations', () => {
     expect(Object.entries(paths).map(([path, methods]) => [path, ...Object.keys(methods)])).toEqual([
       ['/health', 'get'],
       ['/.well-known/svc-agent.json', 'get'],

@@ -109,7 +109,7 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
 }
 
 describe('a request that fits', () => {
-  it('GEN-02, GEN-07 reaches the operation and answers 200 JSON', async () => {
+  it('GEN-02 GEN-07 reaches the operation and answers 200 JSON', async () => {
     const response = await post('{"units":3,"unknown":true}\n')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
@@ -253,7 +253,7 @@ describe('input that does not fit', () => {
 })
 
 describe('what is not there', () => {
-  it('ENV-20, VERS-04 an unknown path is 404', async () => {
+  it('ENV-20 VERS-04 an unknown path is 404', async () => {
     for (const path of [
       '/',
       '/v1/challenge',

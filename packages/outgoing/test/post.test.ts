@@ -49,7 +49,7 @@ describe('a message that is posted', () => {
   })
 
   it.each([200, 204, 302, 307, 404, 410, 500])(
-    'AGENT-04, T-08 is answered with %i, and goes nowhere else',
+    'AGENT-04 T-08 is answered with %i, and goes nowhere else',
     async (status) => {
       await withServer(
         (_request, response) => response.writeHead(status, { location: 'https://other.example.test/' }).end(),

@@ -18,7 +18,7 @@ describe('the amounts of a leg', () => {
     expect(multiplyUsd('0', 7)).toBe('0')
   })
 
-  it.each(quote.legs)('PAY-21, PAY-26, PAY-27 $asset on $network: $amount', (leg) => {
+  it.each(quote.legs)('PAY-21 PAY-26 PAY-27 $asset on $network: $amount', (leg) => {
     const network = leg.network === 'primary' ? PRIMARY : networkNamed(leg.network)!
     const asset = findAsset(network, leg.asset)!
     const amount = legAmount({ totalUsd: quote.total_usd, units: quote.units, asset, usdRate: leg.rate_usd })
@@ -48,7 +48,7 @@ describe('the amounts of a leg', () => {
     )
   })
 
-  it('PAY-17, T-22 is never 0, however little is owed', () => {
+  it('PAY-17 T-22 is never 0, however little is owed', () => {
     for (const totalUsd of ['0', '0.00', '0.0000000000000000000000001']) {
       for (const asset of ASSETS) {
         const amount = legAmount({ totalUsd, units: 1, asset, usdRate: '100000' })

@@ -5,7 +5,7 @@ import { ASSETS, findAsset } from '../src/assets.ts'
 import { EVM, NETWORKS, PRIMARY } from '../src/networks.ts'
 
 describe('assets', () => {
-  it('PAY-25, AMB-08 each network has exactly its assets, in the order of the table', () => {
+  it('PAY-25 AMB-08 each network has exactly its assets, in the order of the table', () => {
     const tickers = NETWORKS.map((network) =>
       ASSETS.filter((asset) => asset.network === network).map(({ ticker }) => ticker),
     )

@@ -27,7 +27,7 @@ describe('configured legs', () => {
     expect(tickers(legs)).toEqual(['MON', 'USDC'])
   })
 
-  it('PAY-18, PAY-19 tokens of the primary chain are paid to a token account, everything else to the treasury', async () => {
+  it('PAY-18 PAY-19 tokens of the primary chain are paid to a token account, everything else to the treasury', async () => {
     const [sol, usdc, , , mon] = await configuredLegs(defaults)
     expect(sol).toMatchObject({ asset: PRIMARY.nativeAsset, payTo: WALLET })
     expect(usdc?.payTo).not.toBe(WALLET)
@@ -43,7 +43,7 @@ describe('choosing legs', () => {
       : result.outcome
   }
 
-  it('PAY-04, PAY-05 by network, asset, both or neither, in any case and by older names', async () => {
+  it('PAY-04 PAY-05 by network, asset, both or neither, in any case and by older names', async () => {
     expect(await chosen({})).toHaveLength(6)
     expect(await chosen({ pay_network: 'eip155:143' })).toEqual(['MON evm', 'USDC evm'])
     expect(await chosen({ pay_asset: 'usdc' })).toEqual(['USDC solana', 'USDC evm'])

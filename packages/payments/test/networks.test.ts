@@ -7,7 +7,7 @@ describe('networks', () => {
     expect(EVM.caip2).toBe(`eip155:${EVM.chainId}`)
   })
 
-  it('PAY-05, PAY-32 a friendly name, a CAIP-2 id or an old test name gives a mainnet', () => {
+  it('PAY-05 PAY-32 a friendly name, a CAIP-2 id or an old test name gives a mainnet', () => {
     for (const text of ['primary-mainnet', PRIMARY.caip2, 'primary-devnet', 'primary-testnet']) {
       expect(networkNamed(text)).toBe(PRIMARY)
     }

@@ -56,7 +56,7 @@ describe('asking', () => {
     expect(problems).toEqual([])
   })
 
-  it('PAY-28, LIM-10 two quotes within 60 s have equal rates and cost one request', async () => {
+  it('PAY-28 LIM-10 two quotes within 60 s have equal rates and cost one request', async () => {
     const oracle = startOracle()
     const first = await oracle.rates()
     server.setPrice('SOL', '151')

@@ -46,7 +46,7 @@ function digestsOf(lockerId: string, files: readonly FileEntry[], stretch: numbe
 }
 
 describe('the digests of a long file list', () => {
-  it('EVID-02, MERK-13 are those of a list that is held, whatever its files and its stretches', () => {
+  it('EVID-02 MERK-13 are those of a list that is held, whatever its files and its stretches', () => {
     fc.assert(
       fc.property(fc.array(anyFile, { maxLength: 30 }), fc.nat({ max: 9 }), trickyName, (files, stretch, lockerId) => {
         const expected = { manifestDigest: manifestDigest(files), resultHash: resultHash(lockerId, files) }
@@ -65,7 +65,7 @@ describe('the digests of a long file list', () => {
     )
   })
 
-  it.each(vectors.merkle.sets)('EVID-02, MERK-13 $file_count files as another implementation has them', (set) => {
+  it.each(vectors.merkle.sets)('EVID-02 MERK-13 $file_count files as another implementation has them', (set) => {
     const files = sortedByFilename(
       set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
     )
@@ -75,7 +75,7 @@ describe('the digests of a long file list', () => {
     })
   })
 
-  it('EVID-06, EVID-07 refuses what has no canonical text', () => {
+  it('EVID-06 EVID-07 refuses what has no canonical text', () => {
     const file = { filename: 'a', size_bytes: 1, content_hash: 'ab'.repeat(32) }
     for (const wrong of [
       { filename: 'a\ud800' },

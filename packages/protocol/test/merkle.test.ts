@@ -23,7 +23,7 @@ const anyFile = fc.record({
 const anyFiles = fc.uniqueArray(anyFile, { minLength: 1, maxLength: 200, selector: (file) => file.filename })
 
 describe('Merkle properties', () => {
-  it('MERK-19, MERK-20 every proof of every tree of 1 to 200 files leads to the root', () => {
+  it('MERK-19 MERK-20 every proof of every tree of 1 to 200 files leads to the root', () => {
     fc.assert(
       fc.property(anyFiles, (files) => {
         const leaves = sortedByFilename(files).map(leafHash)

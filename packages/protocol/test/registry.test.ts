@@ -37,7 +37,7 @@ describe('registry record', () => {
     expect(decodeRecord(Uint8Array.of(...data, 0))).toBeNull()
   })
 
-  it('ANCH-12, SAS-03 counts beyond u32 and ids of another length are refused', () => {
+  it('ANCH-12 SAS-03 counts beyond u32 and ids of another length are refused', () => {
     const record = decodeRecord(fromHex(vectors.sas.data.hex)!)!
     for (const change of [
       { file_count: 2 ** 32 },
@@ -50,7 +50,7 @@ describe('registry record', () => {
     }
   })
 
-  it('SAS-08, SAS-09 an account cut anywhere inside its specified fields, or of another kind, is refused', () => {
+  it('SAS-08 SAS-09 an account cut anywhere inside its specified fields, or of another kind, is refused', () => {
     for (let length = 0; length < SPECIFIED_BYTES; length++) {
       expect(readRegistryAccount(account.subarray(0, length))).toBeNull()
     }

@@ -31,7 +31,7 @@ function quoteOf(offer: { isDevelopment: boolean; legs: [PricedLeg, ...PricedLeg
   return quoteBody({ ...offer, ...own, ...words, terms: {}, priceSummary: {} })
 }
 
-it('PAY-06, PAY-13, PAY-22 a form that is filled in is the quote, body and header', () => {
+it('PAY-06 PAY-13 PAY-22 a form that is filled in is the quote, body and header', () => {
   fc.assert(
     fc.property(order, id, (offer, own) => {
       const form = quoteForm(quoteOf(offer, BLANK))

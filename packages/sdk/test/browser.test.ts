@@ -45,7 +45,7 @@ describe('bundled for a browser', () => {
     expect(nodeModules(await bundled(entry))).not.toEqual([])
   })
 
-  it('ADD-09, AMB-62 works in a page of another origin: uploads, reads, attests, learns the time', async () => {
+  it('ADD-09 AMB-62 works in a page of another origin: uploads, reads, attests, learns the time', async () => {
     const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
     const page = await openPage()
     onTestFinished(() => house.close())

@@ -61,7 +61,7 @@ const signers: [string, () => Signer][] = [
 ]
 
 describe.each(signers)('a signer from %s', (_, make) => {
-  it('ENV-02, ENV-03, ENV-11 signs what the gateway takes', async () => {
+  it('ENV-02 ENV-03 ENV-11 signs what the gateway takes', async () => {
     const signer = make()
     const { locker_id } = await house.locker(signer)
     const { body } = await house.client({ signer }).call(lockerRecord, { params: { locker_id } })

@@ -8,7 +8,7 @@ const KEY = toBase58(ed25519Signer(new Uint8Array(32).fill(7)).publicKey)
 const ADDRESS = `0x${'aB'.repeat(20)}`
 const saying = (identity: string | undefined) => ({ headers: { 'x-svc-identity': identity } }) as unknown as WireRequest
 
-it('AGENT-03, SHAPE-43 an identity is a key in base58 or an EVM address in any case', () => {
+it('AGENT-03 SHAPE-43 an identity is a key in base58 or an EVM address in any case', () => {
   expect(identityOf(saying(KEY))).toBe(KEY)
   expect(identityOf(saying(` ${KEY}\t`))).toBe(KEY)
   expect(identityOf(saying(ADDRESS))).toBe(ADDRESS.toLowerCase())

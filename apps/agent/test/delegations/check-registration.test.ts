@@ -109,7 +109,7 @@ describe('the key of a delegation', () => {
     expect((await row(id)).state).toBe('active')
   })
 
-  it('AGENT-04, T-10 of a locker that is delegated anew again and again brings no work sooner than in an hour', async () => {
+  it('AGENT-04 T-10 of a locker that is delegated anew again and again brings no work sooner than in an hour', async () => {
     const locker = await agency.locker(owner)
     const first = await agency.delegateActively(owner, locker)
     await agency.drain()
@@ -213,7 +213,7 @@ describe('the key of a delegation', () => {
     expect([looks() - before, (await row(id)).state]).toEqual([0, 'ended'])
   })
 
-  it('AGENT-04, T-10 of one owner are looked for ten times a minute, and of others as before', async () => {
+  it('AGENT-04 T-10 of one owner are looked for ten times a minute, and of others as before', async () => {
     const other = await agency.grant(ed25519Person())
     const ids: string[] = []
     for (let i = 0; i < 12; i++) ids.push((await agency.delegate(owner, await agency.locker(owner))).delegation_id)

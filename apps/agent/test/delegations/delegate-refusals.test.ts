@@ -58,7 +58,7 @@ describe('what is not delegated', () => {
     expect([status, await kept(stranger)]).toEqual([200, 1])
   })
 
-  it('AGENT-04, T-04 an envelope that was used before', async () => {
+  it('AGENT-04 T-04 an envelope that was used before', async () => {
     const { headers, body } = agency.sign(owner, delegateCall(locker))
     const send = () => agency.send('POST', '/v1/delegate', body, headers)
     const answers = await Promise.all([send(), send(), send()])
@@ -74,12 +74,12 @@ describe('what is not delegated', () => {
     ['BODY_HASH_MISMATCH', 403, { envelope: { body_sha256: '00'.repeat(32) } }],
     ['RECEIPT_ID_MISMATCH', 401, { receiptId: 'rcpt_test_0001' }],
     ['LOCKER_ID_MISMATCH', 401, { lockerId: 'locker_14fa9d190572' }],
-  ])('AGENT-04, T-04 an envelope for something else: %s', async (code, status, change) => {
+  ])('AGENT-04 T-04 an envelope for something else: %s', async (code, status, change) => {
     expectRefusal(await ask(change), status, code)
     expect(await kept()).toBe(0)
   })
 
-  it('AGENT-04, T-04 an envelope of yesterday, of tomorrow, and none', async () => {
+  it('AGENT-04 T-04 an envelope of yesterday, of tomorrow, and none', async () => {
     const now = Math.floor(agency.clock.now() / 1000)
     const at = (iat: number) => ({ envelope: { iat, exp: iat + 60 } })
     expectRefusal(await ask(at(now - 61)), 403, 'EXPIRED_ENVELOPE')
@@ -112,7 +112,7 @@ describe('what is not delegated', () => {
     expectRefusal(await agency.call(owner, unknown), 422, 'validation_error')
   })
 
-  it('AGENT-04, SHAPE-43 without a subscription the answer is a fresh quote', async () => {
+  it('AGENT-04 SHAPE-43 without a subscription the answer is a fresh quote', async () => {
     const newcomer = ed25519Person()
     const mine = await agency.locker(newcomer)
     const quotes = [
@@ -129,7 +129,7 @@ describe('what is not delegated', () => {
     expect(await kept(newcomer)).toBe(0)
   })
 
-  it('AGENT-04, SHAPE-43 nor with one that is over, to the second', async () => {
+  it('AGENT-04 SHAPE-43 nor with one that is over, to the second', async () => {
     agency.clock.advance(30 * 86_400 - 1)
     expect((await ask()).status).toBe(200)
     agency.clock.advance(1)
@@ -155,14 +155,14 @@ describe('what is not delegated', () => {
     ['a pause too short', { watch: { every_hours: 0 } }, ['body', 'tasks', 'watch', 'every_hours']],
     ['a webhook without TLS', { tell: { url: 'http://hooks.example/' } }, ['body', 'tasks', 'tell', 'url']],
     ['a private webhook', { tell: { url: 'https://metadata.google.internal/' } }, ['body', 'tasks', 'tell', 'url']],
-  ])('AGENT-04, T-08 with %s', async (_, tasks, loc) => {
+  ])('AGENT-04 T-08 with %s', async (_, tasks, loc) => {
     const reply = await ask({ body: { ...locker, tasks } })
     expectRefusal(reply, 422, 'validation_error')
     expect((reply.body as { detail: unknown[] }).detail).toContainEqual(expect.objectContaining({ loc }))
     expect(await kept()).toBe(0)
   })
 
-  it('AGENT-04, T-10 strangers are limited before the gateway is asked for them', async () => {
+  it('AGENT-04 T-10 strangers are limited before the gateway is asked for them', async () => {
     const busy = await openAgency({ RATE_LIMIT_ADDRESS: '2' })
     try {
       const call = { ...delegateCall(locker), identity: null }

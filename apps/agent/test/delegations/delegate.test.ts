@@ -15,7 +15,7 @@ describe('to delegate a locker', () => {
   it.each([
     ['the primary chain', primaryPayer(0)],
     ['the EVM chain', evmPayer(0)],
-  ])('AGENT-04, SHAPE-43 a subscriber of %s hands over a locker, and the agent is let in', async (_, owner) => {
+  ])('AGENT-04 SHAPE-43 a subscriber of %s hands over a locker, and the agent is let in', async (_, owner) => {
     const { subscription } = await agency.subscribe(owner)
     const locker = await agency.locker(owner)
     const { status, headers, body } = await agency.call<DelegateAnswer>(owner, delegateCall(locker))

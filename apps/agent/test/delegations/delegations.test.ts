@@ -165,7 +165,7 @@ describe('delegations', () => {
   })
 
   it.each(['', `/dlg_${'0'.repeat(32)}`])(
-    'AGENT-04, T-04 /v1/delegations%s is for whom the header names and who signed',
+    'AGENT-04 T-04 /v1/delegations%s is for whom the header names and who signed',
     async (rest) => {
       const path = `/v1/delegations${rest}`
       const call = { path, ops: ['locker:read'] }

@@ -28,7 +28,7 @@ describe('when tasks are due', () => {
     expect(dueOf(both, { mirror: mirror('a') })).toEqual({ mirror_at: NOW + 1000, watch_at: null })
   })
 
-  it('AGENT-04, T-10 is never sooner than an hour after the last run began, however often tasks are changed', () => {
+  it('AGENT-04 T-10 is never sooner than an hour after the last run began, however often tasks are changed', () => {
     const runs: LastRun[] = [
       { task: 'mirror', started_at: NOW - 60 },
       { task: 'watch', started_at: NOW - 10 },
@@ -40,7 +40,7 @@ describe('when tasks are due', () => {
     expect(dueOf({ watch: WATCH }, changed, runs.slice(2))).toEqual({ mirror_at: null, watch_at: NOW })
   })
 
-  it('AGENT-04, T-10 is no sooner either for a locker that is delegated anew', () => {
+  it('AGENT-04 T-10 is no sooner either for a locker that is delegated anew', () => {
     const runs: LastRun[] = [{ task: 'watch', started_at: NOW - 10 }]
     const both = { mirror: mirror('a'), watch: WATCH }
     expect(dueAtOnce(both, runs, NOW)).toEqual({ mirror_at: NOW, watch_at: NOW - 10 + HOUR })

@@ -51,7 +51,7 @@ forEachDatabase('agent services with one book', (database) => {
 
   const drainAll = () => Promise.all([...new Set([agency.agent, second])].map(({ context }) => context.queue.drain()))
 
-  it('AGENT-04, T-16 make one delegation of a locker that is delegated twenty times at once', async () => {
+  it('AGENT-04 T-16 make one delegation of a locker that is delegated twenty times at once', async () => {
     const locker = await agency.locker(owner)
     const answers = await twenty((turn) => delegate(turn, locker))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -59,7 +59,7 @@ forEachDatabase('agent services with one book', (database) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  it('AGENT-04, T-20 make as many as one may have, however many are asked for at once', async () => {
+  it('AGENT-04 T-20 make as many as one may have, however many are asked for at once', async () => {
     const lockers = await twenty(() => agency.locker(owner))
     const answers = await twenty((turn) => delegate(turn, lockers[turn]!))
     const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
@@ -94,7 +94,7 @@ forEachDatabase('agent services with one book', (database) => {
     expect({ state, mirror_at, watch_at }).toEqual({ state: 'active', mirror_at: seconds(), watch_at: null })
   })
 
-  it('AGENT-04, T-10 do not run a task again within the hour because it was changed', async () => {
+  it('AGENT-04 T-10 do not run a task again within the hour because it was changed', async () => {
     const locker = await agency.locker(owner)
     const { delegation_id } = await agency.delegateActively(owner, locker)
     const started_at = seconds()
@@ -109,7 +109,7 @@ forEachDatabase('agent services with one book', (database) => {
     expect((await rows())[0]?.watch_at).toBe(seconds())
   })
 
-  it('AGENT-04, T-11 make so many in a day, however many were ended', async () => {
+  it('AGENT-04 T-11 make so many in a day, however many were ended', async () => {
     const locker = await agency.locker(owner)
     const endAndMake = async () => {
       for (const { delegation_id } of await open())

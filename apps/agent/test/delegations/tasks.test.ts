@@ -60,19 +60,19 @@ describe('tasks', () => {
     'https://metadata.google.internal/a',
     'https://files.example\\@localhost/a',
     'https://',
-  ])('AGENT-04, T-08 are refused with the address %s', (url) => {
+  ])('AGENT-04 T-08 are refused with the address %s', (url) => {
     expect(objections(mirror(A, source(url, 'b.txt')))).toEqual(['body.tasks.mirror.sources.1.url'])
     expect(objections({ tell: { url } })).toEqual(['body.tasks.tell.url'])
   })
 
   it.each(['../a', '.hidden', 'a//b', '/a', 'a:b', 'a\\b', 'a\u0007', 'é'.repeat(300)])(
-    'AGENT-04, T-06 are refused with the filename %s',
+    'AGENT-04 T-06 are refused with the filename %s',
     (filename) => {
       expect(objections(mirror(source(A.url, filename)))).toEqual(['body.tasks.mirror.sources.0.filename'])
     },
   )
 
-  it('AGENT-04, T-06 are refused where two sources have one name, not where they look alike', () => {
+  it('AGENT-04 T-06 are refused where two sources have one name, not where they look alike', () => {
     expect(objections(mirror(A, source('https://files.example/b'), source('https://files.example/c')))).toEqual([
       'body.tasks.mirror.sources.1.filename',
       'body.tasks.mirror.sources.2.filename',

@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 forEachDatabase('an agent service that is killed in the middle of its confirmations', (database) => {
-  it('AGENT-03, STATE-01 has every subscription it answered with, takes up the rest, and counts no payment twice', async () => {
+  it('AGENT-03 STATE-01 has every subscription it answered with, takes up the rest, and counts no payment twice', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-agent-crash-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder }

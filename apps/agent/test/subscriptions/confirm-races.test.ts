@@ -15,7 +15,7 @@ forEachDatabase('confirmations at once', (database) => {
   })
   afterAll(() => agency.close())
 
-  it('AGENT-03, T-16 of 20 of one payment, one is the first, and the subscription grows once', async () => {
+  it('AGENT-03 T-16 of 20 of one payment, one is the first, and the subscription grows once', async () => {
     const { identity, ...payer } = primaryPayer(0)
     const quote = await till.quote()
     const tx = await pay(agency, quote.accepts[0]!, { identity, ...payer })

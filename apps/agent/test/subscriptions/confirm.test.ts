@@ -16,7 +16,7 @@ const DAY = 86_400
 const seconds = (time: string) => Date.parse(time) / 1000
 const unixNow = () => agency.clock.now() / 1000
 
-describe('AGENT-01, AGENT-03, SHAPE-43 a payment', () => {
+describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
   it.each([
     ['SOL', 'primary-mainnet', primaryPayer(0)],
     ['USDC', 'primary-mainnet', primaryPayer(1)],
@@ -77,7 +77,7 @@ describe('AGENT-01, AGENT-03, SHAPE-43 a payment', () => {
   })
 })
 
-describe('AGENT-03, T-02 an identity that did not pay', () => {
+describe('AGENT-03 T-02 an identity that did not pay', () => {
   it.each([
     ['of somebody else', () => ed25519Person().identity],
     ['of the other chain', () => evmPayer(0).identity],
@@ -105,7 +105,7 @@ it('T-02 a stranger who shows a payment without a memo for a quote of his own bu
   expectError(own, 402, 'payment_verification_failed', 'transaction_already_used')
 })
 
-describe('AGENT-03, PAY-51 a repeated confirmation', () => {
+describe('AGENT-03 PAY-51 a repeated confirmation', () => {
   it('answers the same, with any transaction, and prolongs nothing', async () => {
     const payer = primaryPayer(1)
     const quote = await till.quote()

@@ -51,7 +51,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     return { receipts: await count('receipts'), subscriptions: await count('subscriptions') }
   }
 
-  it('AGENT-01, SHAPE-43 the first one begins now and ends in thirty days', async () => {
+  it('AGENT-01 SHAPE-43 the first one begins now and ends in thirty days', async () => {
     const { bought, isNew } = await extend(await paid())
     expect(isNew).toBe(true)
     expect(bought).toMatchObject({ identity: 'ann', starts_at: NOON, expires_at: NOON + 30 * DAY })
@@ -82,7 +82,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     })
   })
 
-  it('AGENT-03, PAY-52 of 20 at once for one quote one counts and all get its receipt', async () => {
+  it('AGENT-03 PAY-52 of 20 at once for one quote one counts and all get its receipt', async () => {
     const receipt = await paid()
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => extend(receipt, i)))
     expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
@@ -91,7 +91,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
   })
 
-  it('AGENT-03, T-01 of 20 quotes at once for one transaction, one is paid', async () => {
+  it('AGENT-03 T-01 of 20 quotes at once for one transaction, one is paid', async () => {
     const tx = toBase58(randomBytes(64))
     const receipts = await Promise.all(Array.from({ length: 20 }, () => paid({ tx })))
     const outcomes = await Promise.allSettled(receipts.map((receipt, i) => extend(receipt, i)))
@@ -110,7 +110,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: ends.at(-1) })
   })
 
-  it('AGENT-03, T-01 a quote that two have paid at once is of one of them, and the other has no subscription', async () => {
+  it('AGENT-03 T-01 a quote that two have paid at once is of one of them, and the other has no subscription', async () => {
     const payReqId = await quoted()
     const receipts = await Promise.all(['ann', 'bob'].map((payer) => paid({ payer, payReqId })))
     const outcomes = await Promise.all(receipts.map((receipt, i) => extend(receipt, i)))

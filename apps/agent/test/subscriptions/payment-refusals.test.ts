@@ -29,7 +29,7 @@ describe.each([
   ['USDC', 'primary-mainnet', primaryPayer(1)],
   ['MON', 'evm-mainnet', evmPayer(0)],
   ['USDC', 'evm-mainnet', evmPayer(1)],
-] as const)('PAY-50, AGENT-03 %s on %s is not paid by', (ticker, network, payer: Payer) => {
+] as const)('PAY-50 AGENT-03 %s on %s is not paid by', (ticker, network, payer: Payer) => {
   const leg = () => legOf(quote, ticker, network)
   const isEvm = network === 'evm-mainnet'
 
@@ -55,7 +55,7 @@ describe.each([
     await expectRefused(await pay(agency, { ...leg(), payTo: stranger }, payer), 'nothing_received')
   })
 
-  it('ADD-03, T-02 a transaction that names another quote', async () => {
+  it('ADD-03 T-02 a transaction that names another quote', async () => {
     const memo = payReqId(await till.quote())
     await expectRefused(await pay(agency, leg(), payer, { memo }), 'names_another_quote')
   })

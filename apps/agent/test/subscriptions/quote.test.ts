@@ -15,7 +15,7 @@ afterAll(() => agency.close())
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01, AGENT-02, SHAPE-43 a quote is a 402 with everything a subscriber needs', async () => {
+it('AGENT-01 AGENT-02 SHAPE-43 a quote is a 402 with everything a subscriber needs', async () => {
   const { status, headers, body } = await till.ask()
   expect(status).toBe(402)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -58,7 +58,7 @@ it('AGENT-01, AGENT-02, SHAPE-43 a quote is a 402 with everything a subscriber n
   })
 })
 
-it('AGENT-01, SHAPE-43 it can be paid on both chains, to the treasuries of this service, for what thirty days cost', async () => {
+it('AGENT-01 SHAPE-43 it can be paid on both chains, to the treasuries of this service, for what thirty days cost', async () => {
   const quote = await till.quote()
   const names = quote.accepts.map(({ network, extra }) => `${network === PRIMARY ? 'primary' : network} ${extra.name}`)
   expect(names).toEqual([
@@ -86,21 +86,21 @@ async function asGateway(): Promise<{ body: { accepts: { payTo: string }[] } }> 
   return { body: await (await fetch(`${agency.gateway.url}/v1/storage/request`, init)).json() }
 }
 
-it('AGENT-02, ADD-01 stock clients find the legs in PAYMENT-REQUIRED', async () => {
+it('AGENT-02 ADD-01 stock clients find the legs in PAYMENT-REQUIRED', async () => {
   const { headers, body } = await till.ask()
   const header = JSON.parse(Buffer.from(headers.get('payment-required')!, 'base64').toString())
   const { x402Version, resource, accepts, extensions } = body
   expect(header).toEqual({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
 })
 
-it('AGENT-02, STATE-01 it is stored before it is answered, to the letter', async () => {
+it('AGENT-02 STATE-01 it is stored before it is answered, to the letter', async () => {
   const response = await fetch(`${agency.agent.url}/v1/service/request`)
   const text = await response.text()
   const stored = await findPayRequest(agency.agent.context.database.db, payReqId(JSON.parse(text)))
   expect(stored).toMatchObject({ quote: text, created_at: 1_788_264_000, expires_at: 1_788_264_300 })
 })
 
-it('AGENT-02, AMB-08 whoever names network or asset gets the legs that fit', async () => {
+it('AGENT-02 AMB-08 whoever names network or asset gets the legs that fit', async () => {
   const names = async (choice: Record<string, string>) =>
     (await till.quote(choice)).accepts.map(({ network, extra }) => [network, extra.name])
   expect(await names({ pay_asset: 'usdc' })).toEqual([
@@ -164,7 +164,7 @@ it('ADD-10 in production nothing is said of development', async () => {
   expect(JSON.stringify(body)).not.toMatch(/development/i)
 })
 
-it('AGENT-02, AMB-10 while the primary chain cannot be asked, what needs no look at it is offered', async () => {
+it('AGENT-02 AMB-10 while the primary chain cannot be asked, what needs no look at it is offered', async () => {
   const blind = await startSecondAgent(agency, { PRIMARY_RPC_URLS: CLOSED })
   onTestFinished(() => blind.stop())
   const { accepts } = await tillOf(blind).quote()

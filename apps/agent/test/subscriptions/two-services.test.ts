@@ -43,7 +43,7 @@ describe.each([
   ['USDC', 'primary-mainnet', primaryPayer(1)],
   ['MON', 'evm-mainnet', evmPayer(0)],
   ['USDC', 'evm-mainnet', evmPayer(1)],
-] as const)('AGENT-01, T-01 one payment of %s on %s buys one thing', (ticker, network, { number, identity }: Payer) => {
+] as const)('AGENT-01 T-01 one payment of %s on %s buys one thing', (ticker, network, { number, identity }: Payer) => {
   it('a payment for storage, with no memo, buys no subscription, before it is confirmed or after', async () => {
     const [storage, quote, before] = [await storageQuote(), await till.quote(), await booked(agency)]
     const tx = await payLeg(agency.chains, legOf(storage, ticker, network), { payer: number, memo: null })

@@ -48,7 +48,7 @@ describe('of a run that finds very much', () => {
 })
 
 describe('of runs', () => {
-  it('AGENT-04, T-11 the newest hundred of a task are kept', async () => {
+  it('AGENT-04 T-11 the newest hundred of a task are kept', async () => {
     const place = await workshop.place()
     const { db } = workshop.context.database
     const run = { delegation_id: place.delegationId, outcome: 'done', summary: '{"statement":null}' } as const

@@ -6,7 +6,7 @@ const newsOf = (kind: News['kind'], count: number): News[] =>
   Array.from({ length: count }, (_, i) => ({ kind, detail: { filename: `${i}` } }))
 
 describe('what a run finds', () => {
-  it('AGENT-04, T-11 is listed up to so many of a kind, the first ones, in however many steps it is found', () => {
+  it('AGENT-04 T-11 is listed up to so many of a kind, the first ones, in however many steps it is found', () => {
     let found: Found = {}
     const listed: News[] = []
     const all = newsOf('file_gone', LISTED_OF_A_KIND + 30)

@@ -121,7 +121,7 @@ forEachDatabase('what is kept', (database) => {
     expect(await kept()).toEqual([true, true, false])
   })
 
-  it('AGENT-02, T-11 is every quote that was paid; one that nobody paid goes long after nobody could', async () => {
+  it('AGENT-02 T-11 is every quote that was paid; one that nobody paid goes long after nobody could', async () => {
     const quoted = async (id: string) => {
       const pay_req_id = `pr_${id}_${database.dialect}`
       await insertPayRequest(db(), { pay_req_id, created_at: START - 900, expires_at: START, quote: '{}' })

@@ -69,7 +69,7 @@ async function finish(): Promise<void> {
   await workshop.drain()
 }
 
-it('AGENT-04, FILE-26 a mirror whose process is killed at any step is ended by the next, one file for each address', async () => {
+it('AGENT-04 FILE-26 a mirror whose process is killed at any step is ended by the next, one file for each address', async () => {
   const place = await workshop.place({ mirror: { sources, every_hours: 24 } })
   await makeDue(place)
   await killAt('mirror/a', 'request')

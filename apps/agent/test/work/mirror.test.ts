@@ -43,7 +43,7 @@ async function textOf({ client, locker }: Place, filename: string): Promise<stri
 const lastSummary = async (place: Place) => JSON.parse((await place.runs())[0]!.summary)
 
 describe('mirrors', () => {
-  it('AGENT-04, FILE-26 are fetched into the locker, and what has changed is found', async () => {
+  it('AGENT-04 FILE-26 are fetched into the locker, and what has changed is found', async () => {
     const place = await workshop.place(mirrorOf('a', 'b'))
     await workshop.soon()
     expect([await textOf(place, 'mirror/a'), await textOf(place, 'mirror/b')]).toEqual(['of /a', 'of /b'])
@@ -78,32 +78,29 @@ describe('mirrors', () => {
     ['answers an error', (_, response) => response.writeHead(404).end(), {}, /answers 404/],
     ['is too large', (_, response) => response.end('too much'), { maxBytes: 3 }, /3 bytes/],
     ['hangs', () => {}, { deadlineMs: 50 }, /within 0.05 seconds/],
-  ])(
-    'AGENT-04, FILE-28 a source that %s is found once, until it was fetched again',
-    async (_, failing, limits, why) => {
-      const place = await workshop.place(mirrorOf('bad', 'good'))
-      const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(why) }]
-      const good: RequestListener = (request, response) => response.end(`of ${request.url}`.slice(0, 3))
-      for (let time = 0; time < 2; time++) {
-        answer = (request, response) => (request.url === '/bad' ? failing : good)(request, response)
-        fetching = limits
-        await workshop.nextDay()
-        expect(await place.news()).toEqual([failed])
-        expect(await textOf(place, 'mirror/good')).toBe('of ')
-        expect(await lastSummary(place)).toMatchObject({ fetched: 1, failed: 1 })
-        await workshop.nextDay()
-        expect(await place.news()).toEqual([])
-        answer = good
-        fetching = {}
-        await workshop.nextDay()
-        expect(await place.news()).toEqual([])
-      }
-      const { alerts, findings } = await workshop.read(place.owner, place.delegationId)
-      expect([alerts, findings]).toEqual([2, 2])
-    },
-  )
+  ])('AGENT-04 FILE-28 a source that %s is found once, until it was fetched again', async (_, failing, limits, why) => {
+    const place = await workshop.place(mirrorOf('bad', 'good'))
+    const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(why) }]
+    const good: RequestListener = (request, response) => response.end(`of ${request.url}`.slice(0, 3))
+    for (let time = 0; time < 2; time++) {
+      answer = (request, response) => (request.url === '/bad' ? failing : good)(request, response)
+      fetching = limits
+      await workshop.nextDay()
+      expect(await place.news()).toEqual([failed])
+      expect(await textOf(place, 'mirror/good')).toBe('of ')
+      expect(await lastSummary(place)).toMatchObject({ fetched: 1, failed: 1 })
+      await workshop.nextDay()
+      expect(await place.news()).toEqual([])
+      answer = good
+      fetching = {}
+      await workshop.nextDay()
+      expect(await place.news()).toEqual([])
+    }
+    const { alerts, findings } = await workshop.read(place.owner, place.delegationId)
+    expect([alerts, findings]).toEqual([2, 2])
+  })
 
-  it('T-08, FILE-27 a source that leads to a private network is not fetched', async () => {
+  it('T-08 FILE-27 a source that leads to a private network is not fetched', async () => {
     const { isPublic: _, ...options } = server.options
     workshop.gateway.context.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
     const place = await workshop.place(mirrorOf('a'))

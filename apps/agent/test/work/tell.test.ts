@@ -221,7 +221,7 @@ describe('many findings at once', () => {
     return database.db.transaction().execute((tx) => addFindings(workshop.context, tx, delegationId, news))
   }
 
-  it('T-08, T-10 flood nobody: thirty are told in a minute, and none is lost by that', async () => {
+  it('T-08 T-10 flood nobody: thirty are told in a minute, and none is lost by that', async () => {
     const place = await tellingPlace()
     await find(place, 100)
     // To be held back is no failure, after some of which a finding is given up.

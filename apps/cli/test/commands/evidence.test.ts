@@ -24,7 +24,7 @@ const svc = async (...args: string[]) => {
 }
 
 describe('evidence', () => {
-  it('ATT-06, EVID-11, MERK-17, VER-01, CLI-02 attest twice, then verify what can be had, alone and as a chain', async () => {
+  it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 attest twice, then verify what can be had, alone and as a chain', async () => {
     expect((await home.svc(['push'])).stderr).toContain('svc attest')
     expect((await svc('attest')).stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
     expect((await svc('attest')).stdout).toContain('nothing has changed')

@@ -50,7 +50,7 @@ describe('put, ls, get', () => {
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
-  it('FILE-01, FILE-16 a folder goes in and comes back, byte for byte, and is not sent twice', async () => {
+  it('FILE-01 FILE-16 a folder goes in and comes back, byte for byte, and is not sent twice', async () => {
     const folder = await folderOf('in', FILES)
     await symlink('a.txt', join(folder, 'link'))
     const first = await svc('put', folder)

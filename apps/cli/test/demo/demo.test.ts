@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => home.leave())
 
 describe('svc demo', () => {
-  it('GEN-09, CLI-04 plays the whole story on chains of its own, finds the tampered file, and leaves nothing behind', async () => {
+  it('GEN-09 CLI-04 plays the whole story on chains of its own, finds the tampered file, and leaves nothing behind', async () => {
     const { exitCode, stdout, stderr } = await home.svc(['demo', '--evm', '--json'], { env: { TMPDIR: home.folder } })
     expect([exitCode, stderr]).toEqual([0, ''])
     const steps = jsonLines(stdout)

@@ -36,7 +36,7 @@ async function reads(changes: Partial<RequestEnvelope>): Promise<number> {
 }
 
 describe('an envelope that fits', () => {
-  it('ENV-02, ENV-03, GEN-07, OPER-07 of an owner of either kind opens GET, HEAD, POST and DELETE', async () => {
+  it('ENV-02 ENV-03 GEN-07 OPER-07 of an owner of either kind opens GET, HEAD, POST and DELETE', async () => {
     for (const { lockerId, receiptId, owner } of [locker, evmLocker]) {
       const ids = { lockerId, receiptId }
       const base = `/v1/lockers/${lockerId}`
@@ -56,7 +56,7 @@ describe('an envelope that fits', () => {
     expect(await reads({ v })).toBe(200)
   })
 
-  it('AMB-54, LIM-04 may begin 30 seconds ahead, live for 60, and end in the next second', async () => {
+  it('AMB-54 LIM-04 may begin 30 seconds ahead, live for 60, and end in the next second', async () => {
     const now = Math.floor(house.clock.now() / 1000)
     expect(await reads({ iat: now + 30, exp: now + 90 })).toBe(200)
     expect(await reads({ iat: now - 59, exp: now + 1 })).toBe(200)
@@ -64,7 +64,7 @@ describe('an envelope that fits', () => {
     expect(await reads({ iat: now + 10, exp: now + 10 })).toBe(403)
   })
 
-  it('ENV-09, ENV-10 may have more ops than needed, also unknown ones and one twice', async () => {
+  it('ENV-09 ENV-10 may have more ops than needed, also unknown ones and one twice', async () => {
     expect(await reads({ ops: ['locker:attest', 'locker:read', 'locker:read', 'moon:walk'] })).toBe(200)
     expect(await reads({ ops: ['LOCKER:READ'] })).toBe(403)
   })
@@ -79,7 +79,7 @@ describe('an envelope that fits', () => {
     expect(await reads({ locker_id: '' })).toBe(401)
   })
 
-  it('AMB-55, AMB-94 where the path names no locker: by locker, by receipt, or both, but not by neither', async () => {
+  it('AMB-55 AMB-94 where the path names no locker: by locker, by receipt, or both, but not by neither', async () => {
     const refreshed = async (changes: Partial<RequestEnvelope>) => {
       const request = refreshing('{}')
       Object.assign(request.envelope, changes)
@@ -111,7 +111,7 @@ describe('an envelope that fits', () => {
     expect((await sendDraft(house, request)).status).toBe(200)
   })
 
-  it('ENV-13, AMB-29 that was refused for the request it came with is still good for its own', async () => {
+  it('ENV-13 AMB-29 that was refused for the request it came with is still good for its own', async () => {
     const request = reading()
     const elsewhere = { ...request, target: `/v1/storage/metadata/${locker.lockerId}` }
     expectRefusal(await sendDraft(house, elsewhere), 403, 'PATH_MISMATCH')
@@ -123,7 +123,7 @@ describe('an envelope that fits', () => {
 })
 
 describe('a body where there is none', () => {
-  it.each(['GET', 'DELETE'])('AMB-02, ENV-08 on %s is a 401, however it is sent', async (method) => {
+  it.each(['GET', 'DELETE'])('AMB-02 ENV-08 on %s is a 401, however it is sent', async (method) => {
     const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
     const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
@@ -140,14 +140,14 @@ describe('a body where there is none', () => {
 describe('without an envelope', () => {
   const HEADERS = ['x-svc-envelope', 'x-svc-signature'] as const
 
-  it('ENV-18, AMB-03, ERR-09 a GET is a 401 that says what to send', async () => {
+  it('ENV-18 AMB-03 ERR-09 a GET is a 401 that says what to send', async () => {
     const answer = await raw({ method: 'GET', target: recordPath() })
     expectRefusal(answer, 401, 'MISSING_ENVELOPE')
     expect(answer.body).toMatchObject({ hint: expect.stringContaining('X-Svc-Envelope') })
     expect((await raw({ method: 'HEAD', target: recordPath() })).status).toBe(401)
   })
 
-  it.each(['POST', 'DELETE'])('ENV-19, AMB-03, GEN-08 a %s is a 422 that names each header', async (method) => {
+  it.each(['POST', 'DELETE'])('ENV-19 AMB-03 GEN-08 a %s is a 422 that names each header', async (method) => {
     const operators = `/v1/lockers/${locker.lockerId}/operators`
     const target = method === 'POST' ? operators : `${operators}/x`
     const both = [
@@ -168,7 +168,7 @@ describe('without an envelope', () => {
     expectRefusal(await raw({ method: 'GET', target: recordPath(), headers }), 401, 'MISSING_ENVELOPE')
   })
 
-  it('ENV-20, VERS-04 no other credential counts', async () => {
+  it('ENV-20 VERS-04 no other credential counts', async () => {
     const token = `Bearer ${Buffer.from(JSON.stringify({ locker_id: locker.lockerId })).toString('base64url')}`
     for (const headers of [{ authorization: token }, { 'x-svc-token': token }, { cookie: `session=${token}` }]) {
       expectRefusal(await raw({ method: 'GET', target: recordPath(), headers }), 401, 'MISSING_ENVELOPE')
@@ -176,7 +176,7 @@ describe('without an envelope', () => {
   })
 
   it.each(['/v1/auth/challenge', '/v1/auth/login', '/v1/auth/whoami', '/v1/challenge', '/v1/login', '/v1/whoami'])(
-    'ENV-20, VERS-04 there is no %s',
+    'ENV-20 VERS-04 there is no %s',
     async (target) => {
       for (const method of ['GET', 'POST']) expectRefusal(await raw({ method, target }), 404, 'not_found')
     },

@@ -67,7 +67,7 @@ const FAULTS: readonly Fault[] = [
     request.target = '/v1/nothing'
   }),
   {
-    ids: 'ENV-18, ENV-19, AMB-03, ERR-09',
+    ids: 'ENV-18 ENV-19 AMB-03 ERR-09',
     name: 'a header missing',
     spoil(request) {
       const { headers } = request
@@ -81,14 +81,14 @@ const FAULTS: readonly Fault[] = [
   fault('GEN-08', 'a bad path', 422, 'validation_error', (request) => {
     request.target = request.target.replace(/locker_[0-9a-f]{12}/, 'a%00')
   }),
-  fault('ENV-01, ERR-10', 'a padded envelope', 403, 'SIGNATURE_INVALID', (request) => {
+  fault('ENV-01 ERR-10', 'a padded envelope', 403, 'SIGNATURE_INVALID', (request) => {
     const { headers } = request
     request.headers = (signed) => headers({ ...signed, 'x-svc-envelope': `${signed['x-svc-envelope']}=` })
   }),
-  fault('ENV-04, ENV-16, LIM-05', 'a short nonce', 422, 'validation_error', ({ envelope }) => {
+  fault('ENV-04 ENV-16 LIM-05', 'a short nonce', 422, 'validation_error', ({ envelope }) => {
     envelope.nonce = envelope.nonce.slice(2)
   }),
-  fault('ENV-12, AMB-94, ERR-08', 'a receipt of another locker', 401, 'RECEIPT_ID_MISMATCH', ({ envelope }) => {
+  fault('ENV-12 AMB-94 ERR-08', 'a receipt of another locker', 401, 'RECEIPT_ID_MISMATCH', ({ envelope }) => {
     envelope.receipt_id = 'rcpt_of_nobody'
   }),
   fault('AMB-94', 'another locker', 401, 'LOCKER_ID_MISMATCH', ({ envelope }) => {
@@ -99,20 +99,20 @@ const FAULTS: readonly Fault[] = [
     request.envelope.locker_id = NO_LOCKER
     request.envelope.receipt_id = ''
   }),
-  fault('ENV-11, AMB-28', 'the other sig_alg', 403, 'SIGNATURE_INVALID', ({ envelope }) => {
+  fault('ENV-11 AMB-28', 'the other sig_alg', 403, 'SIGNATURE_INVALID', ({ envelope }) => {
     envelope.sig_alg = 'secp256k1'
   }),
-  fault('ENV-17, ERR-10', "a stranger's signature", 403, 'SIGNATURE_INVALID', (request) => {
+  fault('ENV-17 ERR-10', "a stranger's signature", 403, 'SIGNATURE_INVALID', (request) => {
     request.signer = stranger
   }),
-  fault('ENV-14, ERR-13', 'an end in the past', 403, 'EXPIRED_ENVELOPE', ({ envelope }) => {
+  fault('ENV-14 ERR-13', 'an end in the past', 403, 'EXPIRED_ENVELOPE', ({ envelope }) => {
     envelope.exp = Math.floor(house.clock.now() / 1000)
   }),
   fault('AMB-54', 'a beginning in the future', 403, 'ENVELOPE_NOT_YET_VALID', ({ envelope }) => {
     envelope.iat += 31
     envelope.exp += 31
   }),
-  fault('ENV-15, LIM-04', 'too long a life', 403, 'ENVELOPE_LIFETIME_INVALID', ({ envelope }) => {
+  fault('ENV-15 LIM-04', 'too long a life', 403, 'ENVELOPE_LIFETIME_INVALID', ({ envelope }) => {
     envelope.exp += 1
   }),
   fault('ENV-05', 'another method', 403, 'METHOD_MISMATCH', ({ envelope }) => {
@@ -122,7 +122,7 @@ const FAULTS: readonly Fault[] = [
     envelope.path += '/more'
   }),
   {
-    ids: 'ENV-07, ENV-08, AMB-02, ERR-09, ERR-11',
+    ids: 'ENV-07 ENV-08 AMB-02 ERR-09 ERR-11',
     name: 'another body hash',
     spoil({ envelope }) {
       envelope.body_sha256 = EMPTY_BODY_SHA256
@@ -133,11 +133,11 @@ const FAULTS: readonly Fault[] = [
       DELETE: [401, 'BODY_HASH_MISMATCH'],
     },
   },
-  fault('ENV-09, ERR-12', 'not the op', 403, 'MISSING_OPS', ({ envelope }) => {
+  fault('ENV-09 ERR-12', 'not the op', 403, 'MISSING_OPS', ({ envelope }) => {
     envelope.ops = ['locker:write', 'locker:provision']
   }),
   {
-    ids: 'OPER-03, ERR-14',
+    ids: 'OPER-03 ERR-14',
     name: 'an operator where the owner is wanted',
     spoil(request) {
       request.signer = operator
@@ -148,7 +148,7 @@ const FAULTS: readonly Fault[] = [
     envelope.nonce = usedNonce
   }),
   {
-    ids: 'GEN-08, OPER-01, OPER-02',
+    ids: 'GEN-08 OPER-01 OPER-02',
     name: 'what the operation itself refuses',
     spoil(request) {
       if (request.method === 'DELETE') renameLocker(request, operator.identity, stranger.identity)

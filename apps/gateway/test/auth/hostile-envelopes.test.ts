@@ -99,20 +99,20 @@ forEachDatabase('hostile envelopes', (database) => {
       ['two documents', (json) => json + json],
       ['UTF-16', (json) => Buffer.from(json, 'utf16le')],
       ['nothing but a brace', () => '{'],
-    ])('ENV-01, ENV-17, ADD-05 with %s are refused', async (_, write) => {
+    ])('ENV-01 ENV-17 ADD-05 with %s are refused', async (_, write) => {
       const written = write(jsonOf())
       const answer = await (typeof written === 'string' ? sendText(written) : sendBytes(written))
       expectRefusal(answer, 403, 'SIGNATURE_INVALID')
     })
 
-    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04, GEN-08 that are %s are no envelope', async (text) => {
+    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04 GEN-08 that are %s are no envelope', async (text) => {
       const answer = await sendText(text)
       expectRefusal(answer, 422, 'validation_error')
       expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
     })
 
     it.each(Object.keys(WRONG) as (keyof RequestEnvelope)[])(
-      'ENV-04, ENV-16, GEN-08 a wrong %s is named',
+      'ENV-04 ENV-16 GEN-08 a wrong %s is named',
       async (field) => {
         const missing = envelopeOf()
         delete missing[field]
@@ -141,7 +141,7 @@ forEachDatabase('hostile envelopes', (database) => {
 
   describe('text that a database cannot hold', () => {
     it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
-      'ENV-04, GEN-08 %s is a 422 in every field',
+      'ENV-04 GEN-08 %s is a 422 in every field',
       async (text) => {
         for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
           const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
@@ -182,7 +182,7 @@ forEachDatabase('hostile envelopes', (database) => {
       ['quotes', (header) => `"${header}"`],
       ['a letter that is not ASCII', (header) => `${header}é`],
       ['10 kB', (header) => header.repeat(20).slice(0, 10_000)],
-    ])('ENV-01, ERR-10 with %s they are refused', async (_, spoil) => {
+    ])('ENV-01 ERR-10 with %s they are refused', async (_, spoil) => {
       expect((await send({ ...signedForSpoiling() })).status).toBe(200)
       const { 'x-svc-envelope': header, 'x-svc-signature': signature } = signedForSpoiling()
       const spoilt = spoil(header)
@@ -190,7 +190,7 @@ forEachDatabase('hostile envelopes', (database) => {
       expectRefusal(await send({ 'x-svc-envelope': spoilt, 'x-svc-signature': signature }), 403, 'SIGNATURE_INVALID')
     })
 
-    it('ENV-01, ENV-17 of two headers of one name neither counts', async () => {
+    it('ENV-01 ENV-17 of two headers of one name neither counts', async () => {
       const good = () => signed(utf8(jsonOf()))
       const { 'x-svc-envelope': envelope, 'x-svc-signature': signature } = good()
       const other = good()

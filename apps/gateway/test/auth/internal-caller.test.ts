@@ -56,7 +56,7 @@ describe('the shared secret', () => {
     `Bearer ${SECRET} `,
     `Bearer é${SECRET}`,
     `Bearer \u{1f511}`,
-  ])('INT-06, T-15 %j is not', async (header) => {
+  ])('INT-06 T-15 %j is not', async (header) => {
     expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
@@ -98,7 +98,7 @@ describe('tokens of the identity provider', () => {
     expect(await outcome(withoutSecret)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
-  it('INT-06, T-26 of other services, expired or forged get 401', async () => {
+  it('INT-06 T-26 of other services, expired or forged get 401', async () => {
     const refused = [
       bearer({ sub: 'sponsor' }),
       bearer({ sub: 'scheduler', exp: 1 }),

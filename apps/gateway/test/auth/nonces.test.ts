@@ -26,7 +26,7 @@ forEachDatabase('nonces', (database) => {
     db = (await database.open<Schema>(migrations)).db
   })
 
-  it('ENV-13, T-04 of a thousand uses at once through two gateways, one counts', async () => {
+  it('ENV-13 T-04 of a thousand uses at once through two gateways, one counts', async () => {
     const other = (await database.open<Schema>(migrations)).db
     const [here, there] = [createNonces(db), createNonces(other)]
     const nonce = nonceOf()
@@ -52,7 +52,7 @@ forEachDatabase('nonces', (database) => {
     expect(await Promise.all(uses)).toEqual([true, true, false, false])
   })
 
-  it('AMB-29, T-04 those that may still be shown are not forgotten', async () => {
+  it('AMB-29 T-04 those that may still be shown are not forgotten', async () => {
     const useNonce = createNonces(db)
     const [old, last, young] = [
       nonceOf({ forget_at: 1999 }),
@@ -78,7 +78,7 @@ forEachDatabase('nonces', (database) => {
     const reading = () =>
       draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
 
-    it('ENV-13, T-04 of two hundred replays of one request at once, one is answered', async () => {
+    it('ENV-13 T-04 of two hundred replays of one request at once, one is answered', async () => {
       const { target, envelope } = reading()
       const signed = owner.sign(envelope)
       const headers = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
@@ -100,7 +100,7 @@ forEachDatabase('nonces', (database) => {
       expect(answers).toEqual([200, 200, 403, 403])
     })
 
-    it('ENV-13, AMB-29 one nonce is good once for all lockers of a signer, and for all methods', async () => {
+    it('ENV-13 AMB-29 one nonce is good once for all lockers of a signer, and for all methods', async () => {
       const other = await house.locker(owner)
       const { nonce } = reading().envelope
       const first = reading()
@@ -127,7 +127,7 @@ forEachDatabase('nonces', (database) => {
       expectRefusal(await sendDraft(house, adding), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29, T-04 it is kept for a minute after the end of its envelope', async () => {
+    it('AMB-29 T-04 it is kept for a minute after the end of its envelope', async () => {
       const { envelope } = reading()
       envelope.iat += 30
       envelope.exp += 30
@@ -136,7 +136,7 @@ forEachDatabase('nonces', (database) => {
       expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
     })
 
-    it('AMB-29, T-04 it stays used up after a restart, and in another gateway', async () => {
+    it('AMB-29 T-04 it stays used up after a restart, and in another gateway', async () => {
       const request = reading()
       expect((await sendDraft(house, request)).status).toBe(200)
       const another = await openLockerHouse({ DATABASE_URL: database.url })

@@ -61,7 +61,7 @@ describe('good tokens', () => {
 })
 
 describe('services that are not allowed', () => {
-  it('SPON-01, AMB-48 get 403, their name, and whom to ask', async () => {
+  it('SPON-01 AMB-48 get 403, their name, and whom to ask', async () => {
     const error = await refusalOf(createVerifier()(issuer.token({ sub: 'stranger' })))
     expect(error.status).toBe(403)
     expect(error.body('r')).toMatchObject({
@@ -110,7 +110,7 @@ describe('bad tokens', () => {
     ['with a key id that is no text', {}, { header: { kid: {} } }],
     ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
     ['with a payload that is not encoded', {}, { header: { crit: ['b64'], b64: false } }],
-  ])('SPON-01, T-14 a token %s gets 401', async (_, claims, options) => {
+  ])('SPON-01 T-14 a token %s gets 401', async (_, claims, options) => {
     const token = issuer.token(claims, options)
     const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
     expect([error.code, error.status, error.headers['www-authenticate']]).toEqual(['OIDC_TOKEN_INVALID', 401, 'Bearer'])

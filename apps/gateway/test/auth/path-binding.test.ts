@@ -29,7 +29,7 @@ describe('paths that are the same', () => {
     { target: '/%76%31/lockers/ID/%72%65%63%6f%72%64' },
     { signed: '/v1/lockers/ID/%72ecord' },
     { signed: '/v1/lockers/ID/%72ecord', target: '/v1/lockers/ID/r%65cord' },
-  ])('T-05, AMB-27 each segment is decoded once: %j', async (paths) => {
+  ])('T-05 AMB-27 each segment is decoded once: %j', async (paths) => {
     expect((await read(paths)).status).toBe(200)
   })
 
@@ -89,7 +89,7 @@ describe('paths that are not', () => {
     '',
     '/',
     '*',
-  ])('ENV-06, T-05 %j signed does not open the record', async (signed) => {
+  ])('ENV-06 T-05 %j signed does not open the record', async (signed) => {
     expectRefusal(await read({ signed }), 403, 'PATH_MISMATCH')
   })
 
@@ -136,12 +136,12 @@ describe('paths that are not', () => {
     ['/v1/lockers/../record', 401, 'LOCKER_ID_MISMATCH'],
     ['/v1/lockers/%250/record', 401, 'LOCKER_ID_MISMATCH'],
     [`/v1/lockers/${'x'.repeat(3000)}/record`, 401, 'LOCKER_ID_MISMATCH'],
-  ])('ENV-06, T-05 the target %s is a %i, whatever is signed', async (target, status, code) => {
+  ])('ENV-06 T-05 the target %s is a %i, whatever is signed', async (target, status, code) => {
     for (const signed of [RECORD, target]) expectRefusal(await read({ signed, target }), status, code)
   })
 
   it.each(['http:///v1/lockers/ID/record', 'http://gateway.example?x/v1/lockers/ID/record', '/v1/lockers/ID/record#x'])(
-    'ENV-06, T-05 an envelope for the record does not fit the target %s',
+    'ENV-06 T-05 an envelope for the record does not fit the target %s',
     async (target) => {
       const { status } = await read({ target })
       expect(status).toBeGreaterThanOrEqual(400)
@@ -150,7 +150,7 @@ describe('paths that are not', () => {
   )
 
   it.each(['/v1/storage/metadata/ID', '/v1/storage/%6detadata/ID'])(
-    'ENV-06, T-05 an envelope for the record does not open %s',
+    'ENV-06 T-05 an envelope for the record does not open %s',
     async (target) => {
       expectRefusal(await read({ target }), 403, 'PATH_MISMATCH')
       expect((await read({ target, signed: '/v1/storage/metadata/ID' })).status).toBe(200)

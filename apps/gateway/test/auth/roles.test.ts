@@ -30,7 +30,7 @@ const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) 
   locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
 
 describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
-  it('OPER-04, OPER-08, AMB-28 is read by its operators, with the ops they have', async () => {
+  it('OPER-04 OPER-08 AMB-28 is read by its operators, with the ops they have', async () => {
     const operator = ed25519Identity()
     const locker = await house.locker(createOwner(), { operators: [ed25519Identity(), operator] })
     for (const ops of [['locker:read'], ['locker:list'], EVERY_OP]) {
@@ -39,7 +39,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     expectRefusal(await read(locker, operator, ['locker:write']), 403, 'MISSING_OPS')
   })
 
-  it('OPER-04, LOCK-06 has its files written, listed, read and deleted by its operators', async () => {
+  it('OPER-04 LOCK-06 has its files written, listed, read and deleted by its operators', async () => {
     const operator = ed25519Identity()
     const locker = await house.locker(createOwner(), { operators: [operator] })
     await locker.put('by-the-owner', 'x')
@@ -56,7 +56,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-05, OPER-03, AMB-89, ERR-14, T-28 is managed by its owner alone, whatever ops an operator claims', async () => {
+  it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 is managed by its owner alone, whatever ops an operator claims', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -78,7 +78,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-06, ERR-15, AMB-20 is closed to keys that are not registered', async () => {
+  it('OPER-06 ERR-15 AMB-20 is closed to keys that are not registered', async () => {
     const locker = await house.locker(createOwner(), { operators: [ed25519Identity()] })
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
       expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
@@ -97,7 +97,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     expect((await read(locker, leaving)).status).toBe(200)
   })
 
-  it('OPER-04, T-28 gives its operators nothing in the other lockers of its owner', async () => {
+  it('OPER-04 T-28 gives its operators nothing in the other lockers of its owner', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -126,14 +126,14 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
 })
 
 describe('an algorithm that is not of the receipt', () => {
-  it('ENV-11, AMB-28 secp256k1 never opens a locker of an Ed25519 owner', async () => {
+  it('ENV-11 AMB-28 secp256k1 never opens a locker of an Ed25519 owner', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner, { operators: [ed25519Identity()] })
     expectRefusal(await read(locker, evmIdentity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
   })
 
-  it("ENV-11, AMB-28 ed25519 opens an EVM owner's only as an operator's", async () => {
+  it("ENV-11 AMB-28 ed25519 opens an EVM owner's only as an operator's", async () => {
     const owner = evmIdentity()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -142,7 +142,7 @@ describe('an algorithm that is not of the receipt', () => {
     expectRefusal(await add(locker, ed25519Identity(), operator), 403, 'OWNER_REQUIRED')
   })
 
-  it('ENV-11, LOCK-04 nor does it open the locker of a receipt in the first place', async () => {
+  it('ENV-11 LOCK-04 nor does it open the locker of a receipt in the first place', async () => {
     for (const [owner, other] of [
       [ed25519Identity(), evmIdentity()],
       [evmIdentity(), ed25519Identity()],

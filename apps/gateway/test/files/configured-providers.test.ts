@@ -93,7 +93,7 @@ it('VER-20 says that all of them answer', async () => {
 describe.each(PROVIDERS)('a locker at %s', (provider) => {
   const isSlow = SLOW.includes(provider)
 
-  it('FILE-01, FILE-30 keeps a file, and settles where that takes its time', async () => {
+  it('FILE-01 FILE-30 keeps a file, and settles where that takes its time', async () => {
     const locker = lockers.get(provider)!
     await locker.put('a.txt', `kept at ${provider}`)
     expect(await publicly(locker)).toBe(`kept at ${provider}`)

@@ -88,7 +88,7 @@ it('T-06 takes twins that only look alike, and names of object members, for diff
   expect([status, body.count]).toEqual([200, 6])
 })
 
-it('AMB-47, LIM-12 takes 1,000 files at once, and no more', async () => {
+it('AMB-47 LIM-12 takes 1,000 files at once, and no more', async () => {
   const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
   expectRefusal(await create(many(1001)), 422, 'validation_error')
   const before = await stateOf()

@@ -69,7 +69,7 @@ describe('media types', () => {
     ['text/plain; a="é"', 'must be printable ASCII'],
     ['text/pla\u{1f600}n', 'must be printable ASCII'],
     ['text/\ud800', 'must be printable ASCII'],
-  ])('AMB-63, T-30 refuses %j', (text, problem) => {
+  ])('AMB-63 T-30 refuses %j', (text, problem) => {
     expect(mediaTypeProblem(text)).toBe(problem)
   })
 

@@ -61,7 +61,7 @@ describe('health', () => {
 })
 
 describe('keys', () => {
-  it('VER-16, VER-17, RCPT-07 both addresses answer the same list', async () => {
+  it('VER-16 VER-17 RCPT-07 both addresses answer the same list', async () => {
     const { response, body } = await get('/v1/keys')
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
@@ -128,7 +128,7 @@ forEachDatabase('remembered signing keys', (database) => {
 })
 
 describe('discovery', () => {
-  it('VER-22, VERS-01, VERS-02, VERS-03, GEN-06 is the index, with absolute addresses under the base URL', async () => {
+  it('VER-22 VERS-01 VERS-02 VERS-03 GEN-06 is the index, with absolute addresses under the base URL', async () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body).toMatchObject({
       name: 'svc',
@@ -162,7 +162,7 @@ describe('discovery', () => {
     }
   })
 
-  it('VER-22, PAY-25, PAY-32 lists what can be paid on mainnets, and health says the chains answer', async () => {
+  it('VER-22 PAY-25 PAY-32 lists what can be paid on mainnets, and health says the chains answer', async () => {
     const chains = await startLocalChains()
     const other = await startTestGateway(chains.variables)
     const index = (await (await fetch(`${other.url}/.well-known/svc.json`)).json()) as { payment: object }

@@ -46,7 +46,7 @@ forEachDatabase('lockers', (database) => {
     return lockerRecord(made.locker)
   }
 
-  it('LOCK-01, LOCK-03, LOCK-05, LOCK-16, AMB-69 has the id of its receipt, the payer as owner, and what was paid for', async () => {
+  it('LOCK-01 LOCK-03 LOCK-05 LOCK-16 AMB-69 has the id of its receipt, the payer as owner, and what was paid for', async () => {
     const record = await recordOf(orderOf('ann', 'rcpt_test_0001', { tags: ['a', 'ü'] }))
     const files = '/v1/lockers/locker_14fa9d190572/files'
     expect(record).toEqual({
@@ -75,14 +75,14 @@ forEachDatabase('lockers', (database) => {
     expect(record.expires_at).toBe('9999-12-31T23:59:59Z')
   })
 
-  it('LOCK-09, AMB-74 a repeat returns the same locker, does not count, and changes nothing', async () => {
+  it('LOCK-09 AMB-74 a repeat returns the same locker, does not count, and changes nothing', async () => {
     const first = await create(orderOf('bob', 'rcpt_bob', { tags: ['first'], maxPerOwner: 1 }))
     const again = { tags: ['second'], createdAt: CREATED_AT + 9, maxPerOwner: 1 }
     expect(await create(orderOf('bob', 'rcpt_bob', again))).toEqual({ ...first, outcome: 'existing' })
     expect(await countOf('bob')).toBe(1)
   })
 
-  it('LOCK-08, LIM-06 one more than allowed is a 429 with a hint, and leaves nothing', async () => {
+  it('LOCK-08 LIM-06 one more than allowed is a 429 with a hint, and leaves nothing', async () => {
     await create(orderOf('cat', 'rcpt_cat_1', { maxPerOwner: 1 }))
     const made = await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 1 }))
     if (made.outcome !== 'refused') throw new Error('was not refused')
@@ -104,7 +104,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('dan')).toBe(3)
   })
 
-  it('LOCK-09, T-20 the last place, asked for ten times at once for one receipt, is had by all', async () => {
+  it('LOCK-09 T-20 the last place, asked for ten times at once for one receipt, is had by all', async () => {
     const made = outcomes(
       await Promise.all(Array.from({ length: 10 }, () => create(orderOf('fay', 'rcpt_fay', { maxPerOwner: 1 })))),
     )
@@ -126,7 +126,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('gus')).toBe(3)
   })
 
-  it("AMB-72, T-29 an id that is another receipt's is a 409, and overwrites nothing", async () => {
+  it("AMB-72 T-29 an id that is another receipt's is a 409, and overwrites nothing", async () => {
     const { locker_id } = await recordOf(orderOf('hal', 'rcpt_hal'))
     await db.updateTable('lockers').set({ receipt_id: 'rcpt_other' }).where('locker_id', '=', locker_id).execute()
     const made = await create(orderOf('ivy', 'rcpt_hal'))

@@ -4,7 +4,7 @@ import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } fro
 import { provisionAt } from './provision.ts'
 
 describe('the most an owner may have', () => {
-  it('LOCK-08, LOCK-09, ERR-25, LIM-06 is kept, and asking again for what he has is free', async () => {
+  it('LOCK-08 LOCK-09 ERR-25 LIM-06 is kept, and asking again for what he has is free', async () => {
     const capped = await openLockerHouse({ MAX_LOCKERS_PER_OWNER: '1' })
     const owner = ed25519Identity()
     const [first, second] = [await capped.receipt(owner), await capped.receipt(owner)]
@@ -32,7 +32,7 @@ describe('the most an owner may have', () => {
       await database.drop()
     })
 
-    it('LOCK-08, T-20 of twenty made at once, three are', async () => {
+    it('LOCK-08 T-20 of twenty made at once, three are', async () => {
       const owner = ed25519Identity()
       const receiptIds = await Promise.all(Array.from({ length: 20 }, () => houses[0].receipt(owner)))
       const answers = await Promise.all(receiptIds.map((id, i) => provisionAt(byTurns(i), owner, id)))
@@ -42,7 +42,7 @@ describe('the most an owner may have', () => {
       expect(await db.selectFrom('lockers').where('owner', '=', owner.identity).selectAll().execute()).toHaveLength(3)
     })
 
-    it('LOCK-09, T-20 the last place, asked for by both for one receipt, is had by both', async () => {
+    it('LOCK-09 T-20 the last place, asked for by both for one receipt, is had by both', async () => {
       const owner = ed25519Identity()
       for (let i = 0; i < 2; i++) await houses[0].locker(owner)
       const last = await houses[0].receipt(owner)
@@ -57,7 +57,7 @@ describe('the most an owner may have', () => {
   })
 })
 
-it('LOCK-14, LOCK-15, LIM-07, AMB-69 terms are not enforced, nor does a locker end with them', async () => {
+it('LOCK-14 LOCK-15 LIM-07 AMB-69 terms are not enforced, nor does a locker end with them', async () => {
   const house = await openLockerHouse()
   const { lockerId, put, call } = await house.locker(ed25519Identity())
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })

@@ -40,7 +40,7 @@ forEachDatabase('operators', (database) => {
     await house.close()
   })
 
-  it('OPER-01, OPER-02, SHAPE-31, GEN-07 are added and removed by their key', async () => {
+  it('OPER-01 OPER-02 SHAPE-31 GEN-07 are added and removed by their key', async () => {
     const locker = await house.locker(evmIdentity())
     const { lockerId: locker_id } = locker
     const [one, two] = [newKey(), newKey()]
@@ -63,7 +63,7 @@ forEachDatabase('operators', (database) => {
     expect(await answerOf(remove(locker, two))).toEqual(removed(two, []))
   })
 
-  it('OPER-02, SHAPE-31 one that is not registered cannot be removed', async () => {
+  it('OPER-02 SHAPE-31 one that is not registered cannot be removed', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner)
     const elsewhere = await house.locker(owner, { operators: [ed25519Identity()] })
@@ -75,7 +75,7 @@ forEachDatabase('operators', (database) => {
     expect(await operatorsOf(elsewhere)).toEqual([registered])
   })
 
-  it('OPER-02, T-05 a key is removed also where its path is percent-encoded', async () => {
+  it('OPER-02 T-05 a key is removed also where its path is percent-encoded', async () => {
     const locker = await house.locker(ed25519Identity())
     const pubkey = newKey()
     await add(locker, { pubkey })
@@ -170,7 +170,7 @@ forEachDatabase('operators', (database) => {
       ['three, written again', ofHex(`f0${'ff'.repeat(30)}7f`)],
       ['no point', ofHex(`02${'00'.repeat(31)}`)],
       ['a megabyte', '1'.repeat(1_000_000)],
-    ])('OPER-01, ADD-04, GEN-08 %s is a 422', async (_, pubkey) => {
+    ])('OPER-01 ADD-04 GEN-08 %s is a 422', async (_, pubkey) => {
       const answer = await add(locker, { pubkey })
       expectRefusal(answer, 422, 'validation_error')
       const { detail } = answer.body as unknown as { detail: { loc: unknown[] }[] }

@@ -31,7 +31,7 @@ async function openNew(body: object = {}, owner = ed25519Identity()) {
 
 describe('opening a locker', () => {
   it.each([SIGNED_PROVISION, PROVISION])(
-    'LOCK-02, LOCK-03, LOCK-05, LOCK-16, SHAPE-13, STATE-05, GEN-07 by %s',
+    'LOCK-02 LOCK-03 LOCK-05 LOCK-16 SHAPE-13 STATE-05 GEN-07 by %s',
     async (path) => {
       for (const owner of [ed25519Identity(), evmIdentity()]) {
         const receiptId = await house.receipt(owner, { provider: 'mongodb' })
@@ -61,7 +61,7 @@ describe('opening a locker', () => {
     },
   )
 
-  it('LOCK-09, LOCK-16, AMB-74 again gives the same locker as it is, with its tags and files', async () => {
+  it('LOCK-09 LOCK-16 AMB-74 again gives the same locker as it is, with its tags and files', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner)
     await locker.put('a.txt', 'abc')
@@ -93,7 +93,7 @@ describe('opening a locker', () => {
     expect((await open(owner, receiptId)).body.already_provisioned).toBe(false)
   })
 
-  it('AMB-94, ENV-12 the envelope names the receipt of the body, and its locker or none', async () => {
+  it('AMB-94 ENV-12 the envelope names the receipt of the body, and its locker or none', async () => {
     const owner = ed25519Identity()
     const [receiptId, otherId] = [await house.receipt(owner), await house.receipt(owner)]
     expectRefusal(await open(owner, receiptId, {}, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
@@ -105,7 +105,7 @@ describe('opening a locker', () => {
     expect((await open(owner, otherId)).body.already_provisioned).toBe(false)
   })
 
-  it("AMB-72, T-29 whose id another receipt's locker has is a 409 and changes nothing", async () => {
+  it("AMB-72 T-29 whose id another receipt's locker has is a 409 and changes nothing", async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const { body } = await openNew()
@@ -195,7 +195,7 @@ describe('tags', () => {
     [{}, ['body', 'tags']],
     [null, ['body', 'tags']],
     [['a\0'], ['body', 'tags', 0]],
-  ])('AMB-74, GEN-08 %j are a 422', async (tags, loc) => {
+  ])('AMB-74 GEN-08 %j are a 422', async (tags, loc) => {
     const answer = await openNew({ tags })
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc }] })
@@ -221,7 +221,7 @@ describe('tags', () => {
 })
 
 describe('an operator from the beginning', () => {
-  it('LOCK-06, LOCK-02 may act at once', async () => {
+  it('LOCK-06 LOCK-02 may act at once', async () => {
     const [owner, operator] = [ed25519Identity(), ed25519Identity()]
     const { body } = await openNew({ operator_pubkey: operator.identity }, owner)
     expect(body.operators).toEqual([operator.identity])
@@ -230,7 +230,7 @@ describe('an operator from the beginning', () => {
     expect((await house.call(operator, { ...call, body: { filename: 'a' } })).status).toBe(200)
   })
 
-  it('LOCK-06, LOCK-09 is added also to a locker that is open, once', async () => {
+  it('LOCK-06 LOCK-09 is added also to a locker that is open, once', async () => {
     const owner = ed25519Identity()
     const [first, second] = [ed25519Identity().identity, ed25519Identity().identity]
     const receiptId = await house.receipt(owner)
@@ -241,7 +241,7 @@ describe('an operator from the beginning', () => {
     expect(await operators(first)).toEqual([first, second])
   })
 
-  it('LOCK-06, OPER-01, ADD-04 must be a key, and else no locker is opened', async () => {
+  it('LOCK-06 OPER-01 ADD-04 must be a key, and else no locker is opened', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     for (const operator_pubkey of [

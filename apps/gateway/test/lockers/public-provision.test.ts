@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => house.close())
 
 describe('without an envelope', () => {
-  it('LOCK-07, AMB-18, AMB-03 nothing is opened, whatever the body', async () => {
+  it('LOCK-07 AMB-18 AMB-03 nothing is opened, whatever the body', async () => {
     const owner = ed25519Identity()
     const receipt_id = await house.receipt(owner)
     for (const body of [{ receipt_id }, {}, '{', undefined, { receipt_id: 'rcpt_of_nobody' }]) {
@@ -36,7 +36,7 @@ describe('without an envelope', () => {
     const send = (body: object, headers?: Record<string, string>) =>
       openHouse.send<ProvisionManifest>('POST', PROVISION, body, headers)
 
-    it('LOCK-07, AMB-18 who knows a receipt opens its locker, for its payer', async () => {
+    it('LOCK-07 AMB-18 who knows a receipt opens its locker, for its payer', async () => {
       const [owner, operator] = [ed25519Identity(), ed25519Identity()]
       const receipt_id = await openHouse.receipt(owner)
       const { status, body } = await send({ receipt_id, tags: ['t'], operator_pubkey: operator.identity })
@@ -49,7 +49,7 @@ describe('without an envelope', () => {
       expectRefusal(await openHouse.send('POST', SIGNED_PROVISION, { receipt_id }), 422, 'validation_error')
     })
 
-    it('LOCK-07, T-28 but does not get into one that is open', async () => {
+    it('LOCK-07 T-28 but does not get into one that is open', async () => {
       const owner = ed25519Identity()
       const { receiptId, call } = await openHouse.locker(owner)
       const intruder = ed25519Identity()
@@ -58,7 +58,7 @@ describe('without an envelope', () => {
       expectRefusal(await call(['locker:read'], 'GET', '/record', undefined, intruder), 403, 'SIGNATURE_INVALID')
     })
 
-    it('AMB-18, GEN-05 an envelope that is sent is checked all the same', async () => {
+    it('AMB-18 GEN-05 an envelope that is sent is checked all the same', async () => {
       const owner = ed25519Identity()
       const receiptId = await openHouse.receipt(owner)
       const call = { path: PROVISION }

@@ -67,7 +67,7 @@ function expectedRecord() {
 }
 
 describe('the record', () => {
-  it('LOCK-12, LOCK-05, LOCK-03, SHAPE-14 is all there is to know, with the paths of files', async () => {
+  it('LOCK-12 LOCK-05 LOCK-03 SHAPE-14 is all there is to know, with the paths of files', async () => {
     const { status, body, headers } = await locker.call(['locker:read'], 'GET', '/record')
     expect(status).toBe(200)
     expect(body).toEqual(expectedRecord())
@@ -75,7 +75,7 @@ describe('the record', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('LOCK-12, AMB-70 of a locker of an EVM owner says how he signs', async () => {
+  it('LOCK-12 AMB-70 of a locker of an EVM owner says how he signs', async () => {
     const owner = evmIdentity()
     const { lockerId, call } = await house.locker(owner)
     const { body } = await call<LockerRecord>(['locker:list'], 'GET', '/record')
@@ -92,7 +92,7 @@ describe('the record', () => {
     expect(JSON.stringify(answer.body)).not.toContain(owner.identity)
   })
 
-  it("AMB-72, T-29 whose id is another receipt's is not shown to the payer of the first", async () => {
+  it("AMB-72 T-29 whose id is another receipt's is not shown to the payer of the first", async () => {
     const [payer, other] = [ed25519Identity(), ed25519Identity()]
     const { lockerId, receiptId } = await house.locker(payer)
     const taken = { owner: other.identity, receipt_id: await house.receipt(other) }
@@ -106,7 +106,7 @@ describe('the record', () => {
 })
 
 describe('refreshing', () => {
-  it('LOCK-10, SHAPE-14, AMB-55 answers the record, whatever of the ids the body repeats', async () => {
+  it('LOCK-10 SHAPE-14 AMB-55 answers the record, whatever of the ids the body repeats', async () => {
     const { lockerId: locker_id, receiptId: receipt_id } = locker
     for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id, ttl_min: 1440 }]) {
       const answer = await refresh(body)
@@ -115,7 +115,7 @@ describe('refreshing', () => {
     }
   })
 
-  it('AMB-55, ENV-12 a body about something else than the envelope is refused', async () => {
+  it('AMB-55 ENV-12 a body about something else than the envelope is refused', async () => {
     const other = await house.locker(owner)
     expectRefusal(await refresh({ receipt_id: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await refresh({ locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')
@@ -132,7 +132,7 @@ describe('refreshing', () => {
     [{ ttl_min: 1.5 }, 'ttl_min'],
     [{ receipt_id: 5 }, 'receipt_id'],
     [{ locker_id: null }, 'locker_id'],
-  ])('GEN-08, LIM-01 %j is a 422 that names what is wrong', async (body, field) => {
+  ])('GEN-08 LIM-01 %j is a 422 that names what is wrong', async (body, field) => {
     const answer = await refresh(body)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'value_error' }] })
@@ -147,7 +147,7 @@ describe('refreshing', () => {
 })
 
 describe('metadata', () => {
-  it('LOCK-11, SHAPE-15 is the record without paths, with what became of its files', async () => {
+  it('LOCK-11 SHAPE-15 is the record without paths, with what became of its files', async () => {
     const { status, body, headers } = await metadata()
     const { space: _, ...facts } = expectedRecord()
     expect(status).toBe(200)
@@ -165,7 +165,7 @@ describe('metadata', () => {
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
-  it('LOCK-11, SHAPE-15 tells where its attestation stands', async () => {
+  it('LOCK-11 SHAPE-15 tells where its attestation stands', async () => {
     const attested = await house.locker(ed25519Identity())
     await attested.put('a', 'a')
     const { receiptId } = attested
@@ -186,7 +186,7 @@ describe('metadata', () => {
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
-  it('LOCK-11, AMB-19 is read with locker:read alone', async () => {
+  it('LOCK-11 AMB-19 is read with locker:read alone', async () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`
     expectRefusal(await house.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')

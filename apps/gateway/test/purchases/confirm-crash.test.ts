@@ -31,7 +31,7 @@ afterAll(() => chains.stop())
 describe.each(['sqlite', 'postgres'] as const)(
   'a gateway that is killed in the middle of 100 confirmations (%s)',
   (dialect) => {
-    it('PAY-53, PAY-52, STATE-01, T-16 has every quote and receipt it answered with, and takes up the rest', async () => {
+    it('PAY-53 PAY-52 STATE-01 T-16 has every quote and receipt it answered with, and takes up the rest', async () => {
       const database = await createFreshDatabase(dialect)
       onTestFinished(database.drop)
       const folder = await mkdtemp(join(tmpdir(), 'svc-crash-'))

@@ -50,7 +50,7 @@ describe.each([
   }
 
   it.each(['primary-mainnet', 'evm-mainnet'])(
-    'T-16, PAY-52, STATE-02, STATE-03 of one payment on %s: one is first',
+    'T-16 PAY-52 STATE-02 STATE-03 of one payment on %s: one is first',
     async (pay_network) => {
       const quote = await shops[0]!.quote({ units: 1, pay_network })
       const tx = await market.pay(quote.accepts[0]!)
@@ -62,7 +62,7 @@ describe.each([
     },
   )
 
-  it('T-01, PAY-57 of one payment for two quotes: one gets it, the other is told', async () => {
+  it('T-01 PAY-57 of one payment for two quotes: one gets it, the other is told', async () => {
     const order = { units: 2 }
     const ids = await quoteIds(2, order)
     const [tx = ''] = await payUnnamed(1, order)
@@ -76,7 +76,7 @@ describe.each([
     expect((await rowsOf([tx])).receipts).toHaveLength(1)
   })
 
-  it('T-16, AMB-57 of two payments for one quote: one receipt, and the other payment is good for another quote', async () => {
+  it('T-16 AMB-57 of two payments for one quote: one receipt, and the other payment is good for another quote', async () => {
     const order = { units: 3 }
     const [id = '', next = ''] = await quoteIds(2, order)
     const txs = await payUnnamed(2, order)
@@ -91,7 +91,7 @@ describe.each([
     expect([second?.status, second?.body.idempotent]).toEqual([200, false])
   })
 
-  it('T-01, T-16 of four payments for four quotes, each for each: four receipts, nothing twice', async () => {
+  it('T-01 T-16 of four payments for four quotes, each for each: four receipts, nothing twice', async () => {
     const order = { units: 4 }
     const ids = await quoteIds(4, order)
     const txs = await payUnnamed(4, order)

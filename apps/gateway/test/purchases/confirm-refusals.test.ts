@@ -53,7 +53,7 @@ describe('in the order of AMB-86', () => {
     ['a hash with a letter that is none', `${HASH.slice(0, -1)}g`],
     ['a letter that base58 does not have', `${SIGNATURE.slice(0, -1)}0`],
     ['spaces inside', `${SIGNATURE.slice(0, 40)} ${SIGNATURE.slice(40)}`],
-  ])('PAY-42, ERR-04, AMB-49 %s for a transaction is a 402 tx_required, also for an unknown quote', async (_, tx) => {
+  ])('PAY-42 ERR-04 AMB-49 %s for a transaction is a 402 tx_required, also for an unknown quote', async (_, tx) => {
     expectError(await shop.confirm({ pay_req_id: payReqId(quote) }, tx), 402, 'tx_required')
     expectError(await shop.confirm({ pay_req_id: 'pr_0', tx_sig: tx ?? '' }, null), 402, 'tx_required')
   })
@@ -69,7 +69,7 @@ describe('in the order of AMB-86', () => {
     [{ pay_network: 'primary-mainnet', pay_asset: 'uſdt' }, 'USDT on primary-mainnet not in quote'],
     [{ pay_network: 'nowhere', pay_asset: 'SOL' }, 'SOL on nowhere not in quote'],
     [{ payment_chain: 'evm-mainnet', payment_asset: 'BETA' }, 'BETA on evm-mainnet not in quote'],
-  ])('PAY-48, ERR-05, AMB-14 a leg that is not in the quote is a 400: %j', async (leg, message) => {
+  ])('PAY-48 ERR-05 AMB-14 a leg that is not in the quote is a 400: %j', async (leg, message) => {
     const reply = await shop.confirm({ pay_req_id: payReqId(quote), ...leg }, SIGNATURE)
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
@@ -89,13 +89,13 @@ describe('in the order of AMB-86', () => {
     { pay_asset: 'DOGE' },
     { pay_network: 'evm-mainnet' },
     { payment_chain: 'eip155:143' },
-  ])('PAY-47, AMB-14 half a name that is not the first leg is a 400: %j', async (half) => {
+  ])('PAY-47 AMB-14 half a name that is not the first leg is a 400: %j', async (half) => {
     const reply = await shop.confirm({ pay_req_id: payReqId(quote), ...half }, SIGNATURE)
     expectError(reply, 400, 'leg_incomplete')
     expect(reply.body).toMatchObject({ message: 'pay_network and pay_asset must be sent together to pay another leg' })
   })
 
-  it('PAY-49, ERR-02 a transaction that no chain shows is a 402 tx_not_found that says when to come back', async () => {
+  it('PAY-49 ERR-02 a transaction that no chain shows is a 402 tx_not_found that says when to come back', async () => {
     const primary = await confirm(legOf(quote, 'USDC'), SIGNATURE)
     expectError(primary, 402, 'tx_not_found')
     expect(primary.headers.get('retry-after')).toBe('2')
@@ -111,7 +111,7 @@ describe.each([
   ['BETA', 'primary-mainnet'],
   ['MON', 'evm-mainnet'],
   ['USDT0', 'evm-mainnet'],
-] as const)('PAY-50, ERR-03 %s on %s is not paid by', (ticker, network) => {
+] as const)('PAY-50 ERR-03 %s on %s is not paid by', (ticker, network) => {
   const isEvm = network === 'evm-mainnet'
   const leg = () => legOf(quote, ticker, network)
 
@@ -135,14 +135,14 @@ describe.each([
     await expectRefused(leg(), isEvm ? SIGNATURE : HASH, 'wrong_transaction_form')
   })
 
-  it('ADD-03, T-02 a transaction that names another quote', async () => {
+  it('ADD-03 T-02 a transaction that names another quote', async () => {
     const memo = payReqId(await shop.quote())
     await expectRefused(leg(), await market.pay(leg(), { memo }), 'names_another_quote')
     const both = `${memo} ${payReqId(quote)}`
     await expectRefused(leg(), await market.pay(leg(), { memo: both }), 'names_another_quote')
   })
 
-  it('T-01, PAY-57 a transaction that paid another quote', async () => {
+  it('T-01 PAY-57 a transaction that paid another quote', async () => {
     const order = { units: 2, pay_network: network, pay_asset: ticker }
     const { tx, receipt_id } = await buy(market, shop, order, { memo: null })
     const reply = await confirm(leg(), tx)
@@ -161,7 +161,7 @@ describe.each([
   }
 })
 
-describe('PAY-50, ERR-03 transactions that are visible but failed', () => {
+describe('PAY-50 ERR-03 transactions that are visible but failed', () => {
   it('T-25 on the primary chain', async () => {
     const payer = await signerOf(DEMO_PAYERS[0]!)
     const tooMuch = paySol(payer, 10n ** 15n)
@@ -195,7 +195,7 @@ it('ADD-02 no 402 of confirm asks a stock client to pay once more', async () => 
     expect(() => client.getPaymentRequiredResponse((name) => headers.get(name), body)).toThrow()
 })
 
-it('T-03, ADD-03 a payment older than the quote does not count, within the skew it does', async () => {
+it('T-03 ADD-03 a payment older than the quote does not count, within the skew it does', async () => {
   const early = await shop.quote({ units: 3 })
   const [old, older] = [
     await market.pay(early.accepts[0]!, { memo: null, payer: 1 }),
@@ -214,7 +214,7 @@ it('T-03, ADD-03 a payment older than the quote does not count, within the skew 
   )
 })
 
-it('PAY-49, STATE-02 nothing that was refused above has changed the quote: it can still be paid', async () => {
+it('PAY-49 STATE-02 nothing that was refused above has changed the quote: it can still be paid', async () => {
   const tx = await market.pay(quote.accepts[0]!)
   const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
   expect([status, body.idempotent]).toEqual([200, false])

@@ -22,7 +22,7 @@ const LEGS = [
 
 describe('a payment that is confirmed', () => {
   it.each(LEGS)(
-    'PAY-40, PAY-46, PAY-51, STATE-02, SHAPE-06 in %s on %s gives a receipt',
+    'PAY-40 PAY-46 PAY-51 STATE-02 SHAPE-06 in %s on %s gives a receipt',
     async (pay_asset, pay_network) => {
       const quote = await shop.quote({ units: 3 })
       const leg = legOf(quote, pay_asset, pay_network)
@@ -45,19 +45,19 @@ describe('a payment that is confirmed', () => {
     },
   )
 
-  it('PAY-47, AMB-14 needs no leg named where the first was paid', async () => {
+  it('PAY-47 AMB-14 needs no leg named where the first was paid', async () => {
     const { pay_asset, network } = await buy(market, shop)
     expect([pay_asset, network]).toEqual(['SOL', 'primary-mainnet'])
     const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
     expect([evm.pay_asset, evm.network]).toEqual(['USDC', 'evm-mainnet'])
   })
 
-  it('PAY-53, PAY-56 is saved before the answer: readable at once, byte for byte', async () => {
+  it('PAY-53 PAY-56 is saved before the answer: readable at once, byte for byte', async () => {
     const { receipt_id, receipt } = await buy(market, shop)
     expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
   })
 
-  it('PAY-50, AMB-41, AMB-42 may be larger than asked: the receipt tells both amounts, as texts', async () => {
+  it('PAY-50 AMB-41 AMB-42 may be larger than asked: the receipt tells both amounts, as texts', async () => {
     const quote = await shop.quote()
     const leg = quote.accepts[0]!
     const tx = await market.pay(leg, { amount: BigInt(leg.amount) + 1n })
@@ -124,7 +124,7 @@ describe('how the transaction is named', () => {
   })
 
   it.each(['', 'transaction', '0x12', 'a, b', '<transaction>'])(
-    'PAY-42, AMB-49 a malformed header ("%s") with a good tx_sig works',
+    'PAY-42 AMB-49 a malformed header ("%s") with a good tx_sig works',
     async (header) => {
       const quote = await shop.quote()
       const tx_sig = await market.pay(quote.accepts[0]!)
@@ -132,7 +132,7 @@ describe('how the transaction is named', () => {
     },
   )
 
-  it('PAY-41, T-01 an EVM hash in any case and with spaces around it is the same transaction', async () => {
+  it('PAY-41 T-01 an EVM hash in any case and with spaces around it is the same transaction', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await market.pay(quote.accepts[0]!)
     const shouted = ` 0X${tx.slice(2).toUpperCase()} `
@@ -145,7 +145,7 @@ describe('how the transaction is named', () => {
 })
 
 describe('how the leg is named', () => {
-  it('PAY-40, AMB-14 aliases do, primary names win over them, tickers in any case, networks by any name', async () => {
+  it('PAY-40 AMB-14 aliases do, primary names win over them, tickers in any case, networks by any name', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const wrong = { payment_chain: 'primary-mainnet', payment_asset: 'SOL' }

@@ -24,7 +24,7 @@ async function expectNotYet(seller: Shop, pay_req_id: string, tx: string) {
   expectError(await seller.confirm({ pay_req_id }, tx), 402, 'tx_not_found')
 }
 
-it('PAY-49, ERR-02, AMB-76 a payment counts once the primary chain has confirmed it', async () => {
+it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed it', async () => {
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
@@ -44,7 +44,7 @@ it('AMB-76 or has finalized it, where that is asked for', async () => {
   await expectPaid(patient, payReqId(quote), tx)
 })
 
-it('PAY-49, AMB-76 a payment that waits in the pool of the EVM chain counts once it is in a block', async () => {
+it('PAY-49 AMB-76 a payment that waits in the pool of the EVM chain counts once it is in a block', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   await evm.setAutomine(false)
   const tx = await market.pay(quote.accepts[0]!)
@@ -54,7 +54,7 @@ it('PAY-49, AMB-76 a payment that waits in the pool of the EVM chain counts once
   await expectPaid(shop, payReqId(quote), tx)
 })
 
-it('AMB-76, T-24 or has as many blocks on it as are asked for', async () => {
+it('AMB-76 T-24 or has as many blocks on it as are asked for', async () => {
   const patient = await market.open({ EVM_CONFIRMATIONS: '3' })
   const quote = await patient.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const tx = await market.pay(quote.accepts[0]!)
@@ -64,7 +64,7 @@ it('AMB-76, T-24 or has as many blocks on it as are asked for', async () => {
   await expectPaid(patient, payReqId(quote), tx)
 })
 
-it('AMB-76, T-24 or is finalized by its own word', async () => {
+it('AMB-76 T-24 or is finalized by its own word', async () => {
   const chain = await startEvmChain({ port: 0, finalityDepth: 4, now: market.clock.now })
   onTestFinished(() => chain.stop())
   const patient = await market.open({ EVM_FINALITY: 'finalized', EVM_RPC_URLS: chain.url })

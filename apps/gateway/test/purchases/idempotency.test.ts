@@ -25,7 +25,7 @@ async function idUnder(key: string, seller = shop): Promise<string> {
 }
 
 describe('a quote under an Idempotency-Key', () => {
-  it('PAY-06, STATE-01 is the same again for the same body, header and all, whatever prices did since', async () => {
+  it('PAY-06 STATE-01 is the same again for the same body, header and all, whatever prices did since', async () => {
     const key = randomUUID()
     const first = await ask(key, { units: 2, provider: 'gcs' })
     market.chains.rates.setPrice('SOL', '250')
@@ -43,7 +43,7 @@ describe('a quote under an Idempotency-Key', () => {
     { units: 1, provider: 'gcs' },
     { units: 1, pay_asset: 'SOL' },
     { units: 1, pay_network: 'primary-mainnet' },
-  ])('PAY-07, ERR-20, T-27 is refused to another body: %j', async (order) => {
+  ])('PAY-07 ERR-20 T-27 is refused to another body: %j', async (order) => {
     const key = randomUUID()
     const id = await idUnder(key)
     expectError(await ask(key, order), 409, 'idempotency_conflict')
@@ -104,7 +104,7 @@ describe('a quote under an Idempotency-Key', () => {
     expect(payReqId(next.body)).not.toBe(payReqId(body))
   })
 
-  it('AMB-50, T-27 forgotten keys leave the store', async () => {
+  it('AMB-50 T-27 forgotten keys leave the store', async () => {
     await idUnder(randomUUID())
     market.clock.advance(DAY + 1)
     const last = randomUUID()

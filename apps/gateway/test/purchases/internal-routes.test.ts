@@ -49,7 +49,7 @@ async function summary(at: Shop = shop) {
 }
 
 describe('the treasury', () => {
-  it('INT-04, SHAPE-41 is listed leg by leg, with where it is paid', async () => {
+  it('INT-04 SHAPE-41 is listed leg by leg, with where it is paid', async () => {
     const { body } = await summary()
     expect(body.time).toBe('2026-09-01T12:00:00Z')
     const listed = body.networks.map(({ network, address, assets }) => [
@@ -92,7 +92,7 @@ describe('the treasury', () => {
     },
   )
 
-  it('INT-04, T-01 counts the payment of a batch once, and its receipts all', async () => {
+  it('INT-04 T-01 counts the payment of a batch once, and its receipts all', async () => {
     const before = (await summary()).asset('primary-mainnet', 'BETA')
     const { ids, sum } = await quotes(shop, 3, 'BETA')
     await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: await market.pay(sum), owner_identity: OWNER })
@@ -125,7 +125,7 @@ describe('receipts by transaction', () => {
   const find = (tx: string, at: Shop = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
     at.get(`/v1/internal/receipts?tx=${tx}`)
 
-  it('ADD-08, T-02 finds the receipt of a transaction, an EVM hash in any case', async () => {
+  it('ADD-08 T-02 finds the receipt of a transaction, an EVM hash in any case', async () => {
     const primary = await buy(market, shop)
     expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
     const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
@@ -157,7 +157,7 @@ describe('receipts by transaction', () => {
 describe('who may ask', () => {
   const paths = ['/v1/internal/treasury/summary', `/v1/internal/receipts?tx=0x${'ab'.repeat(32)}`]
 
-  it('INT-06, T-26 with a secret, only who knows it', async () => {
+  it('INT-06 T-26 with a secret, only who knows it', async () => {
     const closed = await market.open({ INTERNAL_SECRET: SECRET })
     const statuses = async (authorization?: string) => {
       const init = authorization === undefined ? {} : { headers: { authorization } }
@@ -170,7 +170,7 @@ describe('who may ask', () => {
     await closed.stop()
   })
 
-  it('INT-06, T-26 in production without a secret, nobody', async () => {
+  it('INT-06 T-26 in production without a secret, nobody', async () => {
     const production = await openBare({ ...PRODUCTION, ...WITHOUT_EVM })
     for (const path of paths) expectError(await production.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
     await production.stop()

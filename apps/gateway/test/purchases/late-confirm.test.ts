@@ -16,7 +16,7 @@ const TTL = 300
 const UNKNOWN_TX = `0x${'ab'.repeat(32)}`
 
 describe('a quote that has run out', () => {
-  it('PAY-44, ERR-23, STATE-04, AMB-13 answers 410 from its 301st second on, and stays unpaid', async () => {
+  it('PAY-44 ERR-23 STATE-04 AMB-13 answers 410 from its 301st second on, and stays unpaid', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const body = { pay_req_id: payReqId(quote) }
     market.clock.advance(TTL)
@@ -74,7 +74,7 @@ describe('a quote that has run out', () => {
     }
   })
 
-  it('AMB-06, AMB-86 says 410 to everything else: too little, another leg, a leg it does not have', async () => {
+  it('AMB-06 AMB-86 says 410 to everything else: too little, another leg, a leg it does not have', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const sol = quote.accepts[0]!
@@ -114,7 +114,7 @@ describe('a quote that has run out', () => {
 })
 
 describe('a quote that is paid', () => {
-  it('PAY-45, PAY-52, STATE-03 gives its receipt again, for ever', async () => {
+  it('PAY-45 PAY-52 STATE-03 gives its receipt again, for ever', async () => {
     const { quote, tx, receipt, receipt_id } = await buy(market, shop)
     const body = { pay_req_id: payReqId(quote) }
     for (const seconds of [0, TTL + 1, 48 * HOUR, 400 * 24 * HOUR]) {
@@ -125,7 +125,7 @@ describe('a quote that is paid', () => {
     }
   })
 
-  it('PAY-52, PAY-56, AMB-15 gives the same receipt after a restart on the same database', async () => {
+  it('PAY-52 PAY-56 AMB-15 gives the same receipt after a restart on the same database', async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const variables = { DATABASE_URL: database.url, STATEMENT_KEY: '05'.repeat(32) }
@@ -140,7 +140,7 @@ describe('a quote that is paid', () => {
     await after.stop()
   })
 
-  it('PAY-45, AMB-57 gives its receipt for another transaction too, which stays unused', async () => {
+  it('PAY-45 AMB-57 gives its receipt for another transaction too, which stays unused', async () => {
     const { quote, receipt } = await buy(market, shop, { units: 4 })
     const second = await market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
     const again = await shop.confirm({ pay_req_id: payReqId(quote) }, second)

@@ -17,7 +17,7 @@ async function price(query = '', seller = shop): Promise<Price> {
 }
 
 describe('GET /v1/price', () => {
-  it('VER-21, SHAPE-04 tells the price of a unit on every chain, and what each provider asks and gives', async () => {
+  it('VER-21 SHAPE-04 tells the price of a unit on every chain, and what each provider asks and gives', async () => {
     const terms = {
       storage_limit_bytes: 1_073_741_824,
       file_limit: 1000,
@@ -63,14 +63,14 @@ describe('GET /v1/price', () => {
     })
   })
 
-  it('VER-21, PAY-29 says what a quote would say', async () => {
+  it('VER-21 PAY-29 says what a quote would say', async () => {
     const { amounts, total_usd } = await price('?units=3&provider=mongodb&pay_network=evm-testnet')
     const quote = await shop.quote({ units: 3, provider: 'mongodb', pay_network: 'evm-testnet' })
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)
     expect(amounts.map(({ amount }) => amount)).toEqual(quote.accepts.map(({ amount }) => amount))
   })
 
-  it('VER-21, PAY-48 refuses what a quote would refuse', async () => {
+  it('VER-21 PAY-48 refuses what a quote would refuse', async () => {
     const reply = await shop.get('/v1/price?pay_network=evm-mainnet&pay_asset=usdt')
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message: 'USDT on evm-mainnet not in quote' })
@@ -84,7 +84,7 @@ describe('rates', () => {
   const rateOf = async (ticker: string, network?: string) =>
     legOf(await shop.quote(), ticker, network).extra.oracle_rate
 
-  it('PAY-28, LIM-10 are asked for once a minute', async () => {
+  it('PAY-28 LIM-10 are asked for once a minute', async () => {
     const { rates } = market.chains
     market.clock.advance(60)
     rates.setPrice('SOL', '150.25')

@@ -39,7 +39,7 @@ const metric = async () => {
   return /^svc_provider_up\{provider="gcs"\} (\d)$/m.exec(text)?.[1]
 }
 
-it('PAY-03, VER-20 offers what is configured as long as it answers, and says what does not', async () => {
+it('PAY-03 VER-20 offers what is configured as long as it answers, and says what does not', async () => {
   expect(await offered()).toEqual(['gcs', 'mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1 }))).toBe('gcs')
   expect(await metric()).toBe('1')

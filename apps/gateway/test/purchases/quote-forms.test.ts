@@ -25,13 +25,13 @@ it.each([
   { units: 1, pay_asset: 'usdc' },
   { units: 2, pay_network: 'evm-mainnet' },
   { units: 2, pay_network: 'evm-mainnet', pay_asset: 'USDC' },
-])('PAY-06, ADD-01 a quote for %j has the same bytes with an Idempotency-Key and without', async (order) => {
+])('PAY-06 ADD-01 a quote for %j has the same bytes with an Idempotency-Key and without', async (order) => {
   const keyed = await answer(order, { 'idempotency-key': randomUUID() })
   expect(await answer(order)).toEqual(keyed)
   expect(await answer(order)).toEqual(keyed)
 })
 
-it('PAY-12, PAY-27 every order has a form of its own, and every rate', async () => {
+it('PAY-12 PAY-27 every order has a form of its own, and every rate', async () => {
   const amounts = async (units: number) => (await shop.quote({ units })).accepts.map(({ amount }) => amount)
   const [one, two] = [await amounts(1), await amounts(2)]
   expect(two).not.toEqual(one)

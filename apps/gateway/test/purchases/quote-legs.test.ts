@@ -18,7 +18,7 @@ async function legsOf(seller: Shop, choice: object) {
 }
 
 describe('which legs a quote covers', () => {
-  it('PAY-04, PAY-10, PAY-25, AMB-08 all of them in table order, when the buyer names none', async () => {
+  it('PAY-04 PAY-10 PAY-25 AMB-08 all of them in table order, when the buyer names none', async () => {
     expect(await legsOf(shop, {})).toEqual([...PRIMARY_LEGS, ...EVM_LEGS])
   })
 
@@ -32,7 +32,7 @@ describe('which legs a quote covers', () => {
     [{ pay_asset: 'MON' }, ['MON evm']],
     [{ pay_network: 'evm-mainnet', pay_asset: 'Usdt0' }, ['USDT0 evm']],
     [{ pay_network: 'primary-mainnet', pay_asset: 'BETA' }, ['BETA primary']],
-  ])('PAY-04, AMB-08 of %j: those that fit', async (choice, legs) => {
+  ])('PAY-04 AMB-08 of %j: those that fit', async (choice, legs) => {
     expect(await legsOf(shop, choice)).toEqual(legs)
   })
 
@@ -41,7 +41,7 @@ describe('which legs a quote covers', () => {
     ['primary-testnet', PRIMARY_LEGS],
     ['evm-devnet', EVM_LEGS],
     ['evm-testnet', EVM_LEGS],
-  ])('PAY-05, AMB-09 %s means the mainnet', async (pay_network, legs) => {
+  ])('PAY-05 AMB-09 %s means the mainnet', async (pay_network, legs) => {
     expect(await legsOf(shop, { pay_network })).toEqual(legs)
   })
 
@@ -59,7 +59,7 @@ describe('which legs a quote covers', () => {
     [{ pay_network: 'eip155:143', pay_asset: 'SOL' }, 'SOL on eip155:143 not in quote'],
     [{ pay_network: 'primary-devnet', pay_asset: 'USDT0' }, 'USDT0 on primary-devnet not in quote'],
     [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
-  ])('PAY-48, ERR-05, AMB-09 a pair that is not offered: %j', async (choice, message) => {
+  ])('PAY-48 ERR-05 AMB-09 a pair that is not offered: %j', async (choice, message) => {
     const reply = await shop.post('/v1/storage/request', { units: 1, ...choice })
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })

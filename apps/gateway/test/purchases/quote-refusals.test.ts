@@ -30,7 +30,7 @@ describe('orders that are refused', () => {
     ['true', { units: true }],
     ['[3]', { units: [3] }],
     ['{}', { units: {} }],
-  ])('PAY-02, T-23, SHAPE-01, SHAPE-02 units: %s', async (_, order) => {
+  ])('PAY-02 T-23 SHAPE-01 SHAPE-02 units: %s', async (_, order) => {
     const reply = await shop.post('/v1/storage/request', order)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({
@@ -39,7 +39,7 @@ describe('orders that are refused', () => {
   })
 
   it.each(['s3', 'GCS', '', 'gcs ', '__proto__', 'constructor', 7, null, ['gcs']])(
-    'PAY-03, GEN-10 provider: %j',
+    'PAY-03 GEN-10 provider: %j',
     async (provider) => {
       const reply = await shop.post('/v1/storage/request', { units: 1, provider })
       expectError(reply, 422, 'validation_error')

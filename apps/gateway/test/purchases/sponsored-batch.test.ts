@@ -17,7 +17,7 @@ afterAll(() => desk.close())
 const batchOf = (pay_req_ids: readonly string[], tx_sig: string) => ({ pay_req_ids, tx_sig, owner_identity: OWNER })
 
 describe('a sponsored batch', () => {
-  it('SPON-04, SPON-05, SPON-06, SHAPE-19 gives every position its receipt and locker, in the order asked', async () => {
+  it('SPON-04 SPON-05 SPON-06 SHAPE-19 gives every position its receipt and locker, in the order asked', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum)
     const { status, headers, body } = await shop.sponsorBatch({ ...batchOf(ids, tx), tags: ['batch'] })
@@ -58,7 +58,7 @@ describe('a sponsored batch', () => {
     expect((await shop.sponsorBatch(batchOf(ids, tx))).body).toMatchObject({ ok: true, succeeded: 100 })
   })
 
-  it('SPON-08, T-01 one unit less than the sum is too little, and nothing is written', async () => {
+  it('SPON-08 T-01 one unit less than the sum is too little, and nothing is written', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum, { amount: BigInt(sum.amount) - 1n })
     const before = await shop.written()
@@ -126,7 +126,7 @@ describe('a batch of quotes that do not belong together', () => {
     ['a quote twice', ['pr_1', 'pr_2', 'pr_1']],
     ['a text', 'pr_1'],
     ['a number', [1]],
-  ])('SPON-04, AMB-48 %s is a 422', async (_, pay_req_ids) => {
+  ])('SPON-04 AMB-48 %s is a 422', async (_, pay_req_ids) => {
     const body = { pay_req_ids, tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
     const reply = await shop.sponsorBatch(body)
     expectError(reply, 422, 'validation_error')

@@ -81,7 +81,7 @@ forEachDatabase('the book of transactions', (database) => {
 })
 
 forEachDatabase('what the book adds up to', (database) => {
-  it('INT-04, ADD-08 every transaction is counted once, every receipt too, and found by its transaction', async () => {
+  it('INT-04 ADD-08 every transaction is counted once, every receipt too, and found by its transaction', async () => {
     const { db } = await database.open<Schema>(migrations)
     const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
       db.transaction().execute((tx) => bookReceipts(tx, kind, receipts))

@@ -27,7 +27,7 @@ async function paidQuote(order: object = { units: 1 }, tags?: string[]) {
 }
 
 describe('sponsored confirmation', () => {
-  it('SPON-03, SPON-05, SPON-06, LOCK-01, LOCK-16, SHAPE-18 gives the receipt and its locker, which the payer owns alone', async () => {
+  it('SPON-03 SPON-05 SPON-06 LOCK-01 LOCK-16 SHAPE-18 gives the receipt and its locker, which the payer owns alone', async () => {
     const { quote, body } = await paidQuote({ units: 2, provider: 'storj' }, ['team:red'])
     const { status, headers, body: answer } = await shop.sponsor(body)
     expect(status, JSON.stringify(answer)).toBe(200)
@@ -66,7 +66,7 @@ describe('sponsored confirmation', () => {
   })
 
   it.each(LEGS)(
-    'AMB-48, AMB-75 reads from the transaction that it paid %s on %s',
+    'AMB-48 AMB-75 reads from the transaction that it paid %s on %s',
     async (ticker, network, owner_identity) => {
       const quote = await shop.quote()
       const leg = legOf(quote, ticker, network)
@@ -78,7 +78,7 @@ describe('sponsored confirmation', () => {
     },
   )
 
-  it('SPON-02, AMB-26 an EVM owner and hash are known in any case, and written in lower case', async () => {
+  it('SPON-02 AMB-26 an EVM owner and hash are known in any case, and written in lower case', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await market.pay(quote.accepts[0]!)
     const body = {
@@ -109,7 +109,7 @@ describe('sponsored confirmation', () => {
     expectError(await shop.sponsor(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
   })
 
-  it('SPON-07, AMB-57 a receipt without a locker gets one, whoever confirmed it, and whatever transaction is named now', async () => {
+  it('SPON-07 AMB-57 a receipt without a locker gets one, whoever confirmed it, and whatever transaction is named now', async () => {
     const { receipt_id, quote, tx } = await buy(market, shop)
     const other = await market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig: other, owner_identity: OWNER }
@@ -119,7 +119,7 @@ describe('sponsored confirmation', () => {
     expect(payment_transactions).not.toContainEqual(expect.objectContaining({ tx: other }))
   })
 
-  it('SPON-10, LOCK-09, AMB-74 a repeat returns the same locker with the tags it has', async () => {
+  it('SPON-10 LOCK-09 AMB-74 a repeat returns the same locker with the tags it has', async () => {
     const { body } = await paidQuote({ units: 1 }, ['first'])
     const { body: first } = await shop.sponsor(body)
     market.clock.advance(60)
@@ -139,7 +139,7 @@ describe('who may sponsor', () => {
     ['a token that is over', () => `Bearer ${desk.issuer.token({ exp: 1 })}`],
     ['a token signed with an unknown key', () => `Bearer ${desk.issuer.token({}, { forge: 'unpublished-key' })}`],
     ['an unsigned token', () => `Bearer ${desk.issuer.token({}, { forge: 'alg-none' })}`],
-  ])('SPON-01, T-14 %s is a 401 before anything else is looked at', async (_, authorization) => {
+  ])('SPON-01 T-14 %s is a 401 before anything else is looked at', async (_, authorization) => {
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
       expectError(await shop.sponsorBatch(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
@@ -175,7 +175,7 @@ describe('what plain confirmation refuses', () => {
     ['a malformed transaction', { tx_sig: 'not-one' }, 402, 'tx_required'],
     ['an unknown quote', { pay_req_id: `pr_${'0'.repeat(32)}` }, 404, 'pay_req_not_found'],
     ['a transaction nobody knows', { tx_sig: '3'.repeat(88) }, 402, 'tx_not_found'],
-  ] as const)('SPON-02, AMB-49, AMB-86 %s is refused here too', async (_, change, status, code) => {
+  ] as const)('SPON-02 AMB-49 AMB-86 %s is refused here too', async (_, change, status, code) => {
     const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
     expectError(await shop.sponsor({ ...body, ...change }), status, code)
   })

@@ -54,7 +54,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
   }
 
   it.each(['plain', 'sponsored'])(
-    'T-01, PAY-57 a %s purchase takes it whole: no batch can use the rest',
+    'T-01 PAY-57 a %s purchase takes it whole: no batch can use the rest',
     async (way) => {
       const { ids, tx } = await paidTogether(3)
       expect((await (way === 'plain' ? plain : single)(ids[0]!, tx)).status).toBe(200)
@@ -78,7 +78,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
     expect(await entryOf(tx)).toMatchObject({ kind: 'batch', received: '750000', bound: '500000' })
   })
 
-  it('SPON-08, SPON-10, T-01 a larger batch goes on where the smaller one ended, while the payment reaches', async () => {
+  it('SPON-08 SPON-10 T-01 a larger batch goes on where the smaller one ended, while the payment reaches', async () => {
     const { ids, tx } = await paidTogether(3)
     const { ids: others } = await quotes(shop, 1)
     await batch(ids.slice(0, 1), tx)
@@ -99,7 +99,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
     expect(await entryOf(tx)).toMatchObject({ received: '749999', bound: '500000' })
   })
 
-  it('T-01, T-16, SPON-10 twenty equal batches at two gateways at once write each position once', async () => {
+  it('T-01 T-16 SPON-10 twenty equal batches at two gateways at once write each position once', async () => {
     const { ids, tx } = await paidTogether(3)
     const replies = await tries(20, (i) => batch(i % 2 ? ids : ids.toReversed(), tx, i % 4 < 2 ? shop : replica))
     expect(replies.map(({ status, body }) => [status, body.ok])).toEqual(Array(20).fill([200, true]))
@@ -140,7 +140,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
     expect(entries.map(({ bound }) => bound)).toEqual([sum.amount])
   })
 
-  it('LOCK-08, SPON-10 a batch beyond the cap says which positions have a receipt but no locker, and resumes', async () => {
+  it('LOCK-08 SPON-10 a batch beyond the cap says which positions have a receipt but no locker, and resumes', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
     const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
     const { ids, sum } = await quotes(small, 3)
@@ -166,7 +166,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
     await drop()
   })
 
-  it('T-20, LOCK-08, SPON-07 of ten paid quotes confirmed at once under a cap of three, three get lockers; all get receipts', async () => {
+  it('T-20 LOCK-08 SPON-07 of ten paid quotes confirmed at once under a cap of three, three get lockers; all get receipts', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
     const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
     const { all } = await quotes(small, 10)

@@ -41,7 +41,7 @@ async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt
 }
 
 describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
-  it('RCPT-09, SHAPE-09 holds a receipt against the primary chain, field by field', async () => {
+  it('RCPT-09 SHAPE-09 holds a receipt against the primary chain, field by field', async () => {
     const { status, headers, body } = await verify(primary.receipt_id)
     const { paid_raw, payer_pubkey, slot, network, tx_hash, receipt_id } = primary.receipt
     expect(status).toBe(200)
@@ -58,7 +58,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-09, SHAPE-09 holds a receipt against the EVM chain, which has no slots', async () => {
+  it('RCPT-09 SHAPE-09 holds a receipt against the EVM chain, which has no slots', async () => {
     const { body } = await verify(evm.receipt_id)
     const { paid_raw, payer_pubkey, block_number } = evm.receipt
     expect(body).toMatchObject({
@@ -100,7 +100,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-10, ERR-07 a receipt without a transaction is a 400 with a hint', async () => {
+  it('RCPT-10 ERR-07 a receipt without a transaction is a 400 with a hint', async () => {
     const { db } = shop.gateway.context.database
     const pay_req_id = `pr_${'1'.repeat(32)}`
     const receipt = { ...primary.receipt, receipt_id: receiptId(pay_req_id, ''), pay_req_id, tx_hash: '' }
@@ -112,7 +112,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     expect(reply.body).toMatchObject({ hint: expect.any(String) })
   })
 
-  it('RCPT-12, ERR-27, T-24 a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+  it('RCPT-12 ERR-27 T-24 a transaction that the chain does not show is a 502, and the receipt stays', async () => {
     const others = await startLocalChains({ finalAtOnce: true })
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables

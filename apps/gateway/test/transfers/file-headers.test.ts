@@ -6,7 +6,7 @@ import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from '../../src/trans
 const page = { filename: 'docs/page.html', contentType: 'text/html; charset=UTF-8', etag: '"sha256:ab"', size: 12 }
 
 describe('headers of a file', () => {
-  it('FILE-30, T-09, ADD-06 the stored type, and nothing that a browser would run or guess', () => {
+  it('FILE-30 T-09 ADD-06 the stored type, and nothing that a browser would run or guess', () => {
     expect(fileHeaders(page)).toEqual({
       'content-type': 'text/html; charset=UTF-8',
       'content-length': '12',

@@ -32,7 +32,7 @@ async function doorsOf(filename: string) {
 const objectPath = (id: string) => join(house.gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
 
 describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
-  it('SHORT-05, FILE-30, ADD-06 come as they are, with all that is known of them', async () => {
+  it('SHORT-05 FILE-30 ADD-06 come as they are, with all that is known of them', async () => {
     const response = await fetch(doors[door])
     expect([response.status, await response.text()]).toEqual([200, ALPHABET])
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('ADD-06, AMB-62 HEAD tells the same, without the bytes', async () => {
+  it('ADD-06 AMB-62 HEAD tells the same, without the bytes', async () => {
     const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(doors[door], { method })))
     const headersOf = (response: Response | undefined) => {
       const {
@@ -148,7 +148,7 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
   })
 
   it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
-    'T-09, FILE-30 of the type %s are neither guessed at nor run',
+    'T-09 FILE-30 of the type %s are neither guessed at nor run',
     async (contentType) => {
       await locker.put('page".html', '<script>alert(1)</script>', { contentType })
       const { headers, status } = await fetch((await doorsOf('page".html'))[door])
@@ -184,7 +184,7 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(404)
   })
 
-  it('ERR-17, FILE-15 that were lost, whole or in part, are 404 CONTENT_NOT_FOUND', async () => {
+  it('ERR-17 FILE-15 that were lost, whole or in part, are 404 CONTENT_NOT_FOUND', async () => {
     await locker.put('lost.txt', ALPHABET)
     const url = (await doorsOf('lost.txt'))[door]
     const { object_id } = await rowOf(house, locker, 'lost.txt')
@@ -246,7 +246,7 @@ describe('the public link', () => {
     }
   })
 
-  it('AMB-62, FILE-30 is open to web pages', async () => {
+  it('AMB-62 FILE-30 is open to web pages', async () => {
     const origin = 'https://page.example'
     for (const url of [doors.link, doors.token]) {
       const preflight = await fetch(url, {

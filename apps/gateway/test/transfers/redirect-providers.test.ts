@@ -40,7 +40,7 @@ async function newFolder(): Promise<string> {
 }
 
 it.each(Object.keys(stores))(
-  'SHORT-09, SHORT-11, SHORT-13, AMB-61 a client that sends upload_headers is let in at %s, once',
+  'SHORT-09 SHORT-11 SHORT-13 AMB-61 a client that sends upload_headers is let in at %s, once',
   async (provider) => {
     const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '' })
     onTestFinished(() => house.close())

@@ -60,7 +60,7 @@ async function follow(response: Response, body: BodyInit, contentType = 'text/pl
 }
 
 describe('an upload that is sent on', () => {
-  it('SHORT-09, AMB-61 gets 307 with the locked type, and counts once it is confirmed', async () => {
+  it('SHORT-09 AMB-61 gets 307 with the locked type, and counts once it is confirmed', async () => {
     const { upload, download } = await createFile(house, locker, 'sent.txt', {
       contentType: 'text/plain; charset=utf-8',
     })
@@ -81,7 +81,7 @@ describe('an upload that is sent on', () => {
     expect(await rowOf(house, locker, 'sent.txt')).toMatchObject({ upload_object_id: null, size_bytes: 5 })
   })
 
-  it('SHORT-09, AMB-61 must come with the type there too', async () => {
+  it('SHORT-09 AMB-61 must come with the type there too', async () => {
     const { upload } = await createFile(house, locker, 'typed.txt')
     expect((await follow(await put(upload, ''), 'x', 'text/html')).status).toBe(403)
   })
@@ -110,7 +110,7 @@ describe('an upload that is sent on', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 307 /)
   })
 
-  it('AMB-47, SHORT-06, SHORT-07 is refused as any other before it is sent on', async () => {
+  it('AMB-47 SHORT-06 SHORT-07 is refused as any other before it is sent on', async () => {
     const { upload } = await createFile(house, locker, 'refused.txt')
     const before = await leftovers(house.gateway)
     expect((await put(`${upload}A`, 'x')).status).toBe(403)
@@ -178,7 +178,7 @@ describe('an upload that is sent on', () => {
 })
 
 describe('a download that is sent on', () => {
-  it('SHORT-09, AMB-61 gets 307 with the stored type; HEAD and the public link stay here', async () => {
+  it('SHORT-09 AMB-61 gets 307 with the stored type; HEAD and the public link stay here', async () => {
     const bytes = randomBytes(1000)
     const { upload, download } = await createFile(house, locker, 'fetched.bin', { contentType: 'image/png' })
     await put(`${upload}?proxy=1`, bytes, { 'content-type': 'image/png' })
@@ -204,7 +204,7 @@ describe('a download that is sent on', () => {
 })
 
 describe('a store that is away', () => {
-  it('GEN-11, T-31 is 503 that does not tell its name', async () => {
+  it('GEN-11 T-31 is 503 that does not tell its name', async () => {
     const { upload, download } = await createFile(house, locker, 'away.txt')
     await put(`${upload}?proxy=1`, 'hello')
     isDown = true

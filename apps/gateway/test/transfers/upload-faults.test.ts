@@ -44,7 +44,7 @@ describe('an upload that breaks off', () => {
     ['without its last chunk', ['Transfer-Encoding: chunked'], chunk(2_000_000), (socket) => socket.end()],
     ['inside a chunk', ['Transfer-Encoding: chunked'], chunk(4_000_000).slice(0, 2_000_000), (s) => s.destroy()],
     ['in a broken chunk', ['Transfer-Encoding: chunked'], chunk(2_000_000), (socket) => socket.write('zz\r\n')],
-  ])('T-11, AMB-24 %s leaves nothing, and the file as it was', async (_, headers, bytes, breakOff) => {
+  ])('T-11 AMB-24 %s leaves nothing, and the file as it was', async (_, headers, bytes, breakOff) => {
     await locker.put('kept.txt', 'hello')
     const { upload, download } = await createFile(house, locker, 'kept.txt')
     const [row, before] = [await rowOf(house, locker, 'kept.txt'), await leftovers(house.gateway)]
@@ -101,7 +101,7 @@ describe('a file that is deleted during its upload', () => {
 
 describe('a disk without room', () => {
   // A limit on the length of files: beyond it the kernel does as on a full disk.
-  it('GEN-11, T-31 is 503 that tells nothing of the storage; smaller files still go, and nothing is left', async () => {
+  it('GEN-11 T-31 is 503 that tells nothing of the storage; smaller files still go, and nothing is left', async () => {
     const { config } = house.gateway.context
     const port = String(await freePort())
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

@@ -32,7 +32,7 @@ async function expectNothingChanged(filename: string, attempt: () => Promise<Res
 }
 
 describe('an upload', () => {
-  it('SHORT-11, AMB-24 is kept, and waits for its confirmation', async () => {
+  it('SHORT-11 AMB-24 is kept, and waits for its confirmation', async () => {
     const { upload, download } = await createFile(house, locker, 'first.txt')
     const response = await put(upload, 'hello')
     expect([response.status, await response.json()]).toEqual([
@@ -64,7 +64,7 @@ describe('an upload', () => {
     expect((await fetch(download)).headers.get('etag')).toBeNull()
   })
 
-  it('AMB-24, FILE-09 a new type counts from the next upload on', async () => {
+  it('AMB-24 FILE-09 a new type counts from the next upload on', async () => {
     await locker.put('typed.txt', 'hello')
     const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: 'application/pdf' })
     expect((await fetch(download)).headers.get('content-type')).toBe('text/plain')
@@ -151,7 +151,7 @@ describe('the type of an upload', () => {
     'multipart/form-data; boundary=x',
     'é/x',
     'a/b'.repeat(2000),
-  ])('SHORT-06, ERR-16, T-30 %j is not text/plain: 403', async (sent) => {
+  ])('SHORT-06 ERR-16 T-30 %j is not text/plain: 403', async (sent) => {
     await createFile(house, locker, 'locked.txt')
     const { upload } = await createFile(house, locker, 'locked.txt')
     const body = await expectNothingChanged(
@@ -174,7 +174,7 @@ describe('the type of an upload', () => {
     }
   })
 
-  it('SHORT-07, SHORT-06 matters only where the token is right', async () => {
+  it('SHORT-07 SHORT-06 matters only where the token is right', async () => {
     const { upload } = await createFile(house, locker, 'locked.txt')
     expect(await errorOf(await put(`${upload}A`, 'x', { 'content-type': 'garbage' }))).toEqual([
       403,

@@ -24,7 +24,7 @@ describe.each([
   ['Ed25519', newEd25519],
   ['secp256k1', newEvm],
 ])('a call signed with %s', (_, newSigner) => {
-  it('ENV-01, ENV-02, ENV-03, ENV-08 names a file, uploads, confirms and lists, by declarations alone', async () => {
+  it('ENV-01 ENV-02 ENV-03 ENV-08 names a file, uploads, confirms and lists, by declarations alone', async () => {
     const signer = newSigner()
     const client = house.client({ signer })
     const { locker_id, receipt_id } = await house.locker(signer)
@@ -43,7 +43,7 @@ describe.each([
     expect(read.headers.get('content-type')).toBe('text/plain')
   })
 
-  it('AMB-19, ENV-09 gives away one op of several that would do', async () => {
+  it('AMB-19 ENV-09 gives away one op of several that would do', async () => {
     const signer = newSigner()
     const { locker_id } = await house.locker(signer)
     const { body } = await house.client({ signer }).call(lockerUrls, { params: { locker_id } })

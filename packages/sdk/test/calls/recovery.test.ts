@@ -161,7 +161,7 @@ describe('an envelope that is refused', () => {
   it.each([
     ['EXPIRED_ENVELOPE', 'behind', -3_600_000],
     ['ENVELOPE_NOT_YET_VALID', 'ahead', 3_600_000],
-  ])('ENV-14, ERR-13 %s: a clock that is an hour %s is learned once', async (_, __, skew) => {
+  ])('ENV-14 ERR-13 %s: a clock that is an hour %s is learned once', async (_, __, skew) => {
     const client = house.client({ signer }, { now: () => Date.now() + skew })
     await client.call(lockerRecord, { params })
     expect(house.proxy.seen.map(({ path }) => path.split('/').at(-1))).toEqual(['record', 'health', 'record'])

@@ -33,14 +33,14 @@ afterEach(() => house.proxy.behave())
 const untrue = { name: 'UntrueAnswer' }
 
 describe('attesting', () => {
-  it('ATT-06, STATE-10, ATT-22 signs what the locker holds, and it is checked here', async () => {
+  it('ATT-06 STATE-10 ATT-22 signs what the locker holds, and it is checked here', async () => {
     const first = await client.attest(locker)
     expect(first.attestation).toMatchObject({ file_count: 3, receipt_id: locker.receipt_id })
     expect(await client.attest(locker)).toMatchObject({ unchanged: true })
     expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
   })
 
-  it('ATT-05, ATT-09, STATE-09 by the queue waits until it is done', async () => {
+  it('ATT-05 ATT-09 STATE-09 by the queue waits until it is done', async () => {
     const other = await house.locker(signer)
     await client.put(other, 'd.txt', Buffer.from('d'))
     let polls = 0
@@ -62,7 +62,7 @@ describe('attesting', () => {
     expect((await evmClient.attest(evmLocker)).attestation.file_count).toBe(1)
   })
 
-  it('ATT-11, ATT-12 push publishes, or says why it does not', async () => {
+  it('ATT-11 ATT-12 push publishes, or says why it does not', async () => {
     const answer = await client.push(locker)
     expect(answer).toMatchObject({ ok: true, receipt_id: locker.receipt_id, status: 'skipped', anchor: null })
   })
@@ -89,7 +89,7 @@ describe('attesting', () => {
       (attestation) => ({ envelope: { ...forgedBy(forger, attestation), issuer_pubkey: key } }),
     ],
   ]
-  it.each(changes)('EVID-18, MERK-10 an attestation %s is refused', async (_, change) => {
+  it.each(changes)('EVID-18 MERK-10 an attestation %s is refused', async (_, change) => {
     const lie = (answer: AttestAnswer) => ({
       ...answer,
       attestation: answer.attestation && { ...answer.attestation, ...change(answer.attestation) },
@@ -100,7 +100,7 @@ describe('attesting', () => {
 })
 
 describe('reading', () => {
-  it('VER-01, MERK-19 verify, receipt and proof are read by anybody, and checked', async () => {
+  it('VER-01 MERK-19 verify, receipt and proof are read by anybody, and checked', async () => {
     await client.attest(locker)
     const reader = house.client({ pinnedKeys: [key] })
     const answer = await reader.verify(locker.receipt_id)
@@ -123,7 +123,7 @@ describe('reading', () => {
     }
   })
 
-  it('RCPT-01, RCPT-07 a receipt that is another one, or was changed, is refused', async () => {
+  it('RCPT-01 RCPT-07 a receipt that is another one, or was changed, is refused', async () => {
     const lies = [{ receipt_id: 'rcpt_0' }, { units: 99 }, { receipt_sig: '0'.repeat(128) }]
     for (const change of lies) {
       house.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
@@ -131,7 +131,7 @@ describe('reading', () => {
     }
   })
 
-  it('VER-12, VER-13 a bundle is written as it comes', async () => {
+  it('VER-12 VER-13 a bundle is written as it comes', async () => {
     const chunks: Uint8Array[] = []
     await client.bundle(locker.receipt_id, new WritableStream({ write: (chunk) => void chunks.push(chunk) }))
     const { body } = await client.call(evidenceBundle, { query: { receipt_id: locker.receipt_id } })

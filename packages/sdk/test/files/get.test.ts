@@ -44,7 +44,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   ['by its owner', (options) => house.client({ signer }).get(locker, filename, options)],
   ['in public', (options) => house.client().getPublicly(locker.receipt_id, filename, options)],
 ])('a file that is read %s', (_, read) => {
-  it('FILE-17, FILE-30, SHORT-05 comes whole, with what is known of it', async () => {
+  it('FILE-17 FILE-30 SHORT-05 comes whole, with what is known of it', async () => {
     const progress: number[] = []
     const download = await read({ onProgress: (done: number) => void progress.push(done) })
     expect(download).toMatchObject({
@@ -145,7 +145,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   })
 })
 
-it('FILE-34, SHORT-07 a short URL that has run out is minted anew, at the start and in the middle', async () => {
+it('FILE-34 SHORT-07 a short URL that has run out is minted anew, at the start and in the middle', async () => {
   const expired = {
     answer: { status: 403, body: { error: 'SHORT_URL_EXPIRED', message: 'over', request_id: 'req_0' } },
   }
@@ -160,7 +160,7 @@ it('a file without bytes is read as such', async () => {
   expect([download.size, (await download.bytes()).length]).toEqual([0, 0])
 })
 
-it('FILE-15, ERR-17 what is not there is told in the words of the gateway', async () => {
+it('FILE-15 ERR-17 what is not there is told in the words of the gateway', async () => {
   const client = house.client({ signer })
   await client.call(createFile, { params: { locker_id: locker.locker_id }, body: { filename: 'awaited' } })
   await expect(client.get(locker, 'awaited')).rejects.toMatchObject({ code: 'CONTENT_NOT_FOUND' })

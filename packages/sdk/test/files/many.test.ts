@@ -24,7 +24,7 @@ const texts = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ filename: `${i}.txt`, bytes: Buffer.from(`file ${i}`) }))
 
 describe('many files', () => {
-  it('LIM-11, FILE-12, FILE-17, FILE-25 are named and confirmed a hundred at a time', async () => {
+  it('LIM-11 FILE-12 FILE-17 FILE-25 are named and confirmed a hundred at a time', async () => {
     const told: string[] = []
     const client = house.client({ signer })
     const outcomes = await client.putMany(locker, texts(130), { onFile: ({ filename }) => void told.push(filename) })

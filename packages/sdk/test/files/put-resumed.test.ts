@@ -47,7 +47,7 @@ describe('a line that breaks', () => {
     expect(requests(/parts/)).toBe(5)
   })
 
-  it('FILE-34, SHORT-07 an upload URL that has run out is minted anew', async () => {
+  it('FILE-34 SHORT-07 an upload URL that has run out is minted anew', async () => {
     house.proxy.plan(/^\/f\//, refusal(403, 'SHORT_URL_EXPIRED'))
     await house.client({ signer }).put(locker, 'late', small)
     expect(requests(/\/files$/)).toBe(2)
@@ -62,7 +62,7 @@ describe('an upload that was cut short', () => {
     house.proxy.seen.length = 0
   }
 
-  it('SESS-02, SESS-04 goes on with what the gateway does not have, also in another process', async () => {
+  it('SESS-02 SESS-04 goes on with what the gateway does not have, also in another process', async () => {
     const journal = memoryJournal()
     await begin(journal, 'resumed')
     await house.client({ signer, journal }).put(locker, 'resumed', new Blob([new Uint8Array(large)]))

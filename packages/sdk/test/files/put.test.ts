@@ -66,7 +66,7 @@ describe.each([
   ['100 kB', small],
   ['9 MiB', large],
 ])('putting %s', (_, bytes) => {
-  it.each(sources)('FILE-01, FILE-21, FILE-22, SESS-03 from %s keeps just those bytes', async (_, sourceOf) => {
+  it.each(sources)('FILE-01 FILE-21 FILE-22 SESS-03 from %s keeps just those bytes', async (_, sourceOf) => {
     const client = house.client({ signer, baseUrl: house.gateway.url })
     const progress: [number, number | null][] = []
     const file = await client.put(locker, 'folder/ü.bin', await sourceOf(bytes), {
@@ -96,7 +96,7 @@ it('FILE-09 the type is the one told, else that of the source', async () => {
   })
 })
 
-it('OPER-01, OPER-04, OPER-06, OPER-08 works for the owner of an EVM locker, and for an operator', async () => {
+it('OPER-01 OPER-04 OPER-06 OPER-08 works for the owner of an EVM locker, and for an operator', async () => {
   const owner = newEvm()
   const operator = newEd25519()
   const evmLocker = await house.locker(owner)
@@ -127,7 +127,7 @@ describe('bytes that are not those that were sent', () => {
       expect(await errorOf(house.client({ signer }).put(locker, 'lied about', source))).toBeInstanceOf(BytesDiffer)
   })
 
-  it('FILE-23, ERR-21 the gateway itself refuses what was changed on the way', async () => {
+  it('FILE-23 ERR-21 the gateway itself refuses what was changed on the way', async () => {
     const client = house.client({ signer, fetch: (url, init) => fetch(url, changed(String(url), init)) })
     expect(await errorOf(client.put(locker, 'changed', small))).toMatchObject({
       name: 'BytesDiffer',
@@ -146,7 +146,7 @@ describe('bytes that are not those that were sent', () => {
 })
 
 it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(
-  'FILE-03, FILE-05, FILE-06 a name like %j is refused before anything is sent',
+  'FILE-03 FILE-05 FILE-06 a name like %j is refused before anything is sent',
   async (name) => {
     await expect(house.client({ signer }).put(locker, name, small)).rejects.toThrow(RangeError)
     expect(house.proxy.seen).toEqual([])

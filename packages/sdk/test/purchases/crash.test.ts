@@ -40,7 +40,7 @@ describe('buyers of one intent at once', () => {
   it.each([
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
-  ] as const)('PAY-55, T-16 with one journal pay once: %s', async (asset, buyerOf, held) => {
+  ] as const)('PAY-55 T-16 with one journal pay once: %s', async (asset, buyerOf, held) => {
     const journal = fileJournal(folder)
     const before = await market.treasury(held)
     const bought = await Promise.all(
@@ -76,7 +76,7 @@ it('PAY-55 a journal that takes no more after the payment makes it no less paid'
   expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
 })
 
-it('PAY-55, PAY-45, AMB-50 a buyer who lost his journal gets the receipt he has paid for, as long as the gateway knows his key', async () => {
+it('PAY-55 PAY-45 AMB-50 a buyer who lost his journal gets the receipt he has paid for, as long as the gateway knows his key', async () => {
   const { signer, wallet } = market.solana(3)
   const order = { intent: 'lost', units: 1, asset: 'SOL', wallet }
   const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })

@@ -215,7 +215,7 @@ describe('confirming', () => {
     ['2, 4, 8, 16, 32', () => market.solana(), [2, 4, 8, 16, 32]],
     ['5, 10, 20, 40', () => market.evm(), [5, 10, 20, 40]],
   ] as const)(
-    'PAY-54, ERR-02 waits %s seconds, give or take a fifth, while the gateway sees nothing',
+    'PAY-54 ERR-02 waits %s seconds, give or take a fifth, while the gateway sees nothing',
     async (_, buyerOf, seconds) => {
       const buyer = buyerOf()
       const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })

@@ -45,7 +45,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed and perhaps not 
     expect((await market.treasury(held)) - before).toBe(BigInt(paid_raw))
   })
 
-  it('PAY-44, ERR-23, AMB-06 that lands after its quote is told as money that moved, and nothing more is paid', async () => {
+  it('PAY-44 ERR-23 AMB-06 that lands after its quote is told as money that moved, and nothing more is paid', async () => {
     const buyer = market.evm()
     const { signed, goOn } = await cutPurchase(market, buyer, asset, BEFORE_SENDING)
     const [late] = await signed()

@@ -111,7 +111,7 @@ describe('with what the machine is let in with', () => {
     expect(gcs.server.requests.some((line) => line.endsWith(`${gcs.server.email}:signBlob`))).toBe(true)
   })
 
-  it('FILE-35, ERR-26 tells a refusal of IAM from other trouble', async () => {
+  it('FILE-35 ERR-26 tells a refusal of IAM from other trouble', async () => {
     const provider = await onGooglesMachine()
     gcs.server.setMaySign(false)
     const failures = [

@@ -27,7 +27,7 @@ it('AMB-21 sends nobody to the store unless told to', async () => {
   expect(await targets('all')).toEqual([true, true])
 })
 
-it('SHORT-09, AMB-61 lets a client put an object, with the locked type alone', async () => {
+it('SHORT-09 AMB-61 lets a client put an object, with the locked type alone', async () => {
   const provider = await gcs.open({ redirect: 'all' })
   const id = newId()
   const { url, headers } = (await provider.uploadTarget(id, TERMS))!

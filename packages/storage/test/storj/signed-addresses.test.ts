@@ -30,7 +30,7 @@ describe('signed addresses of Storj', () => {
     expect(await provider.uploadTarget(id, TERMS)).toMatchObject({ url: expect.stringContaining(id) })
   })
 
-  it('AMB-61, SHORT-06 take an upload with its type, and no other', async () => {
+  it('AMB-61 SHORT-06 take an upload with its type, and no other', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toEqual({ 'content-type': TERMS.contentType, 'if-none-match': '*' })
     for (const type of ['text/html', 'text/plain', 'text/plain; charset=UTF-8']) {

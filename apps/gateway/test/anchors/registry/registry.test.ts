@@ -66,7 +66,7 @@ describe('the attestation registry', () => {
     expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
   })
 
-  it('SAS-03..08 SAS-10 AMB-37 latest: one account for a receipt, replaced by each statement', async () => {
+  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 AMB-37 latest: one account for a receipt, replaced by each statement', async () => {
     const locker = await filledLocker(latest)
     const first = (await attest(latest, locker)).attestation
     await locker.put('b', 'b')

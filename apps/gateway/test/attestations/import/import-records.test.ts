@@ -60,7 +60,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     })
   })
 
-  it('ATT-23 VER-05..07 gives the facts that the record had', async () => {
+  it('ATT-23 VER-05 VER-06 VER-07 gives the facts that the record had', async () => {
     const { anchor: _, ...oracle } = vectorRecord
     const tx = { oracle_tx: oracle.oracle_tx, oracle_slot: 5 }
     const records = [

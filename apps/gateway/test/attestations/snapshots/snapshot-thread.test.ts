@@ -17,7 +17,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     await locker.announce(['unconfirmed'])
   })
 
-  it('EVID-02, MERK-13 is the same as one that is taken here', async () => {
+  it('EVID-02 MERK-13 is the same as one that is taken here', async () => {
     const here = await takeSnapshotHere(locker.request)
     expect(await takeSnapshotInThread(locker.request)).toEqual(here)
     expect(await takeSnapshot(locker.request)).toEqual(here)

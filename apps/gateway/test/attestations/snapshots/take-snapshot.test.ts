@@ -12,7 +12,7 @@ import { anyFiles, fileNamed, hostileNames, manyFiles } from './files.ts'
 import { filesIn, keep, objectOf, openTestLocker } from './snapshots.ts'
 
 forEachDatabase('a snapshot of a locker', (database) => {
-  it('MERK-04, EVID-02, AMB-83 keeps any files as they are, in code-point order, however they came', async () => {
+  it('MERK-04 EVID-02 AMB-83 keeps any files as they are, in code-point order, however they came', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, fc.nat(), async (files, salt) => {
         const locker = await openTestLocker(database)
@@ -43,7 +43,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(names.indexOf('\uffff')).toBeLessThan(names.indexOf('😀'))
   })
 
-  it('MERK-21, AMB-32 counts all entries, and lists the confirmed ones', async () => {
+  it('MERK-21 AMB-32 counts all entries, and lists the confirmed ones', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(1500)
     await locker.put(files)
@@ -71,7 +71,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(asked).toEqual(files.map(({ filename }) => objectOf(filename)))
   })
 
-  it('MERK-08, ATT-21 is none without a file to attest, and leaves nothing behind', async () => {
+  it('MERK-08 ATT-21 is none without a file to attest, and leaves nothing behind', async () => {
     const locker = await openTestLocker(database)
     expect(await takeSnapshot(locker.request)).toBeNull()
     await locker.announce(['awaited'])

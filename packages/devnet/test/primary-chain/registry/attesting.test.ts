@@ -14,7 +14,7 @@ describe('attesting', () => {
   })
   afterAll(() => registry.stop())
 
-  it('SAS-01, SAS-02, SAS-04 keeps credentials and schemas as the registry does, at the addresses we derive', async () => {
+  it('SAS-01 SAS-02 SAS-04 keeps credentials and schemas as the registry does, at the addresses we derive', async () => {
     const { authority, attester, chain } = registry
     expect(registryAddresses(authority.address)).toMatchObject({
       credential: deployment.credential,
@@ -43,7 +43,7 @@ describe('attesting', () => {
     })
   })
 
-  it('SAS-03, SAS-07, SAS-08, AMB-37 writes the 345 bytes of an attestation, for rent from the payer', async () => {
+  it('SAS-03 SAS-07 SAS-08 AMB-37 writes the 345 bytes of an attestation, for rent from the payer', async () => {
     const subject = await subjectOf(deployment, 'first')
     const { err, changes } = await registry.run([create(deployment, subject)])
     expect(err).toBeNull()
@@ -74,7 +74,7 @@ describe('attesting', () => {
     })
   })
 
-  it('SAS-05, SAS-07 takes the instructions of our own codec, and our reader reads what comes of them', async () => {
+  it('SAS-05 SAS-07 takes the instructions of our own codec, and our reader reads what comes of them', async () => {
     const { record, attestation, nonce } = await subjectOf(deployment, 'ours')
     const { authority } = registry
     expect((await registry.run([ownCreate(authority, record, 2_000_000_000)])).err).toBeNull()

@@ -80,7 +80,7 @@ describe('what else the registry refuses', () => {
     ['a schema whose names are cut short', 'InvalidInstructionData', () => cutShort(schema())],
   ]
 
-  it.each(creations)('SAS-01, SAS-04 %s', async (_title, expected, build) => {
+  it.each(creations)('SAS-01 SAS-04 %s', async (_title, expected, build) => {
     await expectRefusal(registry, build(), expected)
     expect(await registry.exists(unmade.credential)).toBe(false)
     expect(await registry.exists(withoutSchema.schema)).toBe(false)

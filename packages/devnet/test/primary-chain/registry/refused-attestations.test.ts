@@ -130,7 +130,7 @@ describe('attestations that the registry refuses', () => {
     expect(await registry.attestation(attested.attestation)).toEqual(before)
   })
 
-  it('SAS-06, SAS-08 a closing of an attestation that has a token', async () => {
+  it('SAS-06 SAS-08 a closing of an attestation that has a token', async () => {
     const tokenised = await subjectOf(deployment, 'tokenised')
     await registry.run([create(deployment, tokenised)])
     const { fields, ...account } = await registry.attestation(tokenised.attestation)

@@ -29,7 +29,7 @@ const fields = fc.array(
 )
 
 describe('the layout of a schema', () => {
-  it('SAS-02, SAS-03 fits whatever the registry client writes by it, and nothing shorter or longer', () => {
+  it('SAS-02 SAS-03 fits whatever the registry client writes by it, and nothing shorter or longer', () => {
     fc.assert(
       fc.property(fields, (chosen) => {
         const layout = chosen.map(({ code }) => code)
