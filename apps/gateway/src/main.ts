@@ -1,6 +1,6 @@
 // The gateway as operators run it: `node apps/gateway/src/main.ts`, configured by the environment.
 
-import { rememberCompiled } from '@svc/http-service/remember-compiled'
+import { rememberCompiled } from '@svc/http-service/compile-cache'
 import { runUntilStopped } from '@svc/http-service/run'
 
 rememberCompiled()

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type ColumnTypes, columnTypesOf } from './column-types.ts'
-import type { DialectName } from './dialect-name.ts'
+import { type ColumnTypes, columnTypesOf, type DialectName } from './dialects.ts'
 
 export type Migration = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
 

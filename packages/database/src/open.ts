@@ -1,8 +1,8 @@
 import { type Dialect, Kysely } from 'kysely'
-import { type DialectName, dialectNameOf } from './dialect-name.ts'
+import { type DialectName, dialectNameOf } from './dialects.ts'
 import { type Migrations, migrate } from './migrate.ts'
-import { createPostgresDialect } from './postgres-dialect.ts'
-import { createSqliteDialect } from './sqlite-dialect.ts'
+import { createPostgresDialect } from './postgres.ts'
+import { createSqliteDialect } from './sqlite.ts'
 
 export interface Database<Schema> {
   db: Kysely<Schema>

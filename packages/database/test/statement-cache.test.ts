@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { createStatementCache } from '../src/statement-cache.ts'
+import { createStatementCache } from '../src/sqlite-statements.ts'
 
 describe('the statement cache', () => {
   it('prepares the same SQL once', () => {

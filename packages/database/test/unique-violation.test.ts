@@ -1,8 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
+import { isUniqueViolation } from '../src/dialects.ts'
 import type { Migrations } from '../src/migrate.ts'
-import { isUniqueViolation } from '../src/unique-violation.ts'
 
 interface Schema {
   claim: { id: string; tx: string | null; amount: number | null }

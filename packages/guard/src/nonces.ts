@@ -2,7 +2,6 @@
 
 import { batch } from '@svc/concurrency/sharing'
 import type { Kysely } from 'kysely'
-import { insertNonces } from './nonce-store.ts'
 import type { GuardTables, NonceTable } from './tables.ts'
 
 /** Uses up a nonce; false when it is used up already. Durable when it resolves; many share a commit. */
@@ -20,4 +19,20 @@ export function createNonces(db: Kysely<GuardTables>): UseNonce {
 
 function keyOf({ signer, nonce }: Pick<NonceTable, 'signer' | 'nonce'>): string {
   return `${nonce} ${signer}`
+}
+
+type Db = Kysely<GuardTables>
+
+/** Those of them that were not there before. */
+function insertNonces(db: Db, nonces: readonly NonceTable[]): Promise<Pick<NonceTable, 'signer' | 'nonce'>[]> {
+  return db
+    .insertInto('nonces')
+    .values(nonces)
+    .onConflict((conflict) => conflict.columns(['signer', 'nonce']).doNothing())
+    .returning(['signer', 'nonce'])
+    .execute()
+}
+
+export async function forgetNonces(db: Db, now: number): Promise<void> {
+  await db.deleteFrom('nonces').where('forget_at', '<', now).execute()
 }

@@ -2,7 +2,7 @@
 // the answer must still go: a request itself takes its socket along.
 
 import { Readable } from 'node:stream'
-import { brokenOff } from './read-body.ts'
+import { brokenOff } from './json-body.ts'
 import { IDLE_MS } from './send.ts'
 import { ServiceError } from './service-error.ts'
 import type { WireRequest } from './wire-request.ts'

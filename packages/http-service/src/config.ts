@@ -1,6 +1,10 @@
 // Reads settings from a record of variables. All problems are reported at once, and the names asked for are kept, so
 // that a test can hold them against `.env.example`.
 
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { LogLevel } from './log.ts'
+
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export class ConfigError extends Error {
@@ -59,4 +63,80 @@ export class SettingsReader {
   done(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems)
   }
+}
+
+// A secret among the settings: by value, or in the file that a second variable names.
+
+export interface GivenSecret {
+  /** Null where the file cannot be read, which has been told. */
+  text: string | null
+  /** Which of the two it is from. */
+  variable: string
+}
+
+/** Null where neither is set. What it is stands in no problem. */
+export function readSecret(settings: SettingsReader, variable: string): GivenSecret | null {
+  const text = settings.text(variable)
+  const fileVariable = `${variable}_FILE`
+  const file = settings.text(fileVariable)
+  if (text && file) settings.problem(`${variable} and ${fileVariable} are both set: leave one of them out`)
+  if (text) return { text, variable }
+  return file ? { text: readSecretFile(settings, fileVariable, file), variable: fileVariable } : null
+}
+
+function readSecretFile(settings: SettingsReader, variable: string, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}
+
+// Settings that every service has: where it listens, how it is reached, what it logs.
+
+export type Mode = 'development' | 'production'
+
+export interface HttpSettings {
+  host: string
+  port: number
+  /** The public address; it stands in every URL that is handed out. */
+  baseUrl: string
+  trustedProxies: string[]
+}
+
+export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPort: number): HttpSettings {
+  const port = settings.integer('PORT', defaultPort, { min: 0, max: 65_535 })
+  return {
+    host: settings.text('HOST', '0.0.0.0'),
+    port,
+    baseUrl: baseUrl(settings, mode, port),
+    trustedProxies: trustedProxies(settings),
+  }
+}
+
+export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
+  return { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') }
+}
+
+function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
+  if (mode === 'production' && settings.text('BASE_URL') === '') {
+    settings.problem('BASE_URL must be the public address of this service: it stands in every URL it hands out')
+  }
+  return settings.url('BASE_URL', `http://localhost:${port}`)
+}
+
+function trustedProxies(settings: SettingsReader): string[] {
+  const list = settings.text('TRUSTED_PROXIES').split(',').filter(Boolean)
+  const isNetwork = (text: string) => {
+    const [address = '', bits, ...rest] = text.split('/')
+    const family = isIP(address)
+    return (
+      family > 0 &&
+      rest.length === 0 &&
+      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)))
+    )
+  }
+  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks with commas between')
+  return list
 }

@@ -9,7 +9,7 @@ import {
   type RequestEnvelope,
 } from '@svc/protocol/request-envelope'
 import { ServiceError, ValidationError } from './service-error.ts'
-import { requireStorableText } from './storable-text.ts'
+import { requireStorableText } from './validate.ts'
 import type { WireRequest } from './wire-request.ts'
 
 export interface SignedEnvelope {

@@ -3,6 +3,7 @@
 import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
+import type { Service } from './service.ts'
 
 export interface Running {
   stop(): Promise<void>
@@ -34,4 +35,14 @@ function advice(error: unknown): string | null {
   return code === 'EADDRINUSE'
     ? `Port ${port} is in use: stop what runs there, or choose another (see .env.example).`
     : null
+}
+
+/** Requests in flight are finished, for a while; connections that nobody says anything on do not count as idle. */
+export async function closeService({ app }: Service, { graceMs }: { graceMs: number }): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(timer)
+  }
 }

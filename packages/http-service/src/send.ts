@@ -1,11 +1,13 @@
 // The one way an answer leaves: its headers, its log line, its bytes. No framework hooks: on a small route they cost as
 // much as the work itself.
 
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Bytes } from './answer.ts'
-import { letGo } from './let-go.ts'
 import type { Log } from './log.ts'
+import { hasBody } from './wire-request.ts'
 
 const REQUEST_HEADERS = [
   'Content-Type',
@@ -135,4 +137,19 @@ function isoTime(): string {
     lastText = new Date(ms).toISOString()
   }
   return lastText
+}
+
+// Answers that leave before the client has sent all it wants to. A connection that closes at once would often take the
+// answer with it, and a client that sends on for ever must not be listened to for ever: the rest is let pass for a
+// while, unread.
+
+const LET_GO_AFTER_MS = 10_000
+
+function letGo(request: IncomingMessage): void {
+  if (request.complete || !hasBody(request.headers)) return
+  setTimeout(() => request.complete || request.destroy(), LET_GO_AFTER_MS).unref()
+}
+
+export function hangUpSoon(socket: Socket): void {
+  setTimeout(() => socket.destroy(), LET_GO_AFTER_MS).unref()
 }

@@ -9,8 +9,7 @@ import { parseJsonBody } from './json-body.ts'
 import { pathValues, routerPath } from './paths.ts'
 import { EVERY_ORIGIN } from './send.ts'
 import type { Service } from './service.ts'
-import { requireStorableText } from './storable-text.ts'
-import { readQuery, schemaCheck, validator } from './validate.ts'
+import { readQuery, requireStorableText, schemaCheck, validator } from './validate.ts'
 import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {

@@ -12,16 +12,15 @@ import Fastify, {
   type FastifyRequest,
   type RouteOptions,
 } from 'fastify'
-import { MAX_JSON_BYTES } from './json-body.ts'
-import { hangUpSoon } from './let-go.ts'
+import { MAX_JSON_BYTES, readBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
-import { readBody } from './read-body.ts'
 import {
   answerPreflights,
   createSend,
   createSendBytes,
   EVERY_ORIGIN,
+  hangUpSoon,
   type Send,
   type SendBytes,
   STARTED,

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { closeService } from '../src/close-service.ts'
 import { createLog } from '../src/log.ts'
+import { closeService } from '../src/run.ts'
 import { createService } from '../src/service.ts'
 
 it('T-11 a connection on which nothing was ever asked does not hold up the end', async () => {

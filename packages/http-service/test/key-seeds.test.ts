@@ -5,7 +5,7 @@ import { fromHex, toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
-import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '../src/key-seeds.ts'
+import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '../src/keys.ts'
 
 const seed = new Uint8Array(32).fill(5)
 const pair = Buffer.concat([seed, ed25519Signer(seed).publicKey])

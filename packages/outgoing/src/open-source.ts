@@ -1,12 +1,17 @@
 // Fetches what a caller names: from public hosts alone, over HTTPS, bounded in time and in bytes.
 
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
-import { readSource, sizeOfSource } from './read-source.ts'
-import { type Connecting, requestSource, type Spoken } from './request-source.ts'
-import { type Resolving, resolvePublicHost } from './resolve-source.ts'
-import { SourceError } from './source-error.ts'
-import { hostOf, parseSourceUrl } from './source-url.ts'
+import { finished, type Readable, Transform } from 'node:stream'
+import {
+  type Connecting,
+  hostOf,
+  parseSourceUrl,
+  type Resolving,
+  requestSource,
+  resolvePublicHost,
+  SourceError,
+  type Spoken,
+} from './public-request.ts'
 
 const DEADLINE_MS = 120_000
 const MAX_BYTES = 2 ** 30
@@ -73,4 +78,40 @@ function redirectTarget(response: IncomingMessage, url: URL): URL {
   if (!location || !URL.canParse(location, url.href))
     throw new SourceError('bad_redirect', 'the source redirects to nowhere')
   return parseSourceUrl(location, url)
+}
+
+/** How large the file is, null when only the end of the answer tells. An answer that is not the file is refused. */
+function sizeOfSource({ statusCode, headers }: IncomingMessage, maxBytes: number): number | null {
+  const { 'content-encoding': encoding, 'transfer-encoding': transfer, 'content-length': length } = headers
+  if (statusCode !== 200) throw new SourceError('bad_status', `the source answers ${statusCode}, not 200`)
+  if ((encoding && encoding.toLowerCase() !== 'identity') || (transfer && transfer.toLowerCase() !== 'chunked'))
+    throw new SourceError('encoded', 'the source sends the file encoded, though asked not to')
+  // Such a file ends where the connection does, and Node takes a broken connection for the end.
+  if (!transfer && length === undefined)
+    throw new SourceError('broken_off', 'the source does not say where the file ends')
+  const size = length === undefined ? null : Number(length)
+  if (size !== null && size > maxBytes) throw tooLarge(maxBytes)
+  return size
+}
+
+function readSource(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Readable {
+  let received = 0
+  const body = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length
+      if (received > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  // An error before anybody reads must not end the process; who reads later is told it all the same.
+  body.on('error', () => {})
+  signal.addEventListener('abort', () => body.destroy(signal.reason), { once: true })
+  finished(response, (cause) => {
+    if (cause) body.destroy(new SourceError('broken_off', 'the source broke off before the end of the file', cause))
+  })
+  return response.pipe(body)
+}
+
+function tooLarge(maxBytes: number): SourceError {
+  return new SourceError('too_large', `the source is larger than ${maxBytes} bytes`)
 }

@@ -1,10 +1,15 @@
 // Sends a message to an address that a caller has named: to public hosts alone, over HTTPS, bounded in time.
 
 import type { IncomingMessage } from 'node:http'
-import { type Connecting, requestSource } from './request-source.ts'
-import { type Resolving, resolvePublicHost } from './resolve-source.ts'
-import { SourceError } from './source-error.ts'
-import { hostOf, parseSourceUrl } from './source-url.ts'
+import {
+  type Connecting,
+  hostOf,
+  parseSourceUrl,
+  type Resolving,
+  requestSource,
+  resolvePublicHost,
+  SourceError,
+} from './public-request.ts'
 
 const DEADLINE_MS = 10_000
 const MAX_ANSWER_BYTES = 65_536

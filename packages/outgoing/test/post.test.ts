@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostOptions, post } from '../src/post.ts'
-import { SourceError } from '../src/source-error.ts'
+import { SourceError } from '../src/public-request.ts'
 import { mustNotResolve, resolveTo, SOURCE, startTestTlsServer, type TestTlsServer } from './tls-server.ts'
 
 const MESSAGE = { headers: { 'content-type': 'text/plain', 'x-mark': '1' }, body: 'h\u00e9llo' }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { fromHex, withPrefix } from '../src/bytes.ts'
-import { hashContent } from '../src/content-hash.ts'
+import { hashContent } from '../src/sha256.ts'
 
 describe('the hash of content', () => {
   it.each(vectors.files)('MERK-01 of $filename as another implementation has it', async (file) => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BLOCK_LEAVES, leafHash, merkleRoot } from '../src/merkle.ts'
-import { createBlockTree } from '../src/merkle-blocks.ts'
+import { BLOCK_LEAVES, createBlockTree, leafHash, merkleRoot } from '../src/merkle.ts'
 
 const leaves = Array.from({ length: 3 * BLOCK_LEAVES }, (_, i) => {
   return leafHash({ filename: `f${i}`, size_bytes: i, content_hash: 'ab'.repeat(32) })

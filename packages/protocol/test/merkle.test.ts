@@ -9,9 +9,9 @@ import {
   merkleLevels,
   merkleProof,
   merkleRoot,
+  proofInBlocks,
   treeDepth,
 } from '../src/merkle.ts'
-import { proofInBlocks } from '../src/merkle-blocks.ts'
 import { compareCodePoints, sortedByFilename } from '../src/order.ts'
 
 const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isKeyOfTime } from '../src/signing-keys.ts'
+import { isKeyOfTime } from '../src/keys.ts'
 
 const first = { validFrom: 1_000_000, validTo: 2_000_000 }
 const second = { validFrom: 2_000_000, validTo: null }

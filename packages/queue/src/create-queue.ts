@@ -91,7 +91,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
 async function openEngine({ database, databaseUrl, log, now, randomBytes }: QueueOptions): Promise<Engine> {
   const { db, dialect } = database
   if (dialect === 'sqlite') return createSqliteEngine({ db, now, randomBytes })
-  const { openBossEngine } = await import('./boss-engine.ts')
+  const { openBossEngine } = await import('./pg-boss-engine.ts')
   return openBossEngine({ db, databaseUrl, log, now })
 }
 

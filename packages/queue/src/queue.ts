@@ -89,3 +89,8 @@ export interface Queue<Jobs> {
   /** Of every kind that is handled here or has jobs. */
   counts(): Promise<Record<string, JobCounts>>
 }
+
+/** Thrown by a handler: to try again would not help. */
+export class PermanentError extends Error {
+  override name = 'PermanentError'
+}

@@ -3,8 +3,7 @@
 import { inspect } from 'node:util'
 import type { Kysely } from 'kysely'
 import { type Engine, LEASE_SECONDS, type TakenJob } from './engine.ts'
-import { PermanentError } from './permanent-error.ts'
-import type { Effect, JobRun } from './queue.ts'
+import { type Effect, type JobRun, PermanentError } from './queue.ts'
 import { insertDeadJob } from './store.ts'
 import type { QueueTables } from './tables.ts'
 

@@ -3,8 +3,7 @@
 
 import { toHex } from '@svc/protocol/bytes'
 import { type Kysely, sql } from 'kysely'
-import { retryDelaySeconds } from './backoff.ts'
-import { type Engine, LEASE_SECONDS, type StateCount } from './engine.ts'
+import { type Engine, LEASE_SECONDS, retryDelaySeconds, type StateCount } from './engine.ts'
 import type { QueueTables } from './tables.ts'
 
 export interface SqliteEngineOptions {

@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
-import { PermanentError } from '../src/permanent-error.ts'
+import { PermanentError } from '../src/queue.ts'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 

@@ -14,7 +14,7 @@ import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
 import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
-import { type Market, watchMarket } from './market.ts'
+import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
 export interface Sales {

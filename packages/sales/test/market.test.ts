@@ -2,7 +2,7 @@ import { configuredLegs, type Leg } from '@svc/payments/legs'
 import { EVM } from '@svc/payments/networks'
 import type { Rates } from '@svc/payments/price-oracle'
 import { expect, it } from 'vitest'
-import { watchMarket } from '../src/market.ts'
+import { watchMarket } from '../src/price-legs.ts'
 
 const SETTINGS = { treasuries: new Map([[EVM, `0x${'ab'.repeat(20)}`]]), address: () => `0x${'cd'.repeat(20)}` }
 const rate = (usd: string) => ({ usd, source: 'oracle' as const, as_of: '2026-09-01T12:00:00Z', fallback: false })

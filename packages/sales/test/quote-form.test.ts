@@ -4,7 +4,7 @@ import type { PricedLeg } from '@svc/payments/x402'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { headerText, quoteBody } from '../src/quote.ts'
-import { BLANK, filledIn, quoteForm } from '../src/quote-form.ts'
+import { BLANK, filledIn, quoteForm } from '../src/quote-template.ts'
 
 const TREASURIES = new Map<Network, string>([
   [PRIMARY, 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'],

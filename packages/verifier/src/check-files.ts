@@ -1,9 +1,9 @@
 // The files themselves against the list: read one after the other, each as a stream.
 
-import { hashContent } from '@svc/protocol/content-hash'
 import type { FileEntry } from '@svc/protocol/merkle'
+import { hashContent } from '@svc/protocol/sha256'
 import { type Fact, failed, PASSED } from './facts.ts'
-import { quoted } from './printable.ts'
+import { quoted } from './untrusted.ts'
 
 /** Where the files are. The verifier asks for names that stay within a folder, and for no others. */
 export interface FileSource {

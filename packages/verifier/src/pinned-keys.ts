@@ -2,12 +2,10 @@
 
 import type { Json } from '@svc/protocol/canonical'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, type KeyPeriod } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
-import type { KeyPeriod } from '@svc/protocol/signing-keys'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { quoted } from './printable.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
 export type KeyUse = 'evidence-envelope' | 'attestation'
 

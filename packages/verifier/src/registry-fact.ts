@@ -11,7 +11,7 @@ import {
 } from '@svc/protocol/registry'
 import { type Fact, failed, notChecked, PASSED, unavailable } from './facts.ts'
 import { askAccount, type Rpc } from './rpc.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject } from './untrusted.ts'
 
 /** What `anchor.sas` says of the account. */
 interface RegistryPlace {

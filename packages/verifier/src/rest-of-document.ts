@@ -1,7 +1,7 @@
 // The text of a bundle without the rows of its file list, and where in it that list begins. Whether the text is JSON is
 // for the strict reader to judge, which gets all of it in the end; so a second list under the same key is refused there.
 
-import { RefusedBundle } from './refusal.ts'
+import { RefusedBundle } from './untrusted.ts'
 
 const MAX_LENGTH = 1024 * 1024
 

@@ -3,8 +3,8 @@
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
-import { printable } from './printable.ts'
-import { isObject } from './strict.ts'
+import { isObject, printable } from './untrusted.ts'
+import { readWireTransaction, type WireTransaction } from './wire-transaction.ts'
 
 /** The `result` of a JSON-RPC call, as JSON; throws when there is none. That it ends in time is the function's duty. */
 export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
@@ -12,7 +12,7 @@ export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
 export type Answer<T> = { found: T } | { found: null } | { unavailable: string }
 
 /** `read` gives null for what is not an answer to the question. */
-export async function ask<T>(
+async function ask<T>(
   rpc: Rpc,
   method: string,
   params: readonly Json[],
@@ -27,7 +27,7 @@ export async function ask<T>(
   }
 }
 
-export type Commitment = 'confirmed' | 'finalized'
+type Commitment = 'confirmed' | 'finalized'
 
 export function askGenesisHash(rpc: Rpc): Promise<Answer<string>> {
   return ask(rpc, 'getGenesisHash', [], (result) => (typeof result === 'string' ? { found: result } : null))
@@ -52,9 +52,45 @@ export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> 
 const MAX_BASE64_LENGTH = 64 * 1024
 
 /** Bytes as nodes write them: `[text, "base64"]`. */
-export function readBase64(value: Json | undefined): Uint8Array | null {
+function readBase64(value: Json | undefined): Uint8Array | null {
   if (!Array.isArray(value)) return null
   const [text, encoding] = value as readonly Json[]
   if (typeof text !== 'string' || text.length > MAX_BASE64_LENGTH || encoding !== 'base64') return null
   return fromBase64(text)
+}
+
+// The transaction that an anchor names, as a node has it. What it says and who signed it does not rest on the node: its
+// bytes are read here and its signatures verified. That it succeeded, where and how finally, is the node's word.
+
+export interface AnchorTransaction extends WireTransaction {
+  slot: number
+  blockTime: number | null
+  /** What went wrong; null of a transaction that succeeded. */
+  error: Json
+  isFinal: boolean
+}
+
+/** Null: the node knows of none. */
+export async function askTransaction(rpc: Rpc, id: string): Promise<Answer<AnchorTransaction>> {
+  const finalized = await askAt(rpc, id, 'finalized')
+  return 'found' in finalized && finalized.found === null ? askAt(rpc, id, 'confirmed') : finalized
+}
+
+function askAt(rpc: Rpc, id: string, commitment: Commitment): Promise<Answer<AnchorTransaction>> {
+  const options = { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 }
+  return ask(rpc, 'getTransaction', [id, options], (result) => {
+    if (result === null) return { found: null }
+    const transaction = readTransaction(result)
+    if (transaction?.id !== id) return null
+    return { found: { ...transaction, isFinal: commitment === 'finalized' } }
+  })
+}
+
+function readTransaction(result: Json): Omit<AnchorTransaction, 'isFinal'> | null {
+  if (!isObject(result) || !isObject(result.meta)) return null
+  const { slot, blockTime = null, meta } = result
+  const bytes = readBase64(result.transaction)
+  const wire = bytes && readWireTransaction(bytes)
+  if (!wire || typeof slot !== 'number' || (blockTime !== null && typeof blockTime !== 'number')) return null
+  return meta.err === undefined ? null : { ...wire, slot, blockTime, error: meta.err }
 }

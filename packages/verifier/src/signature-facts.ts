@@ -3,13 +3,12 @@ import { bare } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
-import { isKeyOfTime } from '@svc/protocol/signing-keys'
 import { type Fact, failed, notChecked, PASSED } from './facts.ts'
 import { type KeyUse, type PinnedKey, unixSeconds } from './pinned-keys.ts'
 import type { BundleParts } from './read-bundle.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject } from './untrusted.ts'
 
 export interface SigningKey {
   public_key_hex: string

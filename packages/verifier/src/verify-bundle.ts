@@ -4,16 +4,19 @@ import { isHex } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
-import { envelopeBindsCommitment, merkleRootMatches, statementDigestMatches } from './envelope-facts.ts'
+import {
+  envelopeBindsCommitment,
+  merkleRootMatches,
+  readStatementBody,
+  statementDigestMatches,
+} from './envelope-facts.ts'
 import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS } from './facts.ts'
 import { onlineFacts } from './online-facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
-import { type BundleParts, readBundle } from './read-bundle.ts'
-import { type Refusal, RefusedBundle } from './refusal.ts'
+import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import type { Rpc } from './rpc.ts'
 import { type SigningKey, signatureFacts } from './signature-facts.ts'
-import { readStatementBody } from './statement-body.ts'
-import type { Chunks } from './text-pieces.ts'
+import { type Refusal, RefusedBundle } from './untrusted.ts'
 
 /** What the verifier has besides the bundle. Without any of it, it checks that the bundle agrees with itself. */
 export interface Given {

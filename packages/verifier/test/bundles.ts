@@ -6,7 +6,7 @@ import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import type { FileEntry } from '@svc/protocol/merkle'
 import { DEFAULT_DOMAIN_TAG, EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { sortedByFilename } from '@svc/protocol/order'
-import { type CountedFiles, createFileCounter } from '../src/counted-files.ts'
+import { type CountedFiles, createFileCounter } from '../src/file-list.ts'
 
 export const SIGNER: Ed25519Signer = ed25519Signer(new Uint8Array(32).fill(7))
 

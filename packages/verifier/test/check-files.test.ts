@@ -1,6 +1,6 @@
 import { utf8 } from '@svc/protocol/bytes'
-import { hashContent } from '@svc/protocol/content-hash'
 import type { FileEntry } from '@svc/protocol/merkle'
+import { hashContent } from '@svc/protocol/sha256'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFileCheck, type FileSource } from '../src/check-files.ts'

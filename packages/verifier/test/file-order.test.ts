@@ -1,6 +1,6 @@
 import type { FileEntry } from '@svc/protocol/merkle'
 import { describe, expect, it } from 'vitest'
-import { createFileOrder } from '../src/file-order.ts'
+import { createFileOrder } from '../src/file-list.ts'
 import { listedFiles } from './bundles.ts'
 
 /** Names so long that some hundred of them are too many to hold. */

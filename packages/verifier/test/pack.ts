@@ -4,8 +4,8 @@ import { utf8 } from '@svc/protocol/bytes'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
 import type { FileSource } from '../src/check-files.ts'
 import { readPinnedKeys } from '../src/pinned-keys.ts'
+import type { Chunks } from '../src/read-bundle.ts'
 import type { Rpc } from '../src/rpc.ts'
-import type { Chunks } from '../src/text-pieces.ts'
 import { type Given, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 
 export interface PackGiven {

@@ -4,10 +4,10 @@
 // sorted at the end. A list that goes beyond it must be in order from its first file on; its files are let go as they
 // come, and a name that stands twice shows by its order.
 
-import type { FileEntry } from '@svc/protocol/merkle'
+import { hashManifest, listRow } from '@svc/protocol/file-list'
+import { createBlockTree, type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
-import { quoted } from './printable.ts'
-import { RefusedBundle } from './refusal.ts'
+import { quoted, RefusedBundle } from './untrusted.ts'
 
 /** About 50,000 files: each counts its name and 100 characters more. */
 const HELD_CHARACTERS = 8 * 1024 * 1024
@@ -64,4 +64,52 @@ export function createFileOrder(): FileOrder {
 
 function twice(filename: string): RefusedBundle {
   return new RefusedBundle('duplicate_filename', `${quoted(filename)} stands twice`)
+}
+
+// What a file list amounts to: counted and hashed by ourselves, whatever the bundle says.
+
+export interface CountedFiles {
+  count: number
+  totalBytes: bigint
+  /** Bare. */
+  merkleRoot: string
+  manifestDigest: string
+}
+
+export interface FileCounter {
+  /** In order. */
+  add(files: readonly FileEntry[]): void
+  /** Null of no file at all: an empty list has no root (MERK-08). */
+  end(): CountedFiles | null
+}
+
+/** So many rows become one text. */
+const STRETCH = 1000
+
+export function createFileCounter(): FileCounter {
+  const tree = createBlockTree()
+  const manifest = hashManifest()
+  let count = 0
+  let totalBytes = 0n
+  return {
+    add(files) {
+      for (const file of files) {
+        tree.add(leafHash(file))
+        totalBytes += BigInt(file.size_bytes)
+      }
+      count += files.length
+      for (let start = 0; start < files.length; start += STRETCH) {
+        manifest.add(
+          files
+            .slice(start, start + STRETCH)
+            .map(listRow)
+            .join(),
+        )
+      }
+    },
+    end() {
+      if (count === 0) return null
+      return { count, totalBytes, merkleRoot: tree.end().root, manifestDigest: manifest.end() }
+    },
+  }
 }

@@ -2,16 +2,50 @@ import {
   type AbortableOperationOptions,
   CompiledQuery,
   type DatabaseConnection,
+  type Dialect,
+  PostgresDialect,
   PostgresDriver,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
+import pg from 'pg'
+
+const connectionTimeoutMs = 10_000
+
+export function createPostgresDialect(url: string): Dialect {
+  const types = new pg.TypeOverrides()
+  types.setTypeParser(pg.types.builtins.INT8, parseSafeNumber)
+  types.setTypeParser(pg.types.builtins.NUMERIC, parseSafeNumber)
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: connectionTimeoutMs,
+  })
+  // An idle connection that the server ends is replaced at the next query; without a listener it would end the process.
+  pool.on('error', () => {})
+
+  const dialect = new PostgresDialect({ pool })
+  return {
+    createDriver: () => new PostgresCursorDriver({ pool }),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+  }
+}
+
+/** PostgreSQL sends bigint and numeric (count, sum) as text. SQLite's driver refuses the same values by itself. */
+function parseSafeNumber(text: string): number {
+  const number = Number(text)
+  if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number
+  throw new RangeError(`the database answered ${text}, which no JavaScript number holds exactly`)
+}
 
 /** Not exported by Kysely. */
 type PostgresConnection = Parameters<PostgresDriver['rollbackTransaction']>[0]
 
 /** Kysely's driver, with streams through an SQL cursor; its own way needs the package pg-cursor. */
-export class PostgresCursorDriver extends PostgresDriver {
+class PostgresCursorDriver extends PostgresDriver {
   readonly #inTransaction = new WeakSet<DatabaseConnection>()
 
   override async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {

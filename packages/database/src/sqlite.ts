@@ -1,15 +1,49 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { mutex } from '@svc/concurrency/locks'
-import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  type SelectModifierNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import { openSqliteFile, openSqliteReader } from './sqlite-file.ts'
-import { readInChunks, runStatement } from './sqlite-statements.ts'
-import { createStatementCache, type StatementCache } from './statement-cache.ts'
+import { createStatementCache, readInChunks, runStatement, type StatementCache } from './sqlite-statements.ts'
+
+export function createSqliteDialect(path: string): Dialect {
+  return {
+    createDriver: () => createSqliteDriver(path),
+    createQueryCompiler: () => new Compiler(),
+    createAdapter: () => new Adapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  }
+}
+
+class Adapter extends SqliteAdapter {
+  // Our driver locks its one connection itself: Kysely's lock wakes every waiter at every release, lets newcomers
+  // overtake, and would be held for as long as a stream is read.
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+class Compiler extends SqliteQueryCompiler {
+  // `for update` has nothing to add here, since a transaction holds the write lock of the whole file; left out, the
+  // same query runs on both engines.
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node)
+  }
+}
 
 /**
  * All queries go through one SQLite connection, which a transaction has for itself from `begin` to `commit`.
  * Only a stream outside a transaction opens another, so that a slow reader of many rows holds up nobody.
  */
-export function createSqliteDriver(path: string): Driver {
+function createSqliteDriver(path: string): Driver {
   const lock = mutex()
   let database: DatabaseSync
   let prepared: StatementCache

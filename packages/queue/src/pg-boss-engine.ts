@@ -4,9 +4,15 @@
 
 import { type Kysely, sql } from 'kysely'
 import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type SendOptions } from 'pg-boss'
-import { FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS } from './backoff.ts'
-import { addKeyIndex, injectTime } from './boss-schema.ts'
-import { type Engine, LEASE_SECONDS, type StateCount, type TakenJob } from './engine.ts'
+import {
+  type Engine,
+  FIRST_RETRY_SECONDS,
+  LEASE_SECONDS,
+  LONGEST_RETRY_SECONDS,
+  type StateCount,
+  type TakenJob,
+} from './engine.ts'
+import { addKeyIndex, injectTime } from './pg-boss-schema.ts'
 import type { Tx } from './queue.ts'
 import type { QueueLog } from './run-job.ts'
 import type { QueueTables } from './tables.ts'
