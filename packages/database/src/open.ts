@@ -11,7 +11,7 @@ export interface Database<Schema> {
   close(): Promise<void>
 }
 
-/** Opens `sqlite:<path>` or `postgres://…` and brings it to the newest migration. */
+/** Opens `sqlite:<path>` or `postgres://…` and applies the pending migrations. */
 export async function openDatabase<Schema>(options: {
   url: string
   migrations: Migrations
@@ -24,7 +24,7 @@ export async function openDatabase<Schema>(options: {
     await db.destroy()
     throw error
   }
-  // Migrated, it has the tables of the schema.
+  // The migrations made the tables of the schema.
   return { db: db as Kysely<Schema>, dialect, close: () => db.destroy() }
 }
 

@@ -1,3 +1,5 @@
+// PostgreSQL through `pg`: safe integers, and streams of rows.
+
 import {
   type AbortableOperationOptions,
   CompiledQuery,
@@ -10,7 +12,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 
-const connectionTimeoutMs = 10_000
+const CONNECTION_TIMEOUT_MS = 10_000
 
 export function createPostgresDialect(url: string): Dialect {
   const types = new pg.TypeOverrides()
@@ -20,9 +22,9 @@ export function createPostgresDialect(url: string): Dialect {
     connectionString: url,
     types,
     keepAlive: true,
-    connectionTimeoutMillis: connectionTimeoutMs,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   })
-  // An idle connection that the server ends is replaced at the next query; without a listener it would end the process.
+  // The pool replaces an idle connection that the server closed; without a listener the error would end the process.
   pool.on('error', () => {})
 
   const dialect = new PostgresDialect({ pool })
@@ -34,7 +36,7 @@ export function createPostgresDialect(url: string): Dialect {
   }
 }
 
-/** PostgreSQL sends bigint and numeric (count, sum) as text. SQLite's driver refuses the same values by itself. */
+/** PostgreSQL sends bigint and numeric (count, sum) as text. SQLite's driver rejects unsafe values by itself. */
 function parseSafeNumber(text: string): number {
   const number = Number(text)
   if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number
@@ -44,7 +46,7 @@ function parseSafeNumber(text: string): number {
 /** Not exported by Kysely. */
 type PostgresConnection = Parameters<PostgresDriver['rollbackTransaction']>[0]
 
-/** Kysely's driver, with streams through an SQL cursor; its own way needs the package pg-cursor. */
+/** Kysely's driver, which streams through an SQL cursor: Kysely's own streaming needs the package pg-cursor. */
 class PostgresCursorDriver extends PostgresDriver {
   readonly #inTransaction = new WeakSet<DatabaseConnection>()
 

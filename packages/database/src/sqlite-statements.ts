@@ -1,25 +1,28 @@
+// Prepared statements of one SQLite connection: kept, run with bound values, read in chunks. Rows are cast to what the
+// query's type promises, as in every Kysely driver.
+
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { lru } from '@svc/concurrency/caches'
 import type { CompiledQuery, QueryResult } from 'kysely'
 
-export interface PreparedStatement {
+interface PreparedStatement {
   statement: StatementSync
   returnsRows: boolean
 }
 
 export type StatementCache = (sql: string) => PreparedStatement
 
-const capacity = 500
+const CAPACITY = 500
 
 /** Prepares each SQL text once, which costs more than most queries do, and keeps the most recently used ones. */
 export function createStatementCache(database: DatabaseSync): StatementCache {
-  // A Map keeps the order of insertion, so the first key is the least recently used.
-  const cache = new Map<string, PreparedStatement>()
+  const cache = lru<string, PreparedStatement>(CAPACITY)
   return (sql) => {
-    const prepared = cache.get(sql) ?? prepare(database, sql)
-    cache.delete(sql)
+    const known = cache.get(sql)
+    if (known) return known
+    const prepared = prepare(database, sql)
     cache.set(sql, prepared)
-    if (cache.size > capacity) cache.delete(cache.keys().next().value!)
     return prepared
   }
 }
@@ -28,8 +31,6 @@ function prepare(database: DatabaseSync, sql: string): PreparedStatement {
   const statement = database.prepare(sql)
   return { statement, returnsRows: statement.columns().length > 0 }
 }
-
-// Rows are cast to what the query's type promises, as in every Kysely driver.
 
 export function runStatement<R>({ statement, returnsRows }: PreparedStatement, query: CompiledQuery): QueryResult<R> {
   const values = query.parameters.map(toSqliteValue)
@@ -48,15 +49,15 @@ export async function* readInChunks<R>(
     if (rows.length < chunkSize) continue
     yield { rows }
     rows = []
-    // Reading never waits, so without this a long stream would keep the process from everything else.
+    // Reading never waits, so a long stream would otherwise block the process.
     await setImmediate()
   }
   if (rows.length > 0) yield { rows }
 }
 
 /**
- * node:sqlite would bind 1 as 1.0, which shows in JSON and text, and would take an object in first place for named
- * parameters and bind NULL. Booleans and dates are refused because PostgreSQL would not store them as SQLite does.
+ * node:sqlite would bind 1 as 1.0, which shows in JSON and text, and would take an object as the first parameter for
+ * named parameters and bind NULL. Booleans and dates are refused because PostgreSQL would store them differently.
  */
 function toSqliteValue(value: unknown): SQLInputValue {
   if (typeof value === 'string' || typeof value === 'bigint' || value === null) return value

@@ -1,3 +1,5 @@
+// SQLite through `node:sqlite`: the Kysely dialect and its driver.
+
 import type { DatabaseSync } from 'node:sqlite'
 import { mutex } from '@svc/concurrency/locks'
 import {
@@ -24,24 +26,24 @@ export function createSqliteDialect(path: string): Dialect {
 }
 
 class Adapter extends SqliteAdapter {
-  // Our driver locks its one connection itself: Kysely's lock wakes every waiter at every release, lets newcomers
-  // overtake, and would be held for as long as a stream is read.
+  // Our driver locks its one connection itself. Kysely's lock wakes every waiter at every release, is not fair, and
+  // would be held for as long as a stream is read.
   override get supportsMultipleConnections(): boolean {
     return true
   }
 }
 
 class Compiler extends SqliteQueryCompiler {
-  // `for update` has nothing to add here, since a transaction holds the write lock of the whole file; left out, the
-  // same query runs on both engines.
+  // A transaction holds the write lock of the whole file, so `for update` adds nothing. Leaving it out lets the same
+  // query run on both engines.
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node)
   }
 }
 
 /**
- * All queries go through one SQLite connection, which a transaction has for itself from `begin` to `commit`.
- * Only a stream outside a transaction opens another, so that a slow reader of many rows holds up nobody.
+ * All queries go through one SQLite connection, which a transaction holds from `begin` to `commit`. Only a stream
+ * outside a transaction opens another connection, so that a slow reader of many rows blocks nobody.
  */
 function createSqliteDriver(path: string): Driver {
   const lock = mutex()
@@ -98,7 +100,7 @@ function createSqliteDriver(path: string): Driver {
     async beginTransaction(connection) {
       const releaseLock = await lock.acquire()
       try {
-        // The write lock at once: to upgrade a read lock later fails when another process wrote in between.
+        // Take the write lock at once: upgrading a read lock later fails when another process wrote in between.
         command('begin immediate')
         transaction = { connection, releaseLock }
       } catch (error) {

@@ -1,5 +1,5 @@
-// Reads settings from a record of variables. All problems are reported at once, and the names asked for are kept, so
-// that a test can hold them against `.env.example`.
+// Reads settings from a record of variables, and those that every service has. All problems are reported at once. The
+// reader keeps the names it was asked for, so that a test can compare them with `.env.example`.
 
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -24,7 +24,7 @@ export class SettingsReader {
     this.#variables = variables
   }
 
-  /** The text of a variable; `fallback` where it is unset or empty. */
+  /** The text of a variable, or `fallback` when it is unset or empty. */
   text(name: string, fallback = ''): string {
     this.asked.set(name, fallback)
     return this.#variables[name] || fallback
@@ -46,7 +46,7 @@ export class SettingsReader {
     return fallback
   }
 
-  /** An http(s) address without a slash at its end. */
+  /** An http(s) address without a trailing slash. */
   url(name: string, fallback: string): string {
     const text = this.text(name, fallback)
     const parsed = URL.parse(text)
@@ -65,16 +65,14 @@ export class SettingsReader {
   }
 }
 
-// A secret among the settings: by value, or in the file that a second variable names.
-
 export interface GivenSecret {
-  /** Null where the file cannot be read, which has been told. */
+  /** Null when the file cannot be read, which has been reported. */
   text: string | null
-  /** Which of the two it is from. */
+  /** The variable it came from. */
   variable: string
 }
 
-/** Null where neither is set. What it is stands in no problem. */
+/** A secret by value, or from the file that a second variable names. Null when neither is set. No problem quotes it. */
 export function readSecret(settings: SettingsReader, variable: string): GivenSecret | null {
   const text = settings.text(variable)
   const fileVariable = `${variable}_FILE`
@@ -93,14 +91,12 @@ function readSecretFile(settings: SettingsReader, variable: string, file: string
   }
 }
 
-// Settings that every service has: where it listens, how it is reached, what it logs.
-
 export type Mode = 'development' | 'production'
 
 export interface HttpSettings {
   host: string
   port: number
-  /** The public address; it stands in every URL that is handed out. */
+  /** The public address, which all URLs in responses begin with. */
   baseUrl: string
   trustedProxies: string[]
 }

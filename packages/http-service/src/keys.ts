@@ -1,4 +1,4 @@
-// Private keys among the settings: by value or by file; in development made at first use.
+// Private keys among the settings: given by value or by file, and in development made at first use.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export interface WantedKey {
   mode: Mode
   dataDir: string
   variable: string
-  /** Of its file, where it is made. */
+  /** Names the file of a development key. */
   name: string
 }
 
@@ -27,7 +27,6 @@ export function readKey(settings: SettingsReader, { mode, dataDir, variable, nam
   return parseSeed(settings, given, mode === 'production') ?? NO_KEY
 }
 
-/** The key where one is given. */
 export function readOptionalKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
   const given = readSecret(settings, variable)
   return given && parseSeed(settings, given, isProduction)
@@ -59,8 +58,6 @@ export function refuseSharedKeys(settings: SettingsReader, keys: [string, Uint8A
   }
 }
 
-// Private keys as people hold them, and development keys that production can recognise.
-
 /** A 32-byte seed from 64 hex characters, a wallet's JSON array of 64 bytes, or base58 of those; null for anything else. */
 export function parseKeySeed(text: string): Uint8Array | null {
   const trimmed = text.trim()
@@ -88,7 +85,7 @@ function seedOfPair(pair: Uint8Array): Uint8Array | null {
 
 const RANDOM_BYTES = 28
 
-/** The last four bytes are a checksum, so that a development key is known for one wherever it turns up. */
+/** The last four bytes are a checksum by which production recognises development keys. */
 function newDevelopmentSeed(): Uint8Array {
   const random = randomBytes(RANDOM_BYTES)
   return Buffer.concat([random, developmentMark(random)])
@@ -115,7 +112,7 @@ const KNOWN_SEEDS = [
   ...LOCAL_CHAIN_LABELS.map((label) => `svc-dev/${label}`),
 ].map((label) => createHash('sha256').update(label).digest())
 
-/** Made by `developmentSeed`, published in the test vectors, or of the local primary chain. */
+/** True for keys made by `developmentSeed`, published in the test vectors, or used by the local primary chain. */
 export function isDevelopmentSeed(seed: Uint8Array): boolean {
   const random = seed.subarray(0, RANDOM_BYTES)
   return developmentMark(random).equals(seed.subarray(RANDOM_BYTES)) || KNOWN_SEEDS.some((known) => known.equals(seed))
@@ -129,7 +126,7 @@ export function developmentSeed(folder: string, name: string): Uint8Array {
     try {
       writeFileSync(file, `${Buffer.from(newDevelopmentSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
     } catch (error) {
-      // Another process made it first: its key is the one.
+      // Another process made it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

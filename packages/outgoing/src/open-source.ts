@@ -1,47 +1,43 @@
-// Fetches what a caller names: from public hosts alone, over HTTPS, bounded in time and in bytes.
+// Downloads a file from a URL that a caller has named: from public hosts only, over HTTPS, limited in time and bytes.
 
 import type { IncomingMessage } from 'node:http'
 import { finished, type Readable, Transform } from 'node:stream'
 import {
   type Connecting,
-  hostOf,
+  type PublicRequest,
   parseSourceUrl,
-  type Resolving,
-  requestSource,
-  resolvePublicHost,
+  requestPublicHost,
   SourceError,
-  type Spoken,
 } from './public-request.ts'
 
-const DEADLINE_MS = 120_000
+const TIMEOUT_MS = 120_000
 const MAX_BYTES = 2 ** 30
 const MAX_REDIRECTS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
-const GET: Spoken = {
+const GET: PublicRequest = {
   method: 'GET',
   headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'svc-gateway' },
 }
 
-/** How to resolve and connect is said by tests alone, whose servers are on this machine. */
-export interface SourceOptions extends Resolving, Connecting {
-  /** From the first look-up to the last byte. */
+export interface SourceOptions extends Connecting {
+  /** From the first lookup to the last byte. */
   deadlineMs?: number
   maxBytes?: number
 }
 
 export interface OpenedSource {
-  /** Ends after the last byte of the file; whatever keeps it from that is a `SourceError` of the stream. */
+  /** Ends after the last byte of the file. Any other end is a `SourceError` of the stream. */
   stream: Readable
-  /** As the source says it: any text. */
+  /** As the source sends it: any text. */
   contentType: string | null
   size: number | null
   /** After redirects, which may have put credentials into it. */
   finalUrl: string
 }
 
-/** Rejects with `SourceError` alone. Whoever does not read the stream to its end destroys it. */
+/** Rejects only with `SourceError`. A caller that does not read the stream to its end must destroy it. */
 export async function openSource(sourceUrl: string, options: SourceOptions = {}): Promise<OpenedSource> {
-  const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES } = options
+  const { deadlineMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options
   const download = new AbortController()
   const timedOut = new SourceError('timed_out', `the source did not arrive within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => download.abort(timedOut), deadlineMs)
@@ -51,8 +47,8 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
   }
   try {
     const { url, response } = await followRedirects(parseSourceUrl(sourceUrl), options, download.signal)
-    const size = sizeOfSource(response, maxBytes)
-    const stream = readSource(response, maxBytes, download.signal).once('close', close)
+    const size = sizeOf(response, maxBytes)
+    const stream = readBody(response, maxBytes, download.signal).once('close', close)
     return { stream, contentType: response.headers['content-type'] ?? null, size, finalUrl: url.href }
   } catch (error) {
     close()
@@ -63,8 +59,7 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
 async function followRedirects(first: URL, options: SourceOptions, signal: AbortSignal) {
   let url = first
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const addresses = await resolvePublicHost(hostOf(url), options, signal)
-    const response = await requestSource(url, addresses, GET, options, signal)
+    const response = await requestPublicHost(url, GET, options, signal)
     if (!REDIRECTS.includes(response.statusCode!)) return { url, response }
     url = redirectTarget(response, url)
     response.destroy()
@@ -80,8 +75,8 @@ function redirectTarget(response: IncomingMessage, url: URL): URL {
   return parseSourceUrl(location, url)
 }
 
-/** How large the file is, null when only the end of the answer tells. An answer that is not the file is refused. */
-function sizeOfSource({ statusCode, headers }: IncomingMessage, maxBytes: number): number | null {
+/** The size of the file, or null when only the end of the response shows it. Throws for a response that is not the file. */
+function sizeOf({ statusCode, headers }: IncomingMessage, maxBytes: number): number | null {
   const { 'content-encoding': encoding, 'transfer-encoding': transfer, 'content-length': length } = headers
   if (statusCode !== 200) throw new SourceError('bad_status', `the source answers ${statusCode}, not 200`)
   if ((encoding && encoding.toLowerCase() !== 'identity') || (transfer && transfer.toLowerCase() !== 'chunked'))
@@ -94,7 +89,7 @@ function sizeOfSource({ statusCode, headers }: IncomingMessage, maxBytes: number
   return size
 }
 
-function readSource(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Readable {
+function readBody(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Readable {
   let received = 0
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -103,7 +98,7 @@ function readSource(response: IncomingMessage, maxBytes: number, signal: AbortSi
       else done(null, chunk)
     },
   })
-  // An error before anybody reads must not end the process; who reads later is told it all the same.
+  // An error before anybody reads must not end the process; a later reader still gets it.
   body.on('error', () => {})
   signal.addEventListener('abort', () => body.destroy(signal.reason), { once: true })
   finished(response, (cause) => {

@@ -167,7 +167,7 @@ describe('the URL of a source', () => {
     expect(parseSourceUrl(text).href).toBe(url)
   })
 
-  it.each(NOT_HTTPS)('FILE-27 T-08 %j is no plain https:// URL', async (url) => {
+  it.each(NOT_HTTPS)('FILE-27 T-08 %j is not a plain https:// URL', async (url) => {
     expect(await reasonFor(url)).toBe('not_https')
   })
 

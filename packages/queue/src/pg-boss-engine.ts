@@ -1,14 +1,15 @@
-// Jobs in pg-boss, which has a schema and connections of its own. What must happen together with something else goes
-// through the transaction it is given. Two things pg-boss does not do, and its table is read for them: to hold a job
-// that waits, and to count jobs as they are now.
+// Jobs in pg-boss, which has a schema and connections of its own. What must be atomic with other changes goes through
+// the given transaction. Two things are queries on pg-boss's table, because it has no call for them: locking a job that
+// waits, and counting jobs as they are now.
 
+import { singleFlight } from '@svc/concurrency/sharing'
 import { type Kysely, sql } from 'kysely'
 import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type SendOptions } from 'pg-boss'
 import {
   type Engine,
   FIRST_RETRY_SECONDS,
   LEASE_SECONDS,
-  LONGEST_RETRY_SECONDS,
+  MAX_RETRY_SECONDS,
   type StateCount,
   type TakenJob,
 } from './engine.ts'
@@ -25,28 +26,28 @@ export interface BossEngineOptions {
 }
 
 interface JobData {
-  /** JSON as text: pg-boss keeps `jsonb`, which has no place for some of what JSON can say. */
+  /** JSON as text: pg-boss stores `jsonb`, which cannot hold every JSON string. */
   payload: string
   max_attempts: number | null
-  /** Runs that do not count, since they were given back. */
+  /** Runs that do not count, since they were released. */
   spared: number
 }
 
 const CHANNEL = 'svc_queue'
 const CONNECTIONS = 4
-/** How soon a lease that has ended is seen. */
-const WATCH_SECONDS = 15
-const FOR_EVER = 2_000_000_000
+/** How often pg-boss looks for expired leases. */
+const SUPERVISE_SECONDS = 15
+const UNLIMITED = 2_000_000_000
 
-/** How often to try, and what becomes of a job then, is decided by who runs it: pg-boss is never to give up. */
+/** The runner decides how often to try a job, so pg-boss must never give up. */
 const JOB_OPTIONS: SendOptions = {
-  retryLimit: FOR_EVER,
+  retryLimit: UNLIMITED,
   retryBackoff: true,
   retryDelay: FIRST_RETRY_SECONDS,
-  retryDelayMax: LONGEST_RETRY_SECONDS,
-  retentionSeconds: FOR_EVER,
+  retryDelayMax: MAX_RETRY_SECONDS,
+  retentionSeconds: UNLIMITED,
   heartbeatSeconds: LEASE_SECONDS,
-  // The longest it allows.
+  // The longest that pg-boss allows.
   expireInSeconds: 24 * 3600,
 }
 
@@ -55,25 +56,21 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
     connectionString: databaseUrl,
     max: CONNECTIONS,
     schedule: false,
-    superviseIntervalSeconds: WATCH_SECONDS,
-    monitorIntervalSeconds: WATCH_SECONDS,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
   })
   boss.on('error', (error) => log.error({ err: error }, 'pg-boss reports an error'))
   boss.on('warning', (warning) => log.warn({ warning }, 'pg-boss reports a warning'))
-  const tellTime = await startBoss(boss, now)
-  const ready = new Map<string, Promise<void>>()
+  const syncTime = await startBoss(boss, now)
+  const existing = new Set<string>()
+  const createOnce = singleFlight<void>()
   let listener: { close(): Promise<void> } | undefined
 
-  /** pg-boss has a queue for each kind, which must be there first. */
+  /** pg-boss needs a queue for each kind before it takes jobs. */
   async function prepare(kind: string): Promise<void> {
-    if (!ready.has(kind)) ready.set(kind, boss.createQueue(kind))
-    try {
-      await ready.get(kind)
-    } catch (error) {
-      ready.delete(kind)
-      throw error
-    }
-    await tellTime()
+    if (!existing.has(kind)) await createOnce(kind, () => boss.createQueue(kind))
+    existing.add(kind)
+    await syncTime()
   }
 
   return {
@@ -95,24 +92,24 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
     },
 
     async renew(job) {
-      await tellTime()
-      return happened(await boss.touch(job.kind, runOf(job)))
+      await syncTime()
+      return changedOne(await boss.touch(job.kind, runOf(job)))
     },
 
     async remove(tx, job) {
-      return happened(await boss.deleteJob(job.kind, runOf(job), { db: fromKysely(tx) }))
+      return changedOne(await boss.deleteJob(job.kind, runOf(job), { db: fromKysely(tx) }))
     },
 
-    async tryLater(job) {
-      await tellTime()
-      return happened(await boss.fail(job.kind, runOf(job)))
+    async retryLater(job) {
+      await syncTime()
+      return changedOne(await boss.fail(job.kind, runOf(job)))
     },
 
-    async giveBack(job) {
+    async release(job) {
       const { id, kind, payload, maxAttempts } = job
       await db.transaction().execute(async (tx) => {
         const within = { db: fromKysely(tx) }
-        if (!happened(await boss.cancel(kind, runOf(job), within))) return
+        if (!changedOne(await boss.cancel(kind, runOf(job), within))) return
         await boss.resume(kind, id, within)
         const spared = runOf(job).retryCount + 1 - job.attempt
         const data: JobData = { payload, max_attempts: maxAttempts, spared: spared + 1 }
@@ -121,12 +118,12 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
     },
 
     async expireLeases() {
-      await tellTime()
+      await syncTime()
       await boss.supervise()
     },
 
     async counts() {
-      await tellTime()
+      await syncTime()
       const { rows } = await sql<StateCount>`
         select name as kind, count(*) as count, case when state = 'active' then 'running'
           when start_after <= pgboss.job_now() then 'waiting' else 'delayed' end as state
@@ -138,7 +135,7 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
       try {
         listener = await boss.getDb().listen?.(CHANNEL, wake, () => {})
       } catch (error) {
-        log.warn({ err: error }, 'no notice of new jobs is to be had; they are found by looking')
+        log.warn({ err: error }, 'cannot listen for new jobs; they are found by polling')
       }
     },
 
@@ -149,14 +146,14 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
   }
 }
 
-/** Answers how to tell it the time. */
+/** Returns the function that passes the injected time on to pg-boss. */
 async function startBoss(boss: PgBoss, now: () => number): Promise<() => Promise<void>> {
   try {
     await boss.start()
     await addKeyIndex(boss)
     return await injectTime(boss, now)
   } catch (error) {
-    // Else its timers and connections would keep the process from ending.
+    // Otherwise its timers and connections keep the process alive.
     await boss.stop({ graceful: false })
     throw error
   }
@@ -168,20 +165,20 @@ function toTakenJob({ id, name, singletonKey, data, retryCount }: JobWithMetadat
   return { id, kind: name, key: singletonKey, payload, maxAttempts: max_attempts, attempt, lease: `${retryCount}` }
 }
 
-/** pg-boss counts how often a job was taken, and does nothing for who names an earlier count. */
+/** pg-boss counts how often a job was taken, and ignores a command that names an earlier count. */
 function runOf({ id, lease }: TakenJob): { id: string; retryCount: number } {
   return { id, retryCount: Number(lease) }
 }
 
-function happened(response: CommandResponse): boolean {
-  // Its type says nothing of what is in it.
+function changedOne(response: CommandResponse): boolean {
+  // The declared type has no fields.
   return (response as { affected: number }).affected === 1
 }
 
 async function isWaiting(tx: Tx, kind: string, key: string): Promise<boolean> {
-  // Two who find none waiting must not both insert.
+  // Two transactions that find no waiting job must not both insert one.
   await sql`select pg_advisory_xact_lock(hashtext(${kind}), hashtext(${key}))`.execute(tx)
-  // Locked, it is not taken before this transaction ends, so that its run sees what this transaction did.
+  // The lock keeps the job from being taken before this transaction ends, so that its run sees what was changed here.
   const { rows } = await sql`
     select id from pgboss.job where name = ${kind} and singleton_key = ${key} and state < 'active'
     limit 1 for update`.execute(tx)

@@ -1,51 +1,53 @@
-// Quotes for the same order at the same rates differ in their id and their time alone. A form is such a quote with
-// blanks in their place.
+// Quotes for the same order at the same rates differ only in their id and their time. A template is such a quote as text,
+// with placeholders for those, so that the next quote is made without serializing it again.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type AnyQuote, headerText, type QuoteId } from './quote.ts'
 
-/** What the quote of a form is made with: an id that is never drawn, and the last second that has a text. */
-export const BLANK: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
+/** The id and time that a template's quote is made with: an id that is never issued, and the last second of year 9999. */
+export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
 
-export interface QuoteForm {
+export interface QuoteTemplate {
   body: readonly Piece[]
   header: readonly Piece[]
 }
 
-type Blank = keyof ReturnType<typeof blankTexts>
+type Placeholder = keyof ReturnType<typeof placeholderTexts>
 
 interface Piece {
   text: string
-  /** What follows the text; nothing after the last. */
-  blank: Blank | null
+  /** What follows the text; null after the last piece. */
+  placeholder: Placeholder | null
 }
 
-/** Of a quote that was made with `BLANK`. */
-export function quoteForm(quote: AnyQuote): QuoteForm {
+/** The quote must be made with `PLACEHOLDER`. */
+export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
   return { body: piecesOf(JSON.stringify(quote)), header: piecesOf(headerText(quote)) }
 }
 
-export function filledIn({ body, header }: QuoteForm, id: QuoteId): { body: string; header: string } {
-  const texts = blankTexts(id)
-  return { body: filled(body, texts), header: filled(header, texts) }
+export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { body: string; header: string } {
+  const texts = placeholderTexts(id)
+  return { body: fill(body, texts), header: fill(header, texts) }
 }
 
-/** All that a quote tells of its id and its time. */
-function blankTexts({ payReqId, expiresAt }: QuoteId) {
+/** Every text in a quote that depends on its id or time. */
+function placeholderTexts({ payReqId, expiresAt }: QuoteId) {
   return { payReqId, payReqIdHex: Buffer.from(payReqId).toString('hex'), expires: isoSeconds(expiresAt) }
 }
 
-const BLANKS = new Map(Object.entries(blankTexts(BLANK)).map(([name, text]) => [text, name as Blank]))
-const ANY_BLANK = new RegExp(`(${[...BLANKS.keys()].join('|')})`)
+const TEXTS = new Map(Object.entries(placeholderTexts(PLACEHOLDER)).map(([name, text]) => [text, name as Placeholder]))
+const ANY_PLACEHOLDER = new RegExp(`(${[...TEXTS.keys()].join('|')})`)
 
 function piecesOf(text: string): Piece[] {
-  // Split by a group, every second part is what the group matched.
-  const parts = text.split(ANY_BLANK)
-  return parts.flatMap((part, i) => (i % 2 === 0 ? { text: part, blank: BLANKS.get(parts[i + 1] ?? '') ?? null } : []))
+  // Splitting by a capture group makes every second part a match of the group.
+  const parts = text.split(ANY_PLACEHOLDER)
+  return parts.flatMap((part, i) =>
+    i % 2 === 0 ? { text: part, placeholder: TEXTS.get(parts[i + 1] ?? '') ?? null } : [],
+  )
 }
 
-function filled(pieces: readonly Piece[], texts: Record<Blank, string>): string {
-  let whole = ''
-  for (const { text, blank } of pieces) whole += blank ? text + texts[blank] : text
-  return whole
+function fill(pieces: readonly Piece[], texts: Record<Placeholder, string>): string {
+  let filled = ''
+  for (const { text, placeholder } of pieces) filled += placeholder ? text + texts[placeholder] : text
+  return filled
 }

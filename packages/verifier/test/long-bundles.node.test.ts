@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { verifyBundle } from '../src/verify-bundle.ts'
-import type { measure } from './long-bundle.ts'
+import type { measure } from './programs/verify-long-bundle.ts'
 
-const PROGRAM = fileURLToPath(new URL('./long-bundle.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./programs/verify-long-bundle.ts', import.meta.url))
 const run = promisify(execFile)
 
 describe('long bundles', () => {

@@ -1,4 +1,4 @@
-// Opens each database whose url arrives on standard input, counts three up in as many transactions, and says so.
+// Opens each database whose URL arrives on standard input, increments its counter in three transactions, and says so.
 import { createInterface } from 'node:readline'
 import { openDatabase } from '../../src/open.ts'
 import { type JournalSchema, journalMigrations } from './journal.ts'

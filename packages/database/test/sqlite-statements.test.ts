@@ -9,7 +9,7 @@ describe('the statement cache', () => {
     expect(prepared('select 1').statement).not.toBe(prepared('select 2').statement)
   })
 
-  it('knows which statements answer rows', () => {
+  it('knows which statements return rows', () => {
     const database = new DatabaseSync(':memory:')
     database.exec('create table t (a)')
     const prepared = createStatementCache(database)
@@ -17,14 +17,14 @@ describe('the statement cache', () => {
     expect(prepared('insert into t values (1) returning a').returnsRows).toBe(true)
   })
 
-  it('forgets what has not been used for longest when it is full', () => {
+  it('drops the least recently used statement when it is full', () => {
     const prepared = createStatementCache(new DatabaseSync(':memory:'))
-    const often = prepared('select -1').statement
-    const once = prepared('select -2').statement
+    const used = prepared('select -1').statement
+    const unused = prepared('select -2').statement
     for (let i = 0; i < 1000; i++) {
       prepared(`select ${i}`)
-      expect(prepared('select -1').statement).toBe(often)
+      expect(prepared('select -1').statement).toBe(used)
     }
-    expect(prepared('select -2').statement).not.toBe(once)
+    expect(prepared('select -2').statement).not.toBe(unused)
   })
 })

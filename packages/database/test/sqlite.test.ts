@@ -24,7 +24,7 @@ describe('the SQLite driver', () => {
     return Object.values(rows[0]!)[0]
   }
 
-  it('writes ahead, flushes at every commit, checks foreign keys and waits for other processes', async () => {
+  it('uses a write-ahead log, flushes at every commit, checks foreign keys and waits for other processes', async () => {
     expect(await pragma('journal_mode')).toBe('wal')
     expect(await pragma('synchronous')).toBe(2)
     expect(await pragma('foreign_keys')).toBe(1)
@@ -42,7 +42,7 @@ describe('the SQLite driver', () => {
     await expect(sql`select ${value} as value`.execute(db)).rejects.toThrow(TypeError)
   })
 
-  it('goes on after a commit that failed', async () => {
+  it('works on after a commit that failed', async () => {
     const orphan = db.transaction().execute((trx) => sql`insert into child values (1)`.execute(trx))
     await expect(orphan).rejects.toThrow('FOREIGN KEY')
     await db.transaction().execute((trx) => sql`insert into parent values (1)`.execute(trx))

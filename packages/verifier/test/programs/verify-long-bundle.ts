@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import { toHex, utf8 } from '@svc/protocol/bytes'
-import { createFileCounter } from '../src/file-list.ts'
-import { SIGNER, signedBundle } from './bundles.ts'
-import { pinnedKeys, verified } from './pack.ts'
+import { createFileCounter } from '../../src/file-list.ts'
+import { SIGNER, signedBundle } from '../bundles.ts'
+import { pinnedKeys, verified } from '../pack.ts'
 
 const STRETCH = 500
 

@@ -1,10 +1,10 @@
-// For tests: opens a queue, and says whether pg-boss was loaded for it.
+// For tests: opens a queue, and prints whether pg-boss was loaded for it.
 
 import { randomBytes } from 'node:crypto'
 import { registerHooks } from 'node:module'
 import { openDatabase } from '@svc/database/open'
-import type { QueueTables } from '../src/tables.ts'
-import { noteTables, silentLog, type TestJobs } from './notes.ts'
+import type { QueueTables } from '../../src/tables.ts'
+import { noteTables, silentLog, type TestJobs } from '../notes.ts'
 
 let isLoaded = false
 registerHooks({
@@ -13,7 +13,7 @@ registerHooks({
     return next(url, context)
   },
 })
-const { createQueue } = await import('../src/create-queue.ts')
+const { createQueue } = await import('../../src/create-queue.ts')
 const databaseUrl = process.argv[2] as string
 const database = await openDatabase<QueueTables>({ url: databaseUrl, migrations: noteTables })
 const queue = await createQueue<TestJobs>({ database, databaseUrl, now: Date.now, log: silentLog, randomBytes })

@@ -13,30 +13,33 @@ const raw =
   (request) =>
     request.socket.end(`HTTP/1.1 200 OK\r\n${text}`)
 
-/** A byte every few milliseconds, for ever. */
+/** A byte every few milliseconds, forever. */
 const trickle: RequestListener = (_request, response) => {
   const timer = setInterval(() => response.write('x'), 5)
   response.once('close', () => clearInterval(timer))
 }
 
-/** As many bytes as are taken, for ever. */
+/** As many bytes as the reader takes, forever. */
 const flood: RequestListener = (_request, response) => {
   const chunk = Buffer.alloc(64 * 1024)
-  const pour = () => {
+  const writeMore = () => {
     for (let more = true; more && !response.destroyed; ) more = response.write(chunk)
   }
-  response.on('drain', pour)
-  pour()
+  response.on('drain', writeMore)
+  writeMore()
 }
 
 afterEach(() => vi.useRealTimers())
 
-describe('an answer that is not the file', () => {
-  it.each([201, 204, 206, 300, 304, 400, 401, 403, 404, 429, 500, 503])('FILE-28 has status %d', async (status) => {
-    expect(await downloadFrom((_request, response) => response.writeHead(status).end())).toBe('bad_status')
-  })
+describe('a response that is not the file', () => {
+  it.each([201, 204, 206, 300, 304, 400, 401, 403, 404, 429, 500, 503])(
+    'FILE-28 with status %d is a bad_status',
+    async (status) => {
+      expect(await downloadFrom((_request, response) => response.writeHead(status).end())).toBe('bad_status')
+    },
+  )
 
-  it('FILE-28 has a status that the caller is told, and a body that he is not', async () => {
+  it('FILE-28 shows the caller its status, but not its body', async () => {
     const server = await startTestTlsServer((_request, response) => response.writeHead(404).end('secret'))
     const { message } = await refusalOf(openSource(SOURCE, server.options))
     expect(message).toContain('404')
@@ -45,7 +48,7 @@ describe('an answer that is not the file', () => {
   })
 
   it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x-unknown'])(
-    'T-08 is encoded with %s',
+    'T-08 encoded with %s is refused',
     async (encoding) => {
       const packed = gzipSync('hello')
       const outcome = await downloadFrom((_request, response) =>
@@ -55,11 +58,11 @@ describe('an answer that is not the file', () => {
     },
   )
 
-  it('T-08 is encoded for the way', async () => {
+  it('T-08 with a compressed transfer encoding is refused', async () => {
     expect(await downloadFrom(raw('transfer-encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'))).toBe('encoded')
   })
 
-  it('FILE-26 is not one that says it is not encoded', async () => {
+  it('FILE-26 with the encoding identity is the file after all', async () => {
     const identity: RequestListener = (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'Identity' }).end('hello')
     expect(await downloadFrom(identity)).toBe('hello')
@@ -67,7 +70,7 @@ describe('an answer that is not the file', () => {
 })
 
 describe('a file that is too large', () => {
-  it('AMB-47 is refused by what its head says', async () => {
+  it('AMB-47 is refused by its Content-Length', async () => {
     const announce =
       (size: number | string): RequestListener =>
       (_request, response) =>
@@ -77,11 +80,11 @@ describe('a file that is too large', () => {
     expect(await downloadFrom(announce('9007199254740993'))).toBe('too_large')
   })
 
-  it('AMB-47 is refused as soon as it is larger than its head lets expect', async () => {
+  it('AMB-47 without a length is refused at the first byte over the limit', async () => {
     expect(await downloadFrom(flood, { maxBytes: 1_000_000 })).toBe('too_large')
   })
 
-  it('AMB-47 is one byte over the limit', async () => {
+  it('AMB-47 may have as many bytes as the limit, and not one more', async () => {
     const chunked: RequestListener = (_request, response) => {
       response.write('hello')
       response.end('world')
@@ -98,13 +101,13 @@ describe('a file that breaks off', () => {
     ['within a chunk', 'transfer-encoding: chunked\r\n\r\n9\r\nhello'],
     ['after a chunk', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
     ['before the end of its last chunk', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n'],
-    ['in chunks that are none', 'transfer-encoding: chunked\r\n\r\nhello'],
-    ['where nothing says that it ends', '\r\nhello'],
-  ])('FILE-28 %s is no file', async (_where, text) => {
+    ['in malformed chunks', 'transfer-encoding: chunked\r\n\r\nhello'],
+    ['without a length or chunks', '\r\nhello'],
+  ])('FILE-28 %s is broken_off', async (_where, text) => {
     expect(await downloadFrom(raw(text))).toBe('broken_off')
   })
 
-  it('FILE-28 by a reset is no file', async () => {
+  it('FILE-28 by a reset is broken_off', async () => {
     const reset: RequestListener = (_request, response) => {
       response.writeHead(200, { 'content-length': 10 })
       response.write('hello', () => response.socket!.destroy())
@@ -112,18 +115,18 @@ describe('a file that breaks off', () => {
     expect(await downloadFrom(reset)).toBe('broken_off')
   })
 
-  it('FILE-28 is not one with more bytes behind its end', async () => {
+  it('FILE-28 is complete when more bytes follow its end', async () => {
     expect(await downloadFrom(raw('content-length: 5\r\n\r\nhello world'))).toBe('hello')
   })
 })
 
 describe('a slow file', () => {
-  it('FILE-29 times out, however many bytes come', async () => {
+  it('FILE-29 times out, however many bytes arrive', async () => {
     expect(await downloadFrom(trickle, { deadlineMs: 300 })).toBe('timed_out')
     expect(await downloadFrom(flood, { deadlineMs: 300, maxBytes: Number.POSITIVE_INFINITY })).toBe('timed_out')
   })
 
-  it('FILE-29 times out after two minutes when nobody reads it, and who reads later is told', async () => {
+  it('FILE-29 times out after two minutes when nobody reads it, and a later reader gets the error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const server = await startTestTlsServer(trickle)
     const source = await openSource(SOURCE, server.options)
@@ -136,7 +139,7 @@ describe('a slow file', () => {
     await server.stop()
   })
 
-  it('FILE-29 that has arrived does not time out any more', async () => {
+  it('FILE-29 leaves no timer running after its end', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     expect(await downloadFrom((_request, response) => response.end('hello'))).toBe('hello')
     expect(vi.getTimerCount()).toBe(0)
@@ -155,7 +158,7 @@ describe('a reader that goes away', () => {
     expect(stream.destroyed).toBe(true)
   })
 
-  it('T-11 costs no memory when it is only slow', async () => {
+  it('T-11 uses little memory when it is slow', async () => {
     const server = await startTestTlsServer((_request, response) => response.end(Buffer.alloc(16 * 1024 * 1024)))
     const stream = (await openSource(SOURCE, server.options)).stream as Duplex
     let [held, received] = [0, 0]

@@ -7,7 +7,7 @@ import { watchMarket } from '../src/price-legs.ts'
 const SETTINGS = { treasuries: new Map([[EVM, `0x${'ab'.repeat(20)}`]]), address: () => `0x${'cd'.repeat(20)}` }
 const rate = (usd: string) => ({ usd, source: 'oracle' as const, as_of: '2026-09-01T12:00:00Z', fallback: false })
 
-it('PAY-27 PAY-28 the market is the same one until a leg or a rate changes', async () => {
+it('PAY-27 PAY-28 the market is the same object until a leg or a rate changes', async () => {
   let legs: Leg[] = await configuredLegs(SETTINGS)
   let rates: Rates = { SOL: rate('150'), MON: rate('0.03'), ETH: null }
   const market = watchMarket(async () => [...legs], { rates: async () => ({ ...rates }) })

@@ -45,7 +45,7 @@ forEachDatabase('isUniqueViolation', (database) => {
     expect(isUniqueViolation(await failureOf({ id: 'b', tx: 'tx1', amount: 1 }))).toBe(true)
   })
 
-  it('recognises it from within a transaction', async () => {
+  it('recognises an error from within a transaction', async () => {
     const error = await db
       .transaction()
       .execute((trx) => trx.insertInto('claim').values({ id: 'a', tx: null, amount: 1 }).execute())
@@ -53,7 +53,7 @@ forEachDatabase('isUniqueViolation', (database) => {
     expect(isUniqueViolation(error)).toBe(true)
   })
 
-  it('takes nothing else for one', async () => {
+  it('is false for any other error', async () => {
     expect(isUniqueViolation(await failureOf({ id: 'c', tx: 'tx3', amount: null }))).toBe(false)
     expect(isUniqueViolation(await sql`select nothing from nowhere`.execute(db).catch((error) => error))).toBe(false)
     expect(isUniqueViolation(new Error('UNIQUE constraint failed'))).toBe(false)

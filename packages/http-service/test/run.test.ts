@@ -5,7 +5,7 @@ import { createLog } from '../src/log.ts'
 import { closeService } from '../src/run.ts'
 import { createService } from '../src/service.ts'
 
-it('T-11 a connection on which nothing was ever asked does not hold up the end', async () => {
+it('T-11 a connection without a request does not keep the service from closing', async () => {
   const service = createService({ log: createLog('silent'), checkResponses: true })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = service.app.server.address() as AddressInfo // it listens

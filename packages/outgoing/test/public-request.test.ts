@@ -16,7 +16,7 @@ import {
 const startGreeter = (certificate?: string): Promise<TestTlsServer> =>
   startTestTlsServer((_request, response) => response.end('hello'), certificate)
 
-/** What becomes of a download from a host that does this with connections. */
+/** The outcome of a download from a host that treats connections like this. */
 async function downloadFromHost(connected: (socket: Socket) => void, deadlineMs?: number): Promise<string> {
   const server = createServer((socket) => connected(socket.on('error', () => {}).resume()))
   server.listen(0, '127.0.0.1')
@@ -36,7 +36,7 @@ async function downloadFromHost(connected: (socket: Socket) => void, deadlineMs?
 describe('the certificate of a source', () => {
   afterEach(() => vi.unstubAllEnvs())
 
-  it('T-08 is for its name', async () => {
+  it('T-08 must be for its name', async () => {
     const server = await startGreeter()
     const fetchFrom = (host: string) => download(`https://${host}/`, server.options)
     expect(await fetchFrom('files.example.test')).toBe('hello')
@@ -50,21 +50,21 @@ describe('the certificate of a source', () => {
   it.each([
     ['is self-signed', PUBLIC_TEST_SELF_SIGNED_CERTIFICATE],
     ['has expired', PUBLIC_TEST_EXPIRED_CERTIFICATE],
-  ])('T-08 that %s is not good', async (_fault, certificate) => {
+  ])('T-08 that %s is not accepted', async (_fault, certificate) => {
     const server = await startGreeter(certificate)
     expect(await download(SOURCE, server.options)).toBe('tls_failed')
     expect(server.asked).toEqual([])
     await server.stop()
   })
 
-  it('T-08 of an authority that nobody knows is not good', async () => {
+  it('T-08 of an unknown authority is not accepted', async () => {
     const server = await startGreeter()
     const { ca: _unknown, ...options } = server.options
     expect(await download(SOURCE, options)).toBe('tls_failed')
     await server.stop()
   })
 
-  it('T-08 is looked at also where the environment asks not to', async () => {
+  it('T-08 is checked even when the environment turns checks off', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const server = await startGreeter(PUBLIC_TEST_SELF_SIGNED_CERTIFICATE)
     expect(await download(SOURCE, server.options)).toBe('tls_failed')
@@ -73,7 +73,7 @@ describe('the certificate of a source', () => {
 })
 
 describe('the host of a source', () => {
-  it('FILE-28 is unreachable when nothing listens there, and its address is not told', async () => {
+  it('FILE-28 is unreachable when nothing listens there, and the error does not name its address', async () => {
     const { options, stop } = await startGreeter()
     await stop()
     const error = await refusalOf(openSource(SOURCE, options))
@@ -81,7 +81,7 @@ describe('the host of a source', () => {
     expect(error.message).not.toMatch(/127\.0|\d{4}|ECONN/)
   })
 
-  it('FILE-28 is unreachable when it hangs up', async () => {
+  it('FILE-28 is unreachable when it closes the connection', async () => {
     expect(await downloadFrom((request) => request.socket.destroy())).toBe('unreachable')
   })
 
@@ -101,11 +101,11 @@ describe('the host of a source', () => {
     expect(await downloadFrom((request) => request.socket.end(text))).toBe('unreachable')
   })
 
-  it('FILE-29 times out when it takes connections and is silent', async () => {
+  it('FILE-29 times out when it accepts connections and sends nothing', async () => {
     expect(await downloadFromHost(() => {}, 100)).toBe('timed_out')
   })
 
-  it('FILE-29 times out when its answer does not come, or comes header by header', async () => {
+  it('FILE-29 times out when its response does not come, or comes header by header', async () => {
     expect(await downloadFrom(() => {}, { deadlineMs: 100 })).toBe('timed_out')
     const dripping = downloadFrom(
       ({ socket }) => {
@@ -118,7 +118,7 @@ describe('the host of a source', () => {
     expect(await dripping).toBe('timed_out')
   })
 
-  it('FILE-29 times out when it says for ever that an answer will come', async () => {
+  it('FILE-29 times out when it only ever announces a response', async () => {
     const promising = downloadFrom(
       (_request, response) => {
         const promise = setInterval(() => response.writeProcessing(), 5)

@@ -10,10 +10,10 @@ import { developmentSeed, isDevelopmentSeed, parseKeySeed } from '../src/keys.ts
 const seed = new Uint8Array(32).fill(5)
 const pair = Buffer.concat([seed, ed25519Signer(seed).publicKey])
 
-describe('private keys as people hold them', () => {
+describe('parseKeySeed', () => {
   it.each([
     ['hex', toHex(seed)],
-    ['hex in capitals with a line end', `${toHex(seed).toUpperCase()}\n`],
+    ['uppercase hex with a line end', `${toHex(seed).toUpperCase()}\n`],
     ["a wallet's JSON array", JSON.stringify([...pair])],
     ['base58 of the pair', toBase58(pair)],
   ])('reads %s', (_, text) => {
@@ -39,7 +39,7 @@ describe('development keys', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('T-13 are made once, private to their owner, and known for what they are', () => {
+  it('T-13 are made once, readable by their owner only, and recognised', () => {
     const first = developmentSeed(folder, 'statement')
     expect(developmentSeed(folder, 'statement')).toEqual(first)
     expect(developmentSeed(folder, 'publication')).not.toEqual(first)
@@ -47,15 +47,15 @@ describe('development keys', () => {
     expect(isDevelopmentSeed(first)).toBe(true)
   })
 
-  it('T-13 the published test keys count as development keys, others do not', () => {
+  it('T-13 include the published test keys, and no others', () => {
     for (const key of Object.values(vectors.keys)) {
       if (typeof key === 'object' && 'seed_hex' in key) expect(isDevelopmentSeed(fromHex(key.seed_hex)!)).toBe(true)
     }
     expect(isDevelopmentSeed(seed)).toBe(false)
   })
 
-  it('a damaged key file is named, not replaced', () => {
-    writeFileSync(join(folder, 'x.development.key'), 'nonsense')
+  it('are not replaced when their file is damaged, and the error names the file', () => {
+    writeFileSync(join(folder, 'x.development.key'), 'not a key')
     expect(() => developmentSeed(folder, 'x')).toThrow('x.development.key')
   })
 })

@@ -41,7 +41,7 @@ afterAll(() => service.stop())
 const sized = (bytes: number) => JSON.stringify({ text: 'a'.repeat(bytes - '{"text":""}'.length) })
 
 describe('the size of a body', () => {
-  it('T-11 1 MiB is taken, in one piece and in many', async () => {
+  it('T-11 may be 1 MiB, in one piece and in many', async () => {
     const whole = await fetch(`${service.url}/post`, { method: 'POST', body: Buffer.from(sized(MEBIBYTE)) })
     expect(await whole.json()).toEqual({ length: MEBIBYTE - 11 })
     const upload = httpRequest(`${service.url}/post`, { method: 'POST' })
@@ -52,7 +52,7 @@ describe('the size of a body', () => {
   })
 
   it.each([1, 64 * MEBIBYTE])(
-    'T-11 %i bytes more are 413, and the client that sends on gets its answer',
+    'T-11 of 1 MiB and %i bytes is 413, and a client that keeps sending gets its answer',
     async (more) => {
       for (const headers of [{ 'content-length': String(MEBIBYTE + more) }, {}]) {
         const upload = httpRequest(`${service.url}/post`, { method: 'POST', headers })
@@ -67,7 +67,7 @@ describe('the size of a body', () => {
     },
   )
 
-  it('T-11 one that was too large leaves the connection for the next', async () => {
+  it('T-11 above the limit leaves the connection usable for the next request', async () => {
     const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
     const head = 'POST /post HTTP/1.1\r\nHost: x\r\n'
     const socket = service.connect(`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk('a'.repeat(MEBIBYTE + 1)))
@@ -78,11 +78,11 @@ describe('the size of a body', () => {
   })
 })
 
-describe('a body that breaks off', () => {
+describe('a body that is cut short', () => {
   it.each([
-    ['announced', 'Content-Length: 100\r\n\r\n{"text"'],
+    ['with a declared length', 'Content-Length: 100\r\n\r\n{"text"'],
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n3\r\n{"t\r\n'],
-  ])('T-11 reaches no operation and is no fault of ours: %s', async (_, rest) => {
+  ])('T-11 reaches no operation and is a 400: %s', async (_, rest) => {
     const socket = service.connect(`POST /post HTTP/1.1\r\nHost: x\r\n${rest}`)
     socket.end()
     expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 400 .*"error":"malformed_request"/s)

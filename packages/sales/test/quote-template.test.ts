@@ -4,7 +4,7 @@ import type { PricedLeg } from '@svc/payments/x402'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { headerText, quoteBody } from '../src/quote.ts'
-import { BLANK, filledIn, quoteForm } from '../src/quote-template.ts'
+import { fillTemplate, PLACEHOLDER, quoteTemplate } from '../src/quote-template.ts'
 
 const TREASURIES = new Map<Network, string>([
   [PRIMARY, 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'],
@@ -25,18 +25,21 @@ const order = fc.record({
   url: fc.webUrl(),
 })
 
-function quoteOf(offer: { isDevelopment: boolean; legs: [PricedLeg, ...PricedLeg[]]; url: string }, own: typeof BLANK) {
+function quoteOf(
+  offer: { isDevelopment: boolean; legs: [PricedLeg, ...PricedLeg[]]; url: string },
+  own: typeof PLACEHOLDER,
+) {
   const { url } = offer
   const words = { description: 'of “something”', confirmUrl: url, confirmHeaders: [], lastStep: '' }
   return quoteBody({ ...offer, ...own, ...words, terms: {}, priceSummary: {} })
 }
 
-it('PAY-06 PAY-13 PAY-22 a form that is filled in is the quote, body and header', () => {
+it('PAY-06 PAY-13 PAY-22 a filled template equals the quote, in body and header', () => {
   fc.assert(
     fc.property(order, id, (offer, own) => {
-      const form = quoteForm(quoteOf(offer, BLANK))
+      const template = quoteTemplate(quoteOf(offer, PLACEHOLDER))
       const quote = quoteOf(offer, own)
-      expect(filledIn(form, own)).toEqual({ body: JSON.stringify(quote), header: headerText(quote) })
+      expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: headerText(quote) })
     }),
   )
 })

@@ -1,10 +1,10 @@
-// For tests: takes of many keys in turn, many times at once, as soon as it is told to, and says how often it could.
+// For tests: on a line of input, takes from many keys, many times at once, and prints how many takes were admitted.
 
 import { once } from 'node:events'
 import { openDatabase } from '@svc/database/open'
-import { createRateLimiter } from '../src/rate-limiter.ts'
-import type { RateTables } from '../src/rate-store.ts'
-import { countAdmitted, rateMigrations } from './rate-tables.ts'
+import { createRateLimiter } from '../../src/rate-limiter.ts'
+import type { RateTables } from '../../src/rate-store.ts'
+import { countAdmitted, rateMigrations } from '../rate-tables.ts'
 
 const [url, now] = process.argv.slice(2) as [string, string]
 const { db, close } = await openDatabase<RateTables>({ url, migrations: rateMigrations })
