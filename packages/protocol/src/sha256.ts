@@ -1,10 +1,8 @@
-// SHA-256 for other packages: OpenSSL's on servers, noble's in browsers.
+// SHA-256 for other packages (OpenSSL on servers, noble in browsers), and of a file's content.
 
 import { sha256Stream } from '#crypto'
 
 export { sha256Hex, sha256Stream } from '#crypto'
-
-// The hash of a file's bytes, which come piece by piece.
 
 export interface ContentHash {
   size_bytes: number
@@ -12,7 +10,7 @@ export interface ContentHash {
   content_hash: string
 }
 
-/** Null as soon as there are more than `maxBytes`: what is too long is not read to its end. */
+/** Null as soon as there are more than `maxBytes`; the rest is not read. */
 export async function hashContent(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,

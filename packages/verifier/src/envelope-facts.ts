@@ -9,7 +9,7 @@ import { isObject, quoted } from './untrusted.ts'
 
 const NO_ENVELOPE = notChecked('a version-1 bundle has no envelope')
 
-/** Merkle rule 8: the number of leaves counts as much as the root. */
+/** Merkle rule 8: the number of leaves must match as well as the root. */
 export function merkleRootMatches({ commitment, files }: BundleParts): Fact {
   const { merkle_root, file_count } = commitment
   if (file_count !== files.count) return failed(`the bundle lists ${files.count} files, its commitment says otherwise`)
@@ -24,7 +24,7 @@ export function statementDigestMatches({ envelope }: BundleParts): Fact {
   return passedUnless(digestOf(envelope.body) === envelope.statement_digest ? null : 'the statement has another digest')
 }
 
-/** Null of what has no canonical form, and so no digest. */
+/** Null for a value without canonical form, which has no digest. */
 function digestOf(body: Json | undefined): string | null {
   if (!isObject(body)) return null
   try {
@@ -34,7 +34,7 @@ function digestOf(body: Json | undefined): string | null {
   }
 }
 
-/** Whether the statement speaks of the files that were counted, and the commitment repeats what it says (EVID-20). */
+/** Whether the statement is about the counted files, and the commitment repeats what it says (EVID-20). */
 export function envelopeBindsCommitment(parts: BundleParts): Fact {
   if (!parts.envelope) return NO_ENVELOPE
   const body = readStatementBody(parts.envelope.body)
@@ -52,7 +52,7 @@ function differingField(body: EvidenceBody, { proofId, commitment, files }: Bund
     ['merkle_root', commitment.merkle_root, body.merkle_root],
     ['file_count', commitment.file_count, body.file_count],
     ['manifest_file_count', commitment.manifest_file_count, body.manifest_file_count],
-    // AMB-52: a string here, and a number elsewhere.
+    // AMB-52: it may be a string or a number.
     ['total_bytes', String(commitment.total_bytes), body.total_bytes],
     ['check_mode', commitment.check_mode, body.check_mode],
     ['attested_at', commitment.attested_at, body.issued_at],
@@ -71,7 +71,7 @@ const integer = (least: number, most: number) => (value: Json | undefined) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
 
 const MAX_COUNT = 0xffffffff
-/** The end of the year 9999, beyond which a time has another form. */
+/** The end of the year 9999: later times have another form. */
 const MAX_UNIX_SECONDS = 253_402_300_799
 
 /** The 17 fields of a body (EVID-09..15, EVID-21). */
@@ -103,7 +103,7 @@ export function readStatementBody(body: Json | undefined): EvidenceBody | string
   for (const [field, test] of Object.entries(FIELDS)) {
     if (!test(body[field])) return `${field} of the statement is missing or has another form`
   }
-  const statement = body as unknown as EvidenceBody // each field was looked at
+  const statement = body as unknown as EvidenceBody // each field was checked
   if (statement.issued_at !== isoSeconds(statement.issued_at_unix)) return 'issued_at and issued_at_unix differ'
   if (statement.manifest_file_count < statement.file_count) return 'manifest_file_count is below file_count'
   if ((statement.sequence === 1) !== (statement.prev_statement_digest === null)) {

@@ -1,23 +1,23 @@
-// Files in code-point order, as leaves are taken (Merkle rule 4), without holding a long list.
+// A file list, put in code-point order (Merkle rule 4), counted and hashed, without holding a long list in memory.
 //
-// A bundle may list its files in any order, and gateways list them in this one. Up to a limit all files are held and
-// sorted at the end. A list that goes beyond it must be in order from its first file on; its files are let go as they
-// come, and a name that stands twice shows by its order.
+// A bundle may list its files in any order; gateways write them in code-point order. Up to a limit all files are held and
+// sorted at the end. A longer list must be in order from its first file on. Its files are released as they arrive, and a
+// repeated name shows by its order.
 
 import { hashManifest, listRow } from '@svc/protocol/file-list'
 import { createBlockTree, type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { quoted, RefusedBundle } from './untrusted.ts'
 
-/** About 50,000 files: each counts its name and 100 characters more. */
-const HELD_CHARACTERS = 8 * 1024 * 1024
-const CHARACTERS_OF_ENTRY = 100
+/** About 50,000 files. Each counts its name and 100 characters more. */
+const MAX_HELD_CHARACTERS = 8 * 1024 * 1024
+const CHARACTERS_PER_ENTRY = 100
 
 export interface FileOrder {
   take(file: FileEntry): void
-  /** The files whose place is known, each once. */
+  /** The files whose position is known, each once. */
   release(): FileEntry[]
-  /** The last of them, when no more come. */
+  /** The remaining files, when no more come. */
   end(): FileEntry[]
 }
 
@@ -30,12 +30,12 @@ export function createFileOrder(): FileOrder {
   return {
     take(file) {
       const order = last === null ? -1 : compareCodePoints(last, file.filename)
-      if (order === 0) throw twice(file.filename)
+      if (order === 0) throw duplicate(file.filename)
       if (order > 0) isSorted = false
       last = file.filename
-      heldCharacters += file.filename.length + CHARACTERS_OF_ENTRY
+      heldCharacters += file.filename.length + CHARACTERS_PER_ENTRY
       held.push(file)
-      if (!isSorted && heldCharacters > HELD_CHARACTERS) {
+      if (!isSorted && heldCharacters > MAX_HELD_CHARACTERS) {
         throw new RefusedBundle(
           'unsorted_file_list',
           `so long a list must be in order; ${quoted(file.filename)} is not`,
@@ -43,31 +43,30 @@ export function createFileOrder(): FileOrder {
       }
     },
     release() {
-      return heldCharacters > HELD_CHARACTERS ? handOver() : []
+      return heldCharacters > MAX_HELD_CHARACTERS ? takeHeld() : []
     },
     end() {
       if (!isSorted) {
         held = sortedByFilename(held)
         const repeated = held.find((file, i) => file.filename === held[i - 1]?.filename)
-        if (repeated) throw twice(repeated.filename)
+        if (repeated) throw duplicate(repeated.filename)
       }
-      return handOver()
+      return takeHeld()
     },
   }
 
-  function handOver(): FileEntry[] {
+  function takeHeld(): FileEntry[] {
     const files = held
     held = []
     return files
   }
 }
 
-function twice(filename: string): RefusedBundle {
+function duplicate(filename: string): RefusedBundle {
   return new RefusedBundle('duplicate_filename', `${quoted(filename)} stands twice`)
 }
 
-// What a file list amounts to: counted and hashed by ourselves, whatever the bundle says.
-
+/** Counted and hashed here, whatever the bundle says. */
 export interface CountedFiles {
   count: number
   totalBytes: bigint
@@ -77,14 +76,14 @@ export interface CountedFiles {
 }
 
 export interface FileCounter {
-  /** In order. */
+  /** Files in code-point order. */
   add(files: readonly FileEntry[]): void
-  /** Null of no file at all: an empty list has no root (MERK-08). */
+  /** Null when there was no file: an empty list has no root (MERK-08). */
   end(): CountedFiles | null
 }
 
-/** So many rows become one text. */
-const STRETCH = 1000
+/** How many rows are hashed as one text. */
+const CHUNK_ROWS = 1000
 
 export function createFileCounter(): FileCounter {
   const tree = createBlockTree()
@@ -98,10 +97,10 @@ export function createFileCounter(): FileCounter {
         totalBytes += BigInt(file.size_bytes)
       }
       count += files.length
-      for (let start = 0; start < files.length; start += STRETCH) {
+      for (let start = 0; start < files.length; start += CHUNK_ROWS) {
         manifest.add(
           files
-            .slice(start, start + STRETCH)
+            .slice(start, start + CHUNK_ROWS)
             .map(listRow)
             .join(),
         )

@@ -1,9 +1,9 @@
-// The facts that a node of the chain must help with.
+// The facts that need a node of the chain.
 //
-// `failed` is what the node's answer contradicts, and a transaction that it does not know: an anchor nobody can find
-// must not count as unchecked, though a node that forgets old blocks gives the same answer. `unavailable` is what no
-// answer was had for: a node that is down, babbles, is of another chain, or sent bytes that are not the transaction
-// asked for. `not_checked` is what there was nothing to ask about.
+// `failed`: the node's answer contradicts the bundle, or the node does not know the transaction. An anchor that nobody can
+// find must not count as unchecked, although a node that prunes old blocks gives the same answer. `unavailable`: there
+// was no usable answer, because the node is down, answers nonsense, is of another chain, or sent bytes that are not the
+// requested transaction. `not_checked`: there was nothing to ask.
 
 import { anchorMemo, anchorPayload, MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { equalBytes } from '@svc/protocol/bytes'
@@ -26,8 +26,8 @@ export async function onlineFacts(
   if (!anchor) return all(notChecked('the bundle has no anchor'))
   if (!rpc) return all(notChecked('no node was asked'))
   if (!ANCHOR_TYPES.includes(anchor.type as string)) return all(notChecked('an anchor of a type that is not known'))
-  const stranger = await wrongChain(rpc, anchor)
-  if (stranger) return all(unavailable(stranger))
+  const mismatch = await wrongChain(rpc, anchor)
+  if (mismatch) return all(unavailable(mismatch))
   return {
     ...(await transactionFacts(rpc, { anchor, envelope, pinnedSigners })),
     registry_matches: await registryMatches(rpc, anchor, envelope),
@@ -69,9 +69,9 @@ type AnchorFacts = Omit<OnlineFacts, 'registry_matches'>
 
 interface AnchorQuestion {
   anchor: JsonObject
-  /** Null when the bundle has none, or one without form. */
+  /** Null when the bundle has none, or one that is malformed. */
   envelope: EvidenceEnvelope | null
-  /** Publication keys, base58, that the verifier got from somewhere else than the bundle. */
+  /** Publication keys in base58 that the verifier got from elsewhere than the bundle. */
   pinnedSigners: readonly string[]
 }
 
@@ -89,7 +89,7 @@ function anchorFacts(question: AnchorQuestion, transaction: AnchorTransaction): 
   }
 }
 
-/** Historical anchors name an account that was written to, no signer, and no payload that could be compared. */
+/** Oracle-era anchors name the account that was written to, but no signer and no payload to compare. */
 const NO_PAYLOAD = notChecked('an anchor of the oracle era says nothing of it')
 
 function signerMatches({ anchor, pinnedSigners }: AnchorQuestion, { signers }: AnchorTransaction): Fact {
@@ -102,8 +102,8 @@ function signerMatches({ anchor, pinnedSigners }: AnchorQuestion, { signers }: A
 }
 
 /**
- * One memo of the message itself must be the payload, byte for byte. Other memos beside it say nothing about it. A memo
- * that a program wrote in turn does not count: it need not be the signer's word.
+ * One memo of the message itself must be the payload, byte for byte. Other memos do not matter. A memo that a program
+ * wrote does not count, because the signer need not have meant it.
  */
 function payloadMatches({ anchor, envelope }: AnchorQuestion, { instructions }: AnchorTransaction): Fact {
   if (anchor.type === 'oracle_v2') return NO_PAYLOAD
@@ -135,7 +135,7 @@ function slotMatches(anchor: JsonObject, { slot, blockTime }: AnchorTransaction)
   return passedUnless(isSameTime ? null : `the block's time is ${blockTime}`)
 }
 
-/** An anchor that is young is not wrong: only one that was said to be final, and is not, fails. */
+/** A recent anchor is not wrong. Only one that claims to be final, and is not, fails. */
 function finalized(anchor: JsonObject, { isFinal }: AnchorTransaction): Fact {
   if (isFinal) return PASSED
   if (anchor.finalized === true) return failed('the anchor says it is final, the node that it is not')

@@ -1,5 +1,5 @@
-// Bytes of an evidence bundle → its parts. Nothing in them is trusted yet. The file list is never held: its files go by
-// in order, and what remains of them is a count and two digests.
+// Bytes of an evidence bundle → its parts, none of which is trusted yet. The file list is never held in memory: its files
+// pass by in order, and a count and two digests remain.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
@@ -14,9 +14,9 @@ export interface BundleParts {
   receiptId: Json
   proofId: Json
   commitment: JsonObject
-  /** Of a version-2 bundle. */
+  /** Null in a version-1 bundle. */
   envelope: JsonObject | null
-  /** Of a version-1 bundle. */
+  /** Null in a version-2 bundle. */
   v1Signature: JsonObject | null
   anchor: JsonObject | null
   signingKeys: Json
@@ -94,15 +94,13 @@ function objectOrNull(bundle: JsonObject, field: string): JsonObject | null {
   throw new RefusedBundle('not_a_bundle', `${field} is not an object`)
 }
 
-// Bytes as they come → pieces of text of one size, whatever the size of the chunks: tiny ones are put together, a whole
-// bundle in one chunk is cut, and no character is torn apart.
-
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 const PIECE_BYTES = 64 * 1024
 /** A million files with the longest names take 0.7 GB. */
 const MAX_BUNDLE_BYTES = 1024 ** 3
 
+/** Text in pieces of one size, whatever the size of the chunks. No character is split. */
 async function* textPieces(chunks: Chunks): AsyncGenerator<string> {
   const buffer = new Uint8Array(PIECE_BYTES)
   let used = 0
@@ -125,7 +123,7 @@ async function* textPieces(chunks: Chunks): AsyncGenerator<string> {
   if (used > 0) yield decode(buffer.subarray(0, used))
 }
 
-/** How many bytes there are before a last character that is cut short. */
+/** The number of bytes before a last character that is cut short. */
 function wholeCharacters(bytes: Uint8Array): number {
   const end = bytes.length
   for (let start = end - 1; start >= end - 4; start--) {

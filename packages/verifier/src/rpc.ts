@@ -1,17 +1,17 @@
-// Questions to a node of the primary chain. A node can be down, lie or babble: each answer is looked at before it is
-// used, and what cannot be read counts as no answer.
+// Questions to a node of the primary chain. A node can be down, lie, or answer nonsense: each answer is checked before it
+// is used, and one that cannot be read counts as no answer.
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { isObject, printable } from './untrusted.ts'
 import { readWireTransaction, type WireTransaction } from './wire-transaction.ts'
 
-/** The `result` of a JSON-RPC call, as JSON; throws when there is none. That it ends in time is the function's duty. */
+/** Returns the `result` of a JSON-RPC call; throws when there is none. The function itself must end in time. */
 export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
 
 export type Answer<T> = { found: T } | { found: null } | { unavailable: string }
 
-/** `read` gives null for what is not an answer to the question. */
+/** `read` returns null for a result that does not answer the question. */
 async function ask<T>(
   rpc: Rpc,
   method: string,
@@ -19,7 +19,7 @@ async function ask<T>(
   read: (result: Json) => Answer<T> | null,
 ): Promise<Answer<T>> {
   try {
-    // Plain data, whatever the function gave: nothing in it can throw or change when it is looked at.
+    // Make plain data of it, in which no getter can throw or change values.
     const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
     return read(result) ?? { unavailable: `the node's answer to ${method} makes no sense` }
   } catch (error) {
@@ -38,7 +38,7 @@ export interface Account {
   data: Uint8Array
 }
 
-/** Null: there is no such account. */
+/** `found` is null when there is no such account. */
 export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> {
   return ask(rpc, 'getAccountInfo', [address, { encoding: 'base64', commitment: 'confirmed' }], (result) => {
     const value = isObject(result) ? result.value : undefined
@@ -59,18 +59,19 @@ function readBase64(value: Json | undefined): Uint8Array | null {
   return fromBase64(text)
 }
 
-// The transaction that an anchor names, as a node has it. What it says and who signed it does not rest on the node: its
-// bytes are read here and its signatures verified. That it succeeded, where and how finally, is the node's word.
-
+/**
+ * The transaction that an anchor names. Its content and signers do not depend on the node: its bytes are read and its
+ * signatures verified here. Its success, slot and finality are the node's word.
+ */
 export interface AnchorTransaction extends WireTransaction {
   slot: number
   blockTime: number | null
-  /** What went wrong; null of a transaction that succeeded. */
+  /** Null for a transaction that succeeded. */
   error: Json
   isFinal: boolean
 }
 
-/** Null: the node knows of none. */
+/** `found` is null when the node does not know the transaction. */
 export async function askTransaction(rpc: Rpc, id: string): Promise<Answer<AnchorTransaction>> {
   const finalized = await askAt(rpc, id, 'finalized')
   return 'found' in finalized && finalized.found === null ? askAt(rpc, id, 'confirmed') : finalized

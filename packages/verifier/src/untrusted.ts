@@ -1,8 +1,10 @@
-// Why something cannot be read as an evidence bundle at all, so that there are no facts about it.
+// Text that a bundle or a node made up: read strictly, refused with a code, and made printable before it goes into a
+// sentence for a person.
 
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 
+/** Why something cannot be read as an evidence bundle, so that there are no facts about it. */
 export type RefusalCode =
   | 'too_large'
   | 'not_strict_json'
@@ -19,7 +21,7 @@ export interface Refusal {
   why: string
 }
 
-/** Thrown while a bundle is read; `verifyBundle` hands it out as a value. */
+/** Thrown while a bundle is read; `verifyBundle` returns it as a value. */
 export class RefusedBundle extends Error {
   override name = 'RefusedBundle'
   readonly code: RefusalCode
@@ -29,8 +31,6 @@ export class RefusedBundle extends Error {
     this.code = code
   }
 }
-
-// Strict JSON for the parts of a bundle, refused by code.
 
 export type JsonObject = { readonly [key: string]: Json }
 
@@ -50,17 +50,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Text that a bundle or a node made up, before it goes into a sentence for a person: on one line, not too long, and
-// without the characters that steer terminals or turn the direction of writing.
-
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
+/** One line, not too long, without characters that control terminals or change the direction of writing. */
 export function printable(text: string, maxLength: number): string {
   const start = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
   return start.replace(INVISIBLE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
 }
 
-/** In quotes. */
 export function quoted(text: string): string {
   return `"${printable(text, 80)}"`
 }

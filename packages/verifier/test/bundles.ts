@@ -1,4 +1,4 @@
-// Bundles of many files, and what property tests need to break them.
+// For tests: signed bundles of any files.
 
 import { utf8 } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
@@ -17,7 +17,7 @@ export function bundleOf(files: readonly FileEntry[]) {
   return { ...signedBundle(counter.end()!), files }
 }
 
-/** All of a bundle but its file list. */
+/** A bundle without its file list. */
 export function signedBundle({ count, totalBytes, merkleRoot, manifestDigest }: CountedFiles) {
   const envelope = issueStatement(
     {
@@ -58,7 +58,7 @@ export function listedFiles(count: number): FileEntry[] {
   })
 }
 
-/** The bytes of a text in chunks of these sizes, over and over. */
+/** The bytes of a text in chunks that cycle through these sizes. */
 export function* inChunks(text: string, sizes: readonly number[]): Generator<Uint8Array> {
   const bytes = utf8(text)
   for (let start = 0, turn = 0; start < bytes.length; turn++) {

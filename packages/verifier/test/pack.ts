@@ -1,4 +1,4 @@
-// The conformance pack, in Node and in a browser.
+// For tests: the conformance pack, in Node and in a browser.
 
 import { utf8 } from '@svc/protocol/bytes'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
@@ -35,7 +35,7 @@ export async function packBytes(name: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** Of a bundle that is one. */
+/** Throws when the bundle is refused. */
 export async function verified(chunks: Chunks, given: Given = {}): Promise<VerifiedBundle> {
   const verification = await verifyBundle(chunks, given)
   if (verification.refused) throw new Error(verification.refused.why)
@@ -75,12 +75,12 @@ interface Recorded {
   error?: { message: string }
 }
 
-/** A node that answers what was recorded and nothing else. */
+/** A node that knows the recorded answers and no others. */
 function recordedNode(answers: readonly Recorded[]): Rpc {
   return async (method, params) => {
     const question = JSON.stringify([method, params])
     const answer = answers.find((recorded) => JSON.stringify([recorded.method, recorded.params]) === question)
-    if (!answer) throw new Error('nobody is there')
+    if (!answer) throw new Error('no answer was recorded')
     if (answer.error) throw new Error(answer.error.message)
     return answer.result
   }

@@ -1,4 +1,4 @@
-// Verifies a bundle of so many files from a disk and says what it took: `node test-long-bundle.ts 1000000`.
+// For tests: verifies a bundle of this many files from disk and prints what it took: `node verify-long-bundle.ts 1000000`.
 
 import { createReadStream, createWriteStream, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,14 +10,14 @@ import { createFileCounter } from '../../src/file-list.ts'
 import { SIGNER, signedBundle } from '../bundles.ts'
 import { pinnedKeys, verified } from '../pack.ts'
 
-const STRETCH = 500
+const CHUNK_FILES = 500
 
-/** Its file list comes first, and the statement about it when it has gone by. */
+/** The file list comes first, and then the statement about it. */
 function* longBundle(count: number): Generator<Uint8Array> {
   const counter = createFileCounter()
   yield utf8('{"files":[')
-  for (let start = 0; start < count; start += STRETCH) {
-    const files = Array.from({ length: Math.min(STRETCH, count - start) }, (_, i) => {
+  for (let start = 0; start < count; start += CHUNK_FILES) {
+    const files = Array.from({ length: Math.min(CHUNK_FILES, count - start) }, (_, i) => {
       const number = String(start + i).padStart(8, '0')
       return {
         filename: `photos/2026/img-${number}.jpg`,
