@@ -13,7 +13,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   storage: ['api', 'concurrency', 'http-service', 'protocol'],
   devnet: ['database', 'http-service', 'protocol'],
   contracts: [],
-  queue: ['database', 'protocol'],
+  queue: ['concurrency', 'database', 'protocol'],
   'http-service': ['api', 'protocol'],
   guard: ['concurrency', 'database', 'http-service', 'protocol'],
   sales: ['api', 'http-service', 'payments', 'protocol'],

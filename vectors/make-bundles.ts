@@ -1,4 +1,4 @@
-// `node vectors/make-bundles.ts` writes the conformance pack anew: vectors/bundles/ and its index. The same every time.
+// `node vectors/make-bundles.ts` writes the conformance pack, vectors/bundles/ and its index. The result is always the same.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { ANCHORS } from './pack/anchored.ts'

@@ -1,6 +1,6 @@
 // `npm start`: what there is to load is remembered compiled, so that the next start takes half the time.
 
-import { rememberCompiled } from '@svc/http-service/remember-compiled'
+import { useCompileCache } from '@svc/http-service/run'
 
-rememberCompiled()
+useCompileCache()
 await import('./start-all.ts')

@@ -1,4 +1,4 @@
-// What the cases about anchors share.
+// Shared by the cases about anchors.
 
 import { bundleOf, envelopeOf } from './bundles.ts'
 import { type Facts, type GivenInPack, PINNED } from './case.ts'

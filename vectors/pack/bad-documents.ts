@@ -1,4 +1,4 @@
-// Bytes that are not strict JSON, and JSON that is no bundle.
+// Bytes that are not strict JSON, and JSON that is not a bundle.
 
 import { bundleOf, bundleV1, changed } from './bundles.ts'
 import { type Case, PINNED } from './case.ts'

@@ -1,4 +1,4 @@
-// File lists that are not those of the statement, and lists that are none.
+// File lists that differ from the statement's, and invalid lists.
 
 import { at, bundleOf, bundleV1, CONTENTS, changed, FILES, filesOf } from './bundles.ts'
 import { type Case, type Facts, OF_V1, PINNED } from './case.ts'
@@ -9,10 +9,10 @@ const v1 = bundleV1()
 const [first, ...others] = FILES.map((file): JsonObject => ({ ...file }))
 const row = first as JsonObject
 
-const MATCHES_NOT: Facts = { merkle_root_matches: 'failed', envelope_binds_commitment: 'failed' }
+const ROOT_DIFFERS: Facts = { merkle_root_matches: 'failed', envelope_binds_commitment: 'failed' }
 const BINDS_NOT: Facts = { envelope_binds_commitment: 'failed' }
 
-function list(name: string, what: string, files: Json, expect: Case['expect'] = MATCHES_NOT): Case {
+function list(name: string, what: string, files: Json, expect: Case['expect'] = ROOT_DIFFERS): Case {
   return { name: `list-${name}`, what, document: changed(base, 'files', files), given: PINNED, expect }
 }
 
@@ -97,9 +97,9 @@ export const BAD_FILE_LISTS: Case[] = [
     given: PINNED,
     expect: { refused: 'bad_file_entry' },
   },
-  commitment('count-lied', 'a leaf more than there is', 'file_count', FILES.length + 1, MATCHES_NOT),
-  commitment('count-text', 'the count in quotes', 'file_count', String(FILES.length), MATCHES_NOT),
-  commitment('root-other', 'another root', 'merkle_root', `sha256:${'0'.repeat(64)}`, MATCHES_NOT),
+  commitment('count-lied', 'a leaf more than there is', 'file_count', FILES.length + 1, ROOT_DIFFERS),
+  commitment('count-text', 'the count in quotes', 'file_count', String(FILES.length), ROOT_DIFFERS),
+  commitment('root-other', 'another root', 'merkle_root', `sha256:${'0'.repeat(64)}`, ROOT_DIFFERS),
   commitment(
     'root-bare',
     'the root without its prefix: not what the statement says',
@@ -107,8 +107,8 @@ export const BAD_FILE_LISTS: Case[] = [
     bareRoot(),
     BINDS_NOT,
   ),
-  commitment('root-null', 'no root', 'merkle_root', null, MATCHES_NOT),
-  commitment('root-object', 'an object as root', 'merkle_root', { length: 71 }, MATCHES_NOT),
+  commitment('root-null', 'no root', 'merkle_root', null, ROOT_DIFFERS),
+  commitment('root-object', 'an object as root', 'merkle_root', { length: 71 }, ROOT_DIFFERS),
   commitment('total-other', 'another total', 'total_bytes', '1', BINDS_NOT),
   commitment('listed-other', 'another count of listed files', 'manifest_file_count', 99, BINDS_NOT),
   commitment('mode-other', 'says that bytes were hashed', 'check_mode', 'bytes_hashed', BINDS_NOT),

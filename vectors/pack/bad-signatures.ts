@@ -24,7 +24,7 @@ function v1Signature(name: string, what: string, change: JsonObject, expect: Fac
 const signature = String(at(base, 'envelope.signature'))
 const flipped = (signature.startsWith('0') ? '1' : '0') + signature.slice(1)
 
-/** The same signature with the group order added to its second half: libraries that do not look accept it. */
+/** The same signature with the group order added to its second half, which careless libraries accept. */
 function malleable(): string {
   const order = 2n ** 252n + 27742317777372353535851937790883648493n
   const s = BigInt(`0x${Buffer.from(signature.slice(64), 'hex').reverse().toString('hex')}`)

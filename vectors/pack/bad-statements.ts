@@ -1,4 +1,4 @@
-// Statements that must not pass, tampered with or rightly signed.
+// Statements that must not pass, changed after signing or signed as they are.
 
 import { at, bundleOf, changed, filesOf, ISSUED_AT, type Order } from './bundles.ts'
 import { type Case, type Facts, PINNED, UNSIGNED } from './case.ts'
@@ -27,8 +27,8 @@ const OTHER_VALUES: JsonObject = {
   issuer_key_id: STRANGER_KEY.id,
   nonce: '0f'.repeat(16),
 }
-const BINDS_NOT: Facts = { envelope_binds_commitment: 'failed' }
-/** The nonce is in no other place, so only the digest can tell. */
+const NOT_BOUND: Facts = { envelope_binds_commitment: 'failed' }
+/** The nonce is nowhere else, so only the digest shows the change. */
 const STILL_BINDING = ['nonce', 'issuer_key_id']
 
 function tampered(field: string): Case {
@@ -38,22 +38,22 @@ function tampered(field: string): Case {
     document: changed(base, `envelope.body.${field}`, OTHER_VALUES[field]),
     given: PINNED,
     expect: {
-      ...(STILL_BINDING.includes(field) ? {} : BINDS_NOT),
+      ...(STILL_BINDING.includes(field) ? {} : NOT_BOUND),
       statement_digest_matches: 'failed',
       ...UNSIGNED,
     },
   }
 }
 
-function signedWrong(name: string, what: string, order: Order, expect: Facts = BINDS_NOT): Case {
+function signedWrong(name: string, what: string, order: Order, expect: Facts = NOT_BOUND): Case {
   return { name: `signed-${name}`, what, document: bundleOf(order), given: PINNED, expect }
 }
 
-function altered(name: string, what: string, change: { [field: string]: Json }, expect: Facts = BINDS_NOT): Case {
+function altered(name: string, what: string, change: { [field: string]: Json }, expect: Facts = NOT_BOUND): Case {
   return signedWrong(name, what, { alter: (body) => Object.assign(body, change) }, expect)
 }
 
-/** The neutral element as a key: everything is signed under it by the neutral element and zero. */
+/** The neutral element as a key: the neutral element and zero are a valid signature of everything under it. */
 const SMALL_ORDER = {
   hex: `01${'00'.repeat(31)}`,
   base58: '',
@@ -104,13 +104,13 @@ export const BAD_STATEMENTS: Case[] = [
     what: 'a number that has no canonical form',
     document: JSON.stringify(base).replace('"sequence":1', '"sequence":1.5'),
     given: PINNED,
-    expect: { statement_digest_matches: 'failed', ...BINDS_NOT, ...UNSIGNED },
+    expect: { statement_digest_matches: 'failed', ...NOT_BOUND, ...UNSIGNED },
   },
   {
     name: 'proof-id-other',
     what: 'another proof id beside the statement',
     document: changed(base, 'proof_id', '0f'.repeat(16)),
     given: PINNED,
-    expect: BINDS_NOT,
+    expect: NOT_BOUND,
   },
 ]

@@ -1,4 +1,4 @@
-// Bundles as a gateway makes them, from which all others are made by changing something.
+// Bundles as a gateway makes them. All other bundles are made from these by changes.
 
 import type { PackFile } from './formats.ts'
 import {
@@ -142,7 +142,7 @@ export function at(document: JsonObject, path: string): Json {
   return path.split('.').reduce((node, key) => (node as JsonObject)[key] as Json, document as Json)
 }
 
-/** A copy with the value at a dotted path replaced; `undefined` takes it away. */
+/** A copy with the value at a dotted path replaced; `undefined` removes it. */
 export function changed(document: JsonObject, path: string, value: Json | undefined): JsonObject {
   const copy = structuredClone(document)
   const keys = path.split('.')

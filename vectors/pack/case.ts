@@ -1,4 +1,4 @@
-// A case of the pack: a document, what the verifier is given besides, and what must come out.
+// A case of the pack: a document, what the verifier has besides, and the expected result.
 
 import type { Json, JsonObject } from './formats.ts'
 import { STATEMENT_KEY } from './keys.ts'
@@ -36,14 +36,14 @@ export interface Case {
   /** The document's file is named after it. */
   name: string
   what: string
-  /** Text and bytes go out as they are. Absent: the document of `of`. */
+  /** Text and bytes are written unchanged. Absent: the document of `of`. */
   document?: JsonObject | string | Uint8Array
-  /** The case whose document this one looks at with other eyes. */
+  /** The case whose document this one verifies with other inputs. */
   of?: string
   given?: GivenInPack
   /** Answers of a node, recorded under the case's own name. */
   rpc?: RpcAnswer[]
-  /** Facts that are not as in an untouched version-2 bundle under its pinned key; or why there are none. */
+  /** Facts that differ from those of a valid version-2 bundle under its pinned key, or why there are none. */
   expect: Facts | { refused: string }
 }
 

@@ -1,5 +1,5 @@
-// The formats of a bundle, written once more with nothing but a hash function: the pack must not be the verifier's own
-// output held against itself. Short rather than fast.
+// The formats of a bundle, written a second time with only a hash function, so that the pack is not the verifier's own
+// output. Short rather than fast.
 
 import { createHash } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// The plain anchored bundle, asked about at nodes that answer well, badly and not at all.
+// The plain anchored bundle with nodes that answer correctly, wrongly and not at all.
 
 import { ANCHORED, GIVEN, memo, plain, SILENT } from './anchor-parts.ts'
 import type { Case, Facts, RpcAnswer } from './case.ts'

@@ -10,7 +10,7 @@ import { accountAnswer, known, transactionOf } from './transactions.ts'
 
 const envelope = envelopeOf()
 
-/** As the real transaction has them: the memo, and a create instruction of the registry, whose content the account shows. */
+/** As in the real transaction: the memo, and a create instruction of the registry, whose content is in the account. */
 const transaction = transactionOf({ instructions: [memo(), { program: REGISTRY, data: Uint8Array.of(6) }] })
 
 function registered(sas: JsonObject): JsonObject {

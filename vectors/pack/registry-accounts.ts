@@ -1,4 +1,4 @@
-// Accounts of the attestation registry, and where they are.
+// Accounts of the attestation registry, and their addresses.
 
 import { envelopeOf, PROOF_ID } from './bundles.ts'
 import { derivedAddress } from './curve.ts'
@@ -58,7 +58,7 @@ const hex = (value: Json | undefined) => prefixed(Buffer.from(String(value).repl
 
 interface AccountOrder {
   sas?: JsonObject
-  /** The statement in the record, where it is not that of the bundle. */
+  /** The statement in the record, when it is not the bundle's. */
   statement?: JsonObject
   signer?: string
   /** Of the public program: a token account, zero when there is none. */

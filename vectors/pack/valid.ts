@@ -1,4 +1,4 @@
-// What a verifier must accept, also where it is written as no gateway of ours writes it.
+// Bundles that a verifier must accept, also in forms that our gateway does not write.
 
 import { bundleOf, bundleV1, CONTENTS, changed, envelopeOf, FILES, filesOf, ISSUED_AT } from './bundles.ts'
 import { type Case, OF_V1, PINNED } from './case.ts'
@@ -30,7 +30,7 @@ const HOSTILE_NAMES = [
 
 export const hostileFiles = filesOf(Object.fromEntries(HOSTILE_NAMES.map((name, i) => [name, `content ${i}`])))
 
-/** One more than a power of two, so that a lone leaf pairs with itself on ten levels. */
+/** One file more than a power of two, so that a lone leaf pairs with itself on ten levels. */
 const manyFiles: PackFile[] = Array.from({ length: 1025 }, (_, i) => {
   return { filename: `f${i}`, size_bytes: i, content_hash: sha256(String(i)) }
 })

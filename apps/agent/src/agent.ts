@@ -1,6 +1,6 @@
 // Starts and stops one agent service.
 
-import { closeService } from '@svc/http-service/close-service'
+import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'

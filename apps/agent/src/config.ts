@@ -2,9 +2,15 @@
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/http-settings'
-import { readKey, refuseSharedKeys } from '@svc/http-service/key-settings'
+import {
+  type HttpSettings,
+  type Mode,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
+import { readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { readSalesConfig, type SalesConfig, type SalesSecrets, usd } from '@svc/sales/settings'

@@ -3,9 +3,15 @@
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Provider } from '@svc/api/purchases'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/http-settings'
-import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/key-settings'
+import {
+  type HttpSettings,
+  type Mode,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
+import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import type { SalesSecrets } from '@svc/sales/settings'

@@ -1,9 +1,7 @@
 // A key of the EVM chain, from a variable or from the file that another names.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import { isDevelopmentSeed } from '@svc/http-service/key-seeds'
-import { developmentKey } from '@svc/http-service/key-settings'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { developmentKey, isDevelopmentSeed } from '@svc/http-service/keys'
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
 

@@ -1,6 +1,6 @@
 // Starts and stops one gateway.
 
-import { closeService } from '@svc/http-service/close-service'
+import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { internalAnchorRoutes } from './anchors/internal-routes.ts'
 import { pushRoutes } from './anchors/push-routes.ts'

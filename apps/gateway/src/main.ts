@@ -1,9 +1,8 @@
 // The gateway as operators run it: `node apps/gateway/src/main.ts`, configured by the environment.
 
-import { rememberCompiled } from '@svc/http-service/remember-compiled'
-import { runUntilStopped } from '@svc/http-service/run'
+import { runUntilStopped, useCompileCache } from '@svc/http-service/run'
 
-rememberCompiled()
+useCompileCache()
 await runUntilStopped(async () => {
   const { readConfig } = await import('./config.ts')
   const { config, secrets } = readConfig(process.env)

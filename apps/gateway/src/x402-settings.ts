@@ -1,7 +1,7 @@
 // Keys that send x402 payments for their payers and pay the network fees. A chain without one takes no such payments.
 
 import type { SettingsReader } from '@svc/http-service/config'
-import { readOptionalKey } from '@svc/http-service/key-settings'
+import { readOptionalKey } from '@svc/http-service/keys'
 import { readEvmKey } from './evm-key-settings.ts'
 import type { PaymentConfig } from './payment-settings.ts'
 

@@ -2,7 +2,7 @@
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { BytesDiffer, GatewayError, NoAnswer, NotSubscribed, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
-import { printable } from '@svc/verifier/printable'
+import { printable } from '@svc/verifier/untrusted'
 import { CODE_MEANINGS } from './explain/codes.ts'
 import { CODES_HERE } from './explain/topics.ts'
 import { PaymentRequired, Refusal } from './failures.ts'

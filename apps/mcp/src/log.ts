@@ -1,6 +1,6 @@
 // What whoever runs the server sees, on stderr: stdout belongs to the protocol.
 
-import { printable } from '@svc/verifier/printable'
+import { printable } from '@svc/verifier/untrusted'
 
 const MAX_LENGTH = 2000
 

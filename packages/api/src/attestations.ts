@@ -1,4 +1,4 @@
-// Statements about what a locker holds: the record, how it comes to be, and what the operator sees of it.
+// Statements about what a locker holds: the record, and how it is made and published.
 
 import { FACTS } from '@svc/protocol/facts'
 import Type, { type Static } from 'typebox'
@@ -6,7 +6,7 @@ import { endpoint } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
 import { ENVELOPE_ERRORS, Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
-/** On chain, next to every proof. Historical ones have fewer fields. */
+/** Where a statement was published on chain. Older anchors have fewer fields. */
 export const Anchor = Type.Object(
   {
     type: Words(['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']),
@@ -43,7 +43,7 @@ export const AnchorError = Type.Object(
   {
     error: Type.String(),
     retryable: Type.Boolean(),
-    ambiguous: Type.Boolean({ description: 'Whether the transaction may have landed all the same.' }),
+    ambiguous: Type.Boolean({ description: 'Whether the transaction may have landed after all.' }),
     tx_signature: OrNull(Type.String()),
     at: Timestamp(),
   },
@@ -146,7 +146,7 @@ export const AttestAnswer = Type.Object(
     locker_id: Type.String(),
     attestation_status: Words(['computed', 'complete']),
     unchanged: Type.Boolean({
-      description: 'Whether the statement there was is still right: then no new one is made.',
+      description: 'Whether the previous statement is still true, so that no new one was made.',
     }),
     att_code: Type.Integer(),
     attestation: Attestation,

@@ -1,4 +1,4 @@
-// Having the bytes of files read and their hashes recorded.
+// Confirming files: the gateway reads their bytes and records their hashes.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'

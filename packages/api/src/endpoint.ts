@@ -1,28 +1,28 @@
-// The form in which every endpoint is declared, once: the server validates by it, clients are typed by it, and the
-// interface description is read off it.
+// How an endpoint is declared, once: the server validates by it, clients take their types from it, and the interface
+// description is generated from it.
 
 import type { Op } from '@svc/protocol/names'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 
 export interface Endpoint {
-  /** Unique; the operation id of the interface description. */
+  /** Unique. The operation id in the interface description. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With `{name}` for parameters; `{+name}`, at the end, takes the rest of the path with its slashes. */
+  /** With `{name}` for parameters. `{+name}` at the end matches the rest of the path with its slashes. */
   path: string
   /**
-   * What a caller must show: nothing, a signed envelope, an identity provider's token, the operator's, the token of
-   * an upload session, or nothing beside the token that is in the path.
+   * What a caller must send: nothing, a signed envelope, a token of the identity provider or of the operator, the token
+   * of an upload session, or nothing besides the token in the path.
    */
   auth: 'public' | EnvelopeAuth | 'oidc' | 'internal' | 'upload-token' | 'path-token'
   summary: string
   params?: TObject
   query?: TObject
-  /** Those that are looked at beside the ones every request may have; for people, and read by the operation itself. */
+  /** Headers besides those that every request may have. For documentation: the operation reads them itself. */
   requestHeaders?: TObject
   body?: TSchema
-  /** The body may be, or is, raw bytes. */
+  /** Whether the body may be raw bytes. */
   takesBytes?: true
   /** Status → body. */
   responses: { [status: number]: TSchema }
@@ -33,18 +33,18 @@ export interface Endpoint {
 }
 
 export interface EnvelopeAuth {
-  /** Each is an op the envelope must name, or several of which one is enough. */
+  /** Each is an op that the envelope must have, or a list of ops of which one is enough. */
   ops: readonly (Op | readonly Op[])[]
-  /** One form of the request needs no envelope; an envelope that is sent counts all the same. */
+  /** One form of the request needs no envelope. An envelope that is sent is checked anyway. */
   optional?: true
 }
 
-/** For people: `locker:read or locker:list`. */
+/** For display: `locker:read or locker:list`. */
 export function requiredOps({ ops }: EnvelopeAuth): string[] {
   return ops.map((op) => [op].flat().join(' or '))
 }
 
-/** As an index lists it. */
+/** As an index of endpoints lists it. */
 export function listedEndpoint({ method, path, auth, summary }: Endpoint) {
   const shown = typeof auth === 'string' ? auth : `envelope: ${requiredOps(auth).join(', ')}`
   return { method, path: path.replace('{+', '{'), auth: shown, summary }
@@ -54,7 +54,7 @@ export function endpoint<const E extends Endpoint>(declaration: E): E {
   return declaration
 }
 
-/** All that modules declare. */
+/** All endpoints that these modules declare. */
 export function endpointsOf(modules: readonly object[]): readonly Endpoint[] {
   return modules.flatMap((module) => Object.values(module)).filter(isEndpoint)
 }

@@ -1,9 +1,9 @@
-// Every error code of the services and the status it travels with. A code has one meaning and one place: here.
+// Every error code of the services with its status. A code has one meaning and is declared only here.
 
 import Type, { type Static } from 'typebox'
 
 export const ERROR_STATUS = {
-  // what the client sent
+  // the request
   leg_not_in_quote: 400,
   leg_incomplete: 400,
   mixed_networks: 400,
@@ -12,7 +12,7 @@ export const ERROR_STATUS = {
   receipt_has_no_tx_hash: 400,
   malformed_request: 400,
 
-  // who the client is
+  // the caller
   MISSING_ENVELOPE: 401,
   RECEIPT_ID_MISMATCH: 401,
   LOCKER_ID_MISMATCH: 401,
@@ -26,9 +26,9 @@ export const ERROR_STATUS = {
   tx_not_found: 402,
   payment_verification_failed: 402,
 
-  // what the client may do
+  // permissions
   SIGNATURE_INVALID: 403,
-  // 401 where there is no body to speak of: GET and DELETE (AMB-02)
+  // 401 for requests without a body: GET and DELETE (AMB-02)
   BODY_HASH_MISMATCH: 403,
   MISSING_OPS: 403,
   EXPIRED_ENVELOPE: 403,
@@ -45,7 +45,7 @@ export const ERROR_STATUS = {
   CONTENT_TYPE_MISMATCH: 403,
   ORACLE_SECRET_INVALID: 403,
 
-  // what is not there
+  // not found
   not_found: 404,
   pay_req_not_found: 404,
   receipt_not_found: 404,
@@ -60,7 +60,7 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   request_timeout: 408,
 
-  // what the state does not allow
+  // conflicts with the current state
   idempotency_conflict: 409,
   attestation_not_available: 409,
   HASH_MISMATCH: 409,
@@ -85,7 +85,7 @@ export const ERROR_STATUS = {
   LOCKER_LIMIT_EXCEEDED: 429,
   RATE_LIMITED: 429,
 
-  // ours to fix
+  // server errors
   internal_error: 500,
   IAM_SIGNBLOB_PERMISSION_DENIED: 500,
   anchor_failed: 502,
@@ -102,7 +102,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS
 
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'The code; stable, made for programs.' }),
+    error: Type.String({ description: 'The code, stable and meant for programs.' }),
     message: Type.String({ description: 'What went wrong, for people.' }),
     hint: Type.Optional(Type.String({ description: 'What to do next.' })),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

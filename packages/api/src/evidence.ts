@@ -1,4 +1,4 @@
-// Reading statements and checking them: public, every one of them.
+// Reading and checking statements. All of these endpoints are public.
 
 import Type, { type Static } from 'typebox'
 import { Anchor, Attestation, AttestedFile, Facts } from './attestations.ts'
@@ -6,18 +6,18 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
 import { Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
-/** Of 32 bits, on chain (AMB-80). */
+/** 32 bits on chain (AMB-80). */
 const MAX_SEQUENCE = 4_294_967_295
 export const Sequence = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: MAX_SEQUENCE,
-    description: 'Which statement of the receipt; the newest unless told. 0 is a record of the oracle era.',
+    description: 'Which statement of the receipt; the newest by default. 0 is a record of the oracle era.',
   }),
 )
 export const OfReceipt = Type.Object({ receipt_id: Type.String(), sequence: Sequence })
 export const open = { auth: 'public', headers: NO_STORE } as const
-/** Long answers are counted: they take seconds. */
+/** Long answers take seconds, so they are rate-limited. */
 export const READ_ERRORS = ['receipt_not_found', 'statement_not_found', 'RATE_LIMITED', 'validation_error'] as const
 
 export const VerifyAnswer = Type.Object(

@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { OrNull, Timestamp, Words } from './wire.ts'
 
-/** The rules of a name are the operation's: they say what is wrong in words. */
+/** The operation checks the rules of a name, because it can say what is wrong. */
 export const Filename = Type.String({
   minLength: 1,
   maxLength: 512,
@@ -13,7 +13,7 @@ export const Filename = Type.String({
 export const TtlMinutes = Type.Integer({
   minimum: 1,
   maximum: 1440,
-  description: 'For how many minutes the URLs work; 30 unless told.',
+  description: 'For how many minutes the URLs work; 30 by default.',
 })
 
 export const ContentHash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
@@ -46,12 +46,12 @@ export const ManifestEntry = Type.Object(
 )
 export type ManifestEntry = Static<typeof ManifestEntry>
 
-/** What one file's bytes go in and out by. */
+/** The URLs for one file's bytes. */
 export const UrlPair = {
   filename: Type.String(),
   content_type: Type.String(),
   upload_url: Type.String(),
-  upload_headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent exactly.' }),
+  upload_headers: Type.Record(Type.String(), Type.String(), { description: 'Send these exactly.' }),
   download_url: Type.String(),
   delete_url: Type.String(),
 }

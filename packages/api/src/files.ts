@@ -1,4 +1,4 @@
-// Files of a locker: naming them, finding them, having their bytes recorded.
+// Files of a locker: creating, listing, deleting, fetching.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -19,7 +19,7 @@ export const MAX_FILES_PER_BATCH = 1000
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
-const ContentType = Type.String({ maxLength: 255, description: 'Locked: the upload must come with it.' })
+const ContentType = Type.String({ maxLength: 255, description: 'Fixed: the upload must have it.' })
 const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
 
 export const createFile = endpoint({
@@ -163,7 +163,7 @@ export const Manifest = Type.Object(
     files: Type.Array(ManifestEntry),
     next_cursor: Type.Optional(Type.String()),
     changed_while_reading: Type.Optional(
-      Type.Boolean({ description: 'In an answer of many pages: whether the manifest moved on before its end.' }),
+      Type.Boolean({ description: 'In an answer of many pages: whether the manifest changed before its end.' }),
     ),
   },
   { title: 'Manifest' },
@@ -175,7 +175,7 @@ export const readManifest = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/manifest',
   auth: { ops: ['locker:read'] },
-  summary: 'All that is known of every file',
+  summary: 'All that is known about every file',
   params: LockerPath,
   query: Type.Object(Page),
   responses: { 200: Manifest },

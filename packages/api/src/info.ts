@@ -24,7 +24,7 @@ export const Health = Type.Object(
       description: 'Each storage provider that is sold, by its name.',
     }),
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What needs somebody before long; the gateway still serves.' }),
+      Type.Array(Type.String(), { description: 'What needs attention soon; the gateway still serves.' }),
     ),
   },
   { title: 'Health' },

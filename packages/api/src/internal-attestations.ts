@@ -1,4 +1,4 @@
-// How statements come to be, as the operator starts it and sees it.
+// Making statements, for the operator and the queue.
 
 import Type, { type Static } from 'typebox'
 import { AttestAnswer } from './attestations.ts'
@@ -30,7 +30,7 @@ export const AttestHealth = Type.Object(
     }),
     oldest_nonfinal_age_sec: OrNull(Type.Integer()),
     nonfinal_unknown_age: Type.Integer(),
-    /** Of a gateway that publishes. */
+    /** Only on a gateway that publishes. */
     anchors: Type.Optional(AnchorCosts),
     time: Timestamp(),
   },
@@ -86,7 +86,7 @@ export const internalBridgeRetry = endpoint({
   name: 'internalBridgeRetry',
   method: 'POST',
   path: '/v1/internal/bridge-retry',
-  summary: 'Try again what could not be written to the EVM registry',
+  summary: 'Retry what could not be written to the EVM registry',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),

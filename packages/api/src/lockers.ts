@@ -1,4 +1,4 @@
-// Lockers: making one from a receipt, reading about it, and who may act for its owner.
+// Lockers: opening one with a receipt, reading it, and who may act for its owner.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -82,7 +82,7 @@ export const ProvisionManifest = Type.Object(
     tags: Type.Array(Type.String()),
     provider: Provider,
     terms: Terms,
-    files: Type.Array(FileEntry, { description: 'The first of them, where there are very many.' }),
+    files: Type.Array(FileEntry, { description: 'Only the first of them when there are very many.' }),
     created_at: Timestamp(),
     expires_at: Timestamp(),
   },
@@ -90,7 +90,7 @@ export const ProvisionManifest = Type.Object(
 )
 export type ProvisionManifest = Static<typeof ProvisionManifest>
 
-/** An Ed25519 public key; whether it is a good one is for the operation to say. */
+/** The operation checks whether this is a valid Ed25519 public key. */
 const OperatorKey = Type.String({
   minLength: 32,
   maxLength: 44,

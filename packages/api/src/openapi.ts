@@ -103,7 +103,7 @@ function failures(endpoint: Endpoint, components: Node): Node {
   const error = lift(ErrorBody, components)
   const failure = (description: string, schema: Node) => ({ description, content: { 'application/json': { schema } } })
   const declared = [...byStatus].map(([status, codes]) => {
-    // A quote comes with 402, and so do refused payments.
+    // A 402 may be a quote or a refused payment.
     const success = endpoint.responses[status]
     const schema = success ? { anyOf: [lift(success, components), error] } : error
     return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema)]
@@ -111,7 +111,7 @@ function failures(endpoint: Endpoint, components: Node): Node {
   return { ...Object.fromEntries(declared), default: failure('Any other error', error) }
 }
 
-/** A copy of the schema in which every titled part is a reference to its component. */
+/** A copy of the schema in which every part with a title is a reference to its component. */
 function lift(schema: TSchema, components: Node): Node {
   const copy = liftParts(schema as Node, components)
   const { title } = copy

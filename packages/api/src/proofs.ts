@@ -1,4 +1,4 @@
-// What can be checked without trusting the gateway, and the checks that it makes itself.
+// Proofs and bundles, which can be checked without trusting the gateway, and checks that the gateway makes itself.
 
 import { EVIDENCE_BUNDLE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'

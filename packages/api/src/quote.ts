@@ -1,4 +1,4 @@
-// What a 402 says: the legs it can be paid by, and ours beside them.
+// The body of a 402: the legs it can be paid by, and the service's own extension.
 
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static, type TProperties } from 'typebox'
@@ -58,7 +58,7 @@ const LegacyQuote = Type.Object(
   { description: 'The default leg in the form of older quotes.' },
 )
 
-/** Of something that has terms and a price. */
+/** A quote for something with its own terms and price summary. */
 export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
   title: string,
   terms: Terms,

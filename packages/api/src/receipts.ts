@@ -1,4 +1,4 @@
-// Receipts: reading them, and checking them against key and chain.
+// Receipts: reading them, and checking their signature and payment.
 
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'

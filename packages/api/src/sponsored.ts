@@ -1,4 +1,4 @@
-// Confirmation by a service that pays the way for developers: receipt and locker in one step.
+// Confirmation by a service on behalf of a developer: receipt and locker in one step.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'

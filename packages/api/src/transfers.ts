@@ -10,7 +10,7 @@ const READ_ERRORS = ['CONTENT_NOT_FOUND', 'RANGE_NOT_SATISFIABLE', 'STORAGE_UNAV
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
 const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
 const ANY_TYPE = '*/*'
-/** A short URL opens a file to whoever sees it. */
+/** A short URL opens a file to anybody who sees it. */
 const PRIVATE = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
 export const readByToken = endpoint({

@@ -1,4 +1,4 @@
-// Uploads in parts, for runtimes that cannot send large or raw bodies, and for lines that break.
+// Uploads in parts, for runtimes that cannot send large or raw bodies, and for unreliable connections.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -47,7 +47,7 @@ export const openUploadSession = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: 1440,
-        description: 'For how many minutes parts are taken; 1440 unless told.',
+        description: 'For how many minutes parts are accepted; 1440 by default.',
       }),
     ),
   }),

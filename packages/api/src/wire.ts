@@ -1,4 +1,4 @@
-// Forms that many bodies share.
+// Schemas that many bodies share.
 
 import Type, { type TSchema } from 'typebox'
 
@@ -9,19 +9,19 @@ export const Timestamp = (description?: string) =>
     ...(description && { description }),
   })
 export const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
-/** One of a few words. */
+/** One of several fixed words. */
 export const Words = <const W extends string[]>(words: readonly [...W]) => Type.Enum<W>(words)
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** Query of what can be long. Without `limit` everything comes in one answer. */
+/** The query of a list that can be long. Without `limit` everything comes in one answer. */
 export const Page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most so many, in one page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'The most entries in one page.' })),
   cursor: Type.Optional(
     Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description: '`next_cursor` of the page before.' }),
   ),
 }
 
-/** Of answers that are true for one caller, or for now. */
+/** For answers that depend on the caller or the moment. */
 export const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Any endpoint with a signed envelope may answer these. */

@@ -1,4 +1,4 @@
-// The standard x402 payment as a second door: the client signs, the gateway sends, one call buys.
+// The standard x402 payment as a second way to buy: the client signs, the gateway sends, all in one call.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -8,7 +8,7 @@ import { Timestamp } from './wire.ts'
 
 const { units, provider } = requestStorage.body.properties
 
-/** A leg that x402's own exact scheme can pay: `payTo` is a wallet also where tokens are paid. */
+/** A leg for x402's own exact scheme, where `payTo` is a wallet, for tokens too. */
 export const X402Leg = Type.Object(
   {
     ...PaymentLeg.properties,
@@ -53,7 +53,7 @@ export type X402Quote = Static<typeof X402Quote>
 const Digits = Type.String({ pattern: '^[0-9]{1,78}$' })
 const EvmAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
-/** EIP-3009: leave for anybody to move this much from the payer to the treasury, once. */
+/** EIP-3009: allows anybody to move this amount from the payer to the treasury, once. */
 export const EvmPayload = Type.Object({
   signature: Type.String({ pattern: '^0x([0-9a-fA-F]{2}){1,2048}$' }),
   authorization: Type.Object({
@@ -67,7 +67,7 @@ export const EvmPayload = Type.Object({
 })
 export type EvmPayload = Static<typeof EvmPayload>
 
-/** A transaction that lacks nothing but the fee payer's signature. */
+/** A transaction that lacks only the fee payer's signature. */
 export const SvmPayload = Type.Object({
   transaction: Type.String({ pattern: '^[A-Za-z0-9+/]{1,1644}={0,2}$', description: 'Base64.' }),
 })

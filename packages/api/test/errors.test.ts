@@ -5,12 +5,12 @@ import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
 
-it('ERR-28 the code of a locker that is too full is reserved: nothing answers it', () => {
+it('ERR-28 no endpoint declares the reserved code of a full locker', () => {
   expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
   expect(declared).not.toContain('LOCKER_CAPACITY_EXCEEDED')
 })
 
-it('ERR-30 whatever code an endpoint declares has one status, which is one of an error', () => {
+it('ERR-30 every code that an endpoint declares has one error status', () => {
   for (const code of declared)
     expect(ERROR_STATUS[code], code).toSatisfy((status: number) => status >= 400 && status < 600)
 })

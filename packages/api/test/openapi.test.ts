@@ -31,7 +31,7 @@ describe.each([
     expect(document.info).toMatchObject({ version: '1.0.0', title: 'svc', description: 'Keeps files.' })
   })
 
-  it('VER-22 every reference leads somewhere', () => {
+  it('VER-22 has no dangling reference', () => {
     const document = documentOf(endpoints)
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
       (match) => match[1],
@@ -108,14 +108,14 @@ describe('the agent service', () => {
     ])
   })
 
-  it('AGENT-03 says that a confirmation names who paid, and may name the transaction in its body', () => {
+  it('AGENT-03 declares that a confirmation names the payer, and may name the transaction in its body', () => {
     expect(paths['/v1/service/confirm']?.post?.parameters).toMatchObject([
       { name: 'X402-TX', in: 'header', required: false },
       { name: 'X-Svc-Identity', in: 'header', required: true },
     ])
   })
 
-  it('SHAPE-43 a delegation without a subscription is answered with a quote', () => {
+  it('SHAPE-43 declares a quote as the answer to a delegation without a subscription', () => {
     const quote = { $ref: '#/components/schemas/SubscriptionQuote' }
     const answers = [paths['/v1/service/request']?.get, paths['/v1/delegate']?.post]
     for (const operation of answers)
@@ -166,7 +166,7 @@ describe('the error table', () => {
   })
 })
 
-it('EVT-01 declares nothing that the gateway would send by itself', () => {
+it('EVT-01 declares no webhooks or callbacks', () => {
   const text = JSON.stringify(documentOf(gatewayEndpoints))
   expect(text).not.toMatch(/"(?:webhooks|callbacks)"|callback_url|webhook/)
 })

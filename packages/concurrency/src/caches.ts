@@ -1,4 +1,4 @@
-// Values kept for a while: the most recently used ones, or one that is expensive to find out.
+// Caches: the most recently used values, or one value that is expensive to load. `refreshing` needs Node's timers.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -29,17 +29,17 @@ export function lru<Key, Value>(capacity: number): Lru<Key, Value> {
 }
 
 interface Refreshing<Value> {
-  /** Resolves to null where the value cannot be found out; never throws. */
+  /** Resolves to null when the value cannot be loaded; never throws. */
   load: () => Promise<Value | null>
   /** How long a value stays fresh, given how long it took to load. */
   freshMs: (loadMs: number) => number
-  /** The longest a caller waits for a load; after that it gets the previous value. */
+  /** How long a caller waits for a load before it gets the previous value. */
   waitMs: number
   /** Unix milliseconds. */
   now: () => number
 }
 
-/** A value that is loaded when somebody asks and it is no longer fresh: once for all who ask meanwhile. */
+/** A value that is loaded again when a caller asks for it after it expired. Callers that ask meanwhile share the load. */
 export function refreshing<Value>({ load, freshMs, waitMs, now }: Refreshing<Value>): () => Promise<Value | null> {
   let value: Value | null = null
   let loadedAt = Number.NEGATIVE_INFINITY
@@ -63,7 +63,7 @@ export function refreshing<Value>({ load, freshMs, waitMs, now }: Refreshing<Val
   }
 }
 
-/** At least five seconds, and long enough that loading takes a twentieth of the time at most. */
+/** At least five seconds, and long enough that loading takes at most a twentieth of the time. */
 export function freshInProportion(loadMs: number): number {
   return Math.max(5_000, 20 * loadMs)
 }

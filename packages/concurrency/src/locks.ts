@@ -1,6 +1,6 @@
-// Who may run now: one at a time, one at a time per key, or a few at a time. All are first come, first served.
+// Locks: one holder at a time, one at a time per key, or up to a limit. All are first come, first served.
 
-/** Held by one at a time. Call what `acquire` resolves to in order to release it. */
+/** A lock with one holder at a time. `acquire` resolves to the function that releases it. */
 export function mutex(): { acquire(): Promise<() => void> } {
   let last: Promise<void> = Promise.resolve()
   return {

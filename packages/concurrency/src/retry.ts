@@ -1,15 +1,15 @@
-// Trying again, and asking again until there is an answer.
+// Running a step again after an error, and asking again until there is an answer.
 
 interface RetryOptions {
-  /** How often the step runs at most. */
+  /** The maximum number of runs, the first included. */
   attempts: number
-  /** Before the second attempt; doubles before each further one. */
+  /** The pause before the second attempt. It doubles before each further one. */
   backoffMs: number
-  /** Whether the same step may succeed next time. */
+  /** Whether the step may succeed next time. */
   isRetryable: (error: unknown) => boolean
-  /** No attempt begins later than this after the first. */
+  /** No further attempt is planned once this much time has passed. */
   giveUpMs?: number
-  /** Ends the waiting between two attempts. */
+  /** Ends the pause between two attempts. */
   signal?: AbortSignal | undefined
 }
 
@@ -35,7 +35,7 @@ interface PollOptions {
   timeoutMs: number
 }
 
-/** Asks until there is an answer, or the time is up: then null. */
+/** Asks until there is an answer. Null when the time is up. */
 export async function poll<Answer>(
   ask: () => Promise<Answer | null>,
   { intervalMs, timeoutMs }: PollOptions,
@@ -49,7 +49,7 @@ export async function poll<Answer>(
   }
 }
 
-/** Random within the upper half, so that callers that failed together do not come back together. */
+/** Random within the upper half, so that callers that failed together do not retry together. */
 function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2)
 }

@@ -1,8 +1,8 @@
-// Work that several callers share.
+// Work that several callers share. `batch` needs Node's `setImmediate`.
 
 export type SingleFlight<Result> = (key: string, work: () => Promise<Result>) => Promise<Result>
 
-/** Callers that ask for a key while its work is running share the outcome. */
+/** Callers that ask for a key while its work is running share that run and its outcome. */
 export function singleFlight<Result>(): SingleFlight<Result> {
   const flights = new Map<string, Promise<Result>>()
   return (key, work) => {
@@ -14,12 +14,12 @@ export function singleFlight<Result>(): SingleFlight<Result> {
   }
 }
 
-/** SQL statements have a limit of parameters, and a batch should not hold up others for long. */
+/** SQL statements have a limit on parameters, and a batch should not block others for long. */
 const MAX_BATCH = 500
 
 /**
  * Collects the items of one turn of the event loop, and those that arrive while a batch runs, and processes them
- * together: thirty rows in one durable commit cost hardly more than one. A batch succeeds or fails as a whole.
+ * together: thirty rows in one durable commit cost little more than one. A batch succeeds or fails as a whole.
  */
 export function batch<Item, Result>(run: (items: Item[]) => Promise<Result[]>): (item: Item) => Promise<Result> {
   const waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { poll, retry } from '../src/retry.ts'
 
-class Passing extends Error {}
-const isRetryable = (error: unknown) => error instanceof Passing
+class TemporaryError extends Error {}
+const isRetryable = (error: unknown) => error instanceof TemporaryError
 const options = { attempts: 3, backoffMs: 1, isRetryable }
 
 /** Fails with these errors, one after the other, and then succeeds. */
@@ -21,14 +21,14 @@ function failing(...errors: Error[]) {
 
 describe('retry', () => {
   it('runs a step again until it succeeds', async () => {
-    const { attempts, step } = failing(new Passing(), new Passing())
+    const { attempts, step } = failing(new TemporaryError(), new TemporaryError())
     expect(await retry(step, options)).toBe('done')
     expect(attempts).toEqual([1, 2, 3])
   })
 
   it('throws the last error once the attempts are used up', async () => {
-    const last = new Passing('last')
-    const { attempts, step } = failing(new Passing(), new Passing(), last)
+    const last = new TemporaryError('last')
+    const { attempts, step } = failing(new TemporaryError(), new TemporaryError(), last)
     await expect(retry(step, options)).rejects.toBe(last)
     expect(attempts).toEqual([1, 2, 3])
   })
@@ -39,15 +39,15 @@ describe('retry', () => {
     expect(attempts).toEqual([1])
   })
 
-  it('begins no attempt after the time to give up', async () => {
-    const { attempts, step } = failing(new Passing('late'))
+  it('begins no attempt after giveUpMs', async () => {
+    const { attempts, step } = failing(new TemporaryError('late'))
     await expect(retry(step, { ...options, giveUpMs: -1 })).rejects.toThrow('late')
     expect(attempts).toEqual([1])
   })
 
   it('stops waiting when the signal is aborted', async () => {
     const controller = new AbortController()
-    const { attempts, step } = failing(new Passing())
+    const { attempts, step } = failing(new TemporaryError())
     const retried = retry(step, { ...options, backoffMs: 1_000_000, signal: controller.signal })
     setImmediate(() => controller.abort(new Error('stopped')))
     await expect(retried).rejects.toThrow('stopped')
@@ -61,9 +61,13 @@ describe('poll', () => {
     expect(await poll(async () => answers.shift() ?? null, { intervalMs: 1, timeoutMs: 60_000 })).toBe('here')
   })
 
-  it('answers null when the time is up, having asked at least once', async () => {
+  it('returns null when the time is up, after asking at least once', async () => {
     let asked = 0
-    expect(await poll(async () => (asked++, null), { intervalMs: 1, timeoutMs: 0 })).toBeNull()
+    const ask = async () => {
+      asked++
+      return null
+    }
+    expect(await poll(ask, { intervalMs: 1, timeoutMs: 0 })).toBeNull()
     expect(asked).toBe(1)
   })
 })

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type ColumnTypes, columnTypesOf } from './column-types.ts'
-import type { DialectName } from './dialect-name.ts'
+import { type ColumnTypes, columnTypesOf, type DialectName } from './dialects.ts'
 
 export type Migration = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
 
@@ -9,18 +8,18 @@ export type Migrations = Readonly<Record<string, Migration>>
 
 type Bookkeeping = { schema_migrations: { name: string } }
 
-/** Any number that no other user of advisory locks in the same database takes. */
-const advisoryLock = 5_723_840_117
+/** Any number that no other advisory lock in the same database uses. */
+const ADVISORY_LOCK = 5_723_840_117
 
 /**
- * All or nothing, and safe when several processes start at once.
- * Kysely's Migrator is not used: on SQLite it takes no lock and opens no transaction, so that two processes apply the
- * same migration and a failing one leaves half of its tables.
+ * Applies all pending migrations or none, and is safe when several processes start at once. Kysely's Migrator is not
+ * used: on SQLite it takes no lock and opens no transaction, so two processes would apply the same migration, and a
+ * failing one would leave half of its tables.
  */
 export async function migrate(db: Kysely<unknown>, dialect: DialectName, migrations: Migrations): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    // On SQLite the transaction itself holds the write lock from its beginning.
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(transaction)
+    // On SQLite the transaction itself holds the write lock from its start.
+    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(transaction)
     const bookkeeping = transaction.$extendTables<Bookkeeping>()
     const applied = await appliedMigrations(bookkeeping)
     refuseNewerDatabase(applied, migrations)

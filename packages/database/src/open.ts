@@ -1,8 +1,8 @@
 import { type Dialect, Kysely } from 'kysely'
-import { type DialectName, dialectNameOf } from './dialect-name.ts'
+import { type DialectName, dialectNameOf } from './dialects.ts'
 import { type Migrations, migrate } from './migrate.ts'
-import { createPostgresDialect } from './postgres-dialect.ts'
-import { createSqliteDialect } from './sqlite-dialect.ts'
+import { createPostgresDialect } from './postgres.ts'
+import { createSqliteDialect } from './sqlite.ts'
 
 export interface Database<Schema> {
   db: Kysely<Schema>
@@ -11,7 +11,7 @@ export interface Database<Schema> {
   close(): Promise<void>
 }
 
-/** Opens `sqlite:<path>` or `postgres://…` and brings it to the newest migration. */
+/** Opens `sqlite:<path>` or `postgres://…` and applies the pending migrations. */
 export async function openDatabase<Schema>(options: {
   url: string
   migrations: Migrations
@@ -24,7 +24,7 @@ export async function openDatabase<Schema>(options: {
     await db.destroy()
     throw error
   }
-  // Migrated, it has the tables of the schema.
+  // The migrations made the tables of the schema.
   return { db: db as Kysely<Schema>, dialect, close: () => db.destroy() }
 }
 

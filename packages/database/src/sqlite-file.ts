@@ -1,9 +1,11 @@
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
+// Opens SQLite files the one way this project uses them.
 
-/** How long to wait for another process; node:sqlite blocks this whole process meanwhile. */
-const busyTimeoutMs = 5000
-const busyCode = 5
+import { DatabaseSync } from 'node:sqlite'
+import { retry } from '@svc/concurrency/retry'
+
+/** How long to wait for another process. node:sqlite blocks this whole process meanwhile. */
+const BUSY_TIMEOUT_MS = 5000
+const BUSY_CODE = 5
 
 export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   const database = open(path, { readOnly: false })
@@ -12,29 +14,25 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   return database
 }
 
-/** Sees what is committed when its first query begins, and neither waits for the writer nor makes it wait. */
+/** Sees what is committed when its first query begins, and neither waits for the writer nor blocks it. */
 export function openSqliteReader(path: string): DatabaseSync {
   return open(path, { readOnly: true })
 }
 
 function open(path: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
   try {
-    return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly })
+    return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly })
   } catch (cause) {
     throw new Error(`cannot open the SQLite file ${path}`, { cause })
   }
 }
 
-/** When several processes do this to a fresh file at once, SQLite fails without waiting: we wait in its place. */
+/** When several processes do this to a fresh file at once, SQLite ignores its own timeout and fails: retry instead. */
 async function switchToWriteAheadLog(database: DatabaseSync): Promise<void> {
-  const pauseMs = 5
-  for (let waitedMs = 0; ; waitedMs += pauseMs) {
-    try {
-      return database.exec('pragma journal_mode = wal')
-    } catch (error) {
-      const isBusy = error instanceof Error && 'errcode' in error && error.errcode === busyCode
-      if (!isBusy || waitedMs >= busyTimeoutMs) throw error
-      await setTimeout(pauseMs)
-    }
-  }
+  await retry(async () => database.exec('pragma journal_mode = wal'), {
+    attempts: Number.POSITIVE_INFINITY,
+    backoffMs: 5,
+    giveUpMs: BUSY_TIMEOUT_MS,
+    isRetryable: (error) => error instanceof Error && 'errcode' in error && error.errcode === BUSY_CODE,
+  })
 }

@@ -1,10 +1,36 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
-import type { CompiledQuery, QueryResult } from 'kysely'
-import { toSqliteValue } from './sqlite-values.ts'
-import type { PreparedStatement } from './statement-cache.ts'
+// Prepared statements of one SQLite connection: kept, run with bound values, read in chunks. Rows are cast to what the
+// query's type promises, as in every Kysely driver.
 
-// Rows are cast to what the query's type promises, as in every Kysely driver.
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import { lru } from '@svc/concurrency/caches'
+import type { CompiledQuery, QueryResult } from 'kysely'
+
+interface PreparedStatement {
+  statement: StatementSync
+  returnsRows: boolean
+}
+
+export type StatementCache = (sql: string) => PreparedStatement
+
+const CAPACITY = 500
+
+/** Prepares each SQL text once, which costs more than most queries do, and keeps the most recently used ones. */
+export function createStatementCache(database: DatabaseSync): StatementCache {
+  const cache = lru<string, PreparedStatement>(CAPACITY)
+  return (sql) => {
+    const known = cache.get(sql)
+    if (known) return known
+    const prepared = prepare(database, sql)
+    cache.set(sql, prepared)
+    return prepared
+  }
+}
+
+function prepare(database: DatabaseSync, sql: string): PreparedStatement {
+  const statement = database.prepare(sql)
+  return { statement, returnsRows: statement.columns().length > 0 }
+}
 
 export function runStatement<R>({ statement, returnsRows }: PreparedStatement, query: CompiledQuery): QueryResult<R> {
   const values = query.parameters.map(toSqliteValue)
@@ -23,8 +49,19 @@ export async function* readInChunks<R>(
     if (rows.length < chunkSize) continue
     yield { rows }
     rows = []
-    // Reading never waits, so without this a long stream would keep the process from everything else.
+    // Reading never waits, so a long stream would otherwise block the process.
     await setImmediate()
   }
   if (rows.length > 0) yield { rows }
+}
+
+/**
+ * node:sqlite would bind 1 as 1.0, which shows in JSON and text, and would take an object as the first parameter for
+ * named parameters and bind NULL. Booleans and dates are refused because PostgreSQL would store them differently.
+ */
+function toSqliteValue(value: unknown): SQLInputValue {
+  if (typeof value === 'string' || typeof value === 'bigint' || value === null) return value
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
+  if (value instanceof Uint8Array) return value
+  throw new TypeError(`SQLite stores no ${value instanceof Date ? 'Date' : typeof value}: use text or an integer`)
 }

@@ -44,7 +44,7 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('bob')).toBeUndefined()
   })
 
-  it('inserts, or answers that the row exists', async () => {
+  it('inserts a row, or returns nothing when it exists', async () => {
     const insert = db
       .insertInto('account')
       .values({ id: 'alice', balance: 5, picture: null })
@@ -54,14 +54,14 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('alice')).toBe(0)
   })
 
-  it('keeps bytes', async () => {
+  it('stores bytes unchanged', async () => {
     const picture = Uint8Array.from({ length: 256 }, (_, i) => i)
     await db.updateTable('account').set({ picture }).execute()
     const row = await db.selectFrom('account').select('picture').executeTakeFirstOrThrow()
     expect(Uint8Array.from(row.picture!)).toEqual(picture)
   })
 
-  it('keeps all of a transaction', async () => {
+  it('commits all of a transaction', async () => {
     await db.transaction().execute(async (trx) => {
       await trx.insertInto('account').values({ id: 'bob', balance: 1, picture: null }).execute()
       await trx.updateTable('account').set({ balance: 2 }).where('id', '=', 'alice').execute()
@@ -69,7 +69,7 @@ forEachDatabase('an open database', (database) => {
     expect([await balance('alice'), await balance('bob')]).toEqual([2, 1])
   })
 
-  it('keeps nothing of a transaction whose code fails', async () => {
+  it('rolls back a transaction whose code throws', async () => {
     const failing = db.transaction().execute(async (trx) => {
       await trx.updateTable('account').set({ balance: 2 }).where('id', '=', 'alice').execute()
       throw new Error('changed my mind')
@@ -78,7 +78,7 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('alice')).toBe(0)
   })
 
-  it('keeps nothing of a transaction whose query fails', async () => {
+  it('rolls back a transaction whose query fails', async () => {
     const failing = db.transaction().execute(async (trx) => {
       await trx.insertInto('account').values({ id: 'bob', balance: 1, picture: null }).execute()
       await trx.insertInto('account').values({ id: 'alice', balance: 1, picture: null }).execute()
@@ -87,7 +87,7 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('bob')).toBeUndefined()
   })
 
-  it('goes back to a savepoint', async () => {
+  it('rolls back to a savepoint', async () => {
     const trx = await db.startTransaction().execute()
     await trx.updateTable('account').set({ balance: 1 }).execute()
     const nested = await trx.savepoint('before "two"').execute()
@@ -127,7 +127,7 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('alice')).toBe(100)
   })
 
-  it('shows no query outside it what a transaction has not committed', async () => {
+  it('hides uncommitted changes from queries outside their transaction', async () => {
     let outside: Promise<number | undefined> | undefined
     await db.transaction().execute(async (trx) => {
       await trx.updateTable('account').set({ balance: 1 }).execute()
@@ -135,11 +135,11 @@ forEachDatabase('an open database', (database) => {
       await setImmediate()
       await trx.updateTable('account').set({ balance: 2 }).execute()
     })
-    // PostgreSQL answers at once, SQLite when the transaction has ended.
+    // PostgreSQL answers at once, SQLite after the transaction.
     expect(await outside).toBeOneOf([0, 2])
   })
 
-  it('answers integers up to 2^53 - 1 as numbers and refuses larger ones', async () => {
+  it('returns integers up to 2^53 - 1 as numbers and throws for larger ones', async () => {
     await db.updateTable('account').set({ balance: Number.MAX_SAFE_INTEGER }).execute()
     expect(await balance('alice')).toBe(Number.MAX_SAFE_INTEGER)
     const { count } = await db
@@ -155,7 +155,7 @@ forEachDatabase('an open database', (database) => {
     expect(await balance('nobody')).toBeUndefined()
   })
 
-  it('sums to a number', async () => {
+  it('returns a sum as a number', async () => {
     await db.insertInto('account').values({ id: 'bob', balance: Number.MAX_SAFE_INTEGER, picture: null }).execute()
     const sum = db.selectFrom('account').select((eb) => eb.fn.sum<number>('balance').as('sum'))
     expect(await sum.executeTakeFirst()).toEqual({ sum: Number.MAX_SAFE_INTEGER })
@@ -192,7 +192,7 @@ forEachDatabase('an open database', (database) => {
 })
 
 describe('openDatabase', () => {
-  it('names the scheme it does not know, and no more of the url', async () => {
+  it('names a scheme it does not know, and no more of the URL', async () => {
     const opening = openDatabase({ url: 'mysql://root:secret@localhost/db', migrations: {} })
     await expect(opening).rejects.toThrow('not with "mysql:"')
     await expect(opening).rejects.not.toThrow('secret')

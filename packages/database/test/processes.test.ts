@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/open.ts'
 import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 
-const countWhenTold = fileURLToPath(new URL('./programs/count-when-told.ts', import.meta.url))
+const countOnRequest = fileURLToPath(new URL('./programs/count-on-request.ts', import.meta.url))
 
 describe.each([
   ['sqlite', 5],
@@ -29,7 +29,7 @@ describe.each([
 })
 
 function startCounter(): (url: string) => Promise<string | undefined> {
-  const counter = spawn(process.execPath, [countWhenTold], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const counter = spawn(process.execPath, [countOnRequest], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void counter.kill())
   const answers = createInterface(counter.stdout)[Symbol.asyncIterator]()
   return async (url) => {

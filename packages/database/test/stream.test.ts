@@ -29,13 +29,13 @@ forEachDatabase('a stream of rows', (database) => {
 
   const allRows = (on: Kysely<Schema>) => on.selectFrom('row').selectAll().where('id', '>=', 0).orderBy('id')
 
-  it('has 10,000 rows in order', async () => {
+  it('yields 10,000 rows in order', async () => {
     let next = 0
     for await (const row of allRows(db).stream()) expect(row).toEqual({ id: next, note: `row ${next++}` })
     expect(next).toBe(10_000)
   })
 
-  it('has all rows whatever the size of its chunks', async () => {
+  it('yields all rows whatever the size of its chunks', async () => {
     for (const chunkSize of [1, 3, 10, 11]) {
       const ids: number[] = []
       for await (const row of allRows(db).where('id', '<', 10).stream(chunkSize)) ids.push(row.id)
@@ -43,7 +43,7 @@ forEachDatabase('a stream of rows', (database) => {
     }
   })
 
-  it('holds up no query and no transaction while it is read', async () => {
+  it('blocks no query and no transaction while it is read', async () => {
     let read = 0
     for await (const row of allRows(db).stream(1000)) {
       if (row.id % 1000 === 0) {
@@ -59,7 +59,7 @@ forEachDatabase('a stream of rows', (database) => {
     await db.updateTable('row').set({ note: 'row 9999' }).where('id', '=', 9999).execute()
   })
 
-  it('lets the process do other things meanwhile', async () => {
+  it('lets the event loop run meanwhile', async () => {
     let immediates = 0
     const counter = () => {
       immediates++
@@ -72,12 +72,12 @@ forEachDatabase('a stream of rows', (database) => {
     expect(immediates).toBeGreaterThan(50)
   })
 
-  it('can be left early', async () => {
+  it('can be left before its end', async () => {
     for await (const row of allRows(db).stream()) if (row.id === 5) break
     expect(await db.selectFrom('row').select('id').where('id', '=', 7).executeTakeFirst()).toEqual({ id: 7 })
   })
 
-  it('sees the changes of its own transaction, twice over', async () => {
+  it('sees the changes of its own transaction, also a second time', async () => {
     await db.transaction().execute(async (trx) => {
       await trx.insertInto('row').values({ id: 10_000, note: 'mine' }).execute()
       for (const _time of [1, 2]) {

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { createPostgresDialect } from '@svc/database/postgres-dialect'
+import { createPostgresDialect } from '@svc/database/postgres'
 import { Kysely, sql } from 'kysely'
 import { freePort } from './free-port.ts'
 

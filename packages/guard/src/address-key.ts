@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * Whom a client address stands for: an IPv4 address for itself, an IPv6 address for its /64 network, all of which one
- * subscriber has. What is no address, as a proxy may send it, is always the same client.
+ * The key under which a client address is limited: an IPv4 address itself, or the /64 network of an IPv6 address, since
+ * one subscriber has the whole network. Text that is no address, as a proxy may send it, is always the same client.
  */
 export function addressKey(clientAddress: string): string {
   if (isIPv4(clientAddress)) return clientAddress
@@ -12,7 +12,7 @@ export function addressKey(clientAddress: string): string {
   return isMappedIpv4 ? ipv4Of(groups.slice(6)) : `${groups.slice(0, 4).join(':')}::/64`
 }
 
-/** Eight, in lower case and without leading zeros. */
+/** The eight groups, in lower case and without leading zeros. */
 function ipv6Groups(address: string): string[] {
   const withoutZone = address.split('%')[0]
   // The URL parser also turns a dotted ending into two groups.

@@ -1,5 +1,5 @@
-// Limits that hold over all replicas together. A key has as much as its limit at once, and what it used comes back
-// evenly over a minute; the one number kept for it is the time at which all has come back (GCRA).
+// Rate limits that hold for all replicas together. A key may use its whole limit at once and regains it evenly over a
+// minute. One number is stored for it: the theoretical arrival time (TAT), at which it has its whole limit again (GCRA).
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
@@ -9,29 +9,29 @@ import type { Kysely } from 'kysely'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
 
 interface Ask {
-  /** What is limited and for whom; it may hold secrets. */
+  /** What is limited and for whom. It may hold secrets. */
   key: string
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   perMinute: number
-  /** 1 where it is not said. */
+  /** 1 by default. */
   cost?: number
 }
 
 export interface RateLimiter {
-  /** Takes what all asks together need; throws RATE_LIMITED and takes nothing when one of them is over its limit. */
+  /** Takes all asks together; throws RATE_LIMITED and takes nothing when one of them is over its limit. */
   take(...asks: Ask[]): Promise<void>
-  /** Throws where it is known without asking that a take would be refused; takes nothing. */
+  /** Throws when this process already knows that the key is over its limit; takes nothing. */
   refuseExhausted(ask: Ask): void
-  /** Forgets the keys that have their whole limit again. */
+  /** Deletes the keys that have their whole limit again. */
   forget(): Promise<void>
 }
 
-/** How many exhausted keys are refused without asking the database. */
-const MAX_KNOWN = 10_000
+/** How many exhausted keys are refused without a query. */
+const MAX_CACHED = 10_000
 
 export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: () => number }): RateLimiter {
-  // Times only grow, whoever takes, so that one seen earlier is enough to refuse by.
-  const exhausted = lru<string, number>(MAX_KNOWN)
+  // A TAT only grows, whichever replica takes, so one seen earlier is enough to refuse by.
+  const exhausted = lru<string, number>(MAX_CACHED)
   const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
   const takeTogether = batch(async (calls: Need[][]): Promise<(Refusal | null)[]> => {
@@ -69,7 +69,7 @@ export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: ()
   }
 }
 
-/** An ask in time: the limit comes back in `windowMs`, and what is asked for is so much of it. */
+/** An ask in milliseconds: the whole limit comes back in `windowMs`, and the ask costs `costMs` of it. */
 interface Need {
   key: string
   perMinute: number
@@ -79,10 +79,10 @@ interface Need {
 
 function needOf({ key, perMinute, cost = 1 }: Ask): Need {
   if (!Number.isSafeInteger(perMinute) || perMinute < 0 || !Number.isSafeInteger(cost) || cost < 0) {
-    throw new RangeError(`${cost} of ${perMinute} a minute is nothing that can be counted`)
+    throw new RangeError(`cannot count ${cost} of ${perMinute} a minute`)
   }
   if (cost > perMinute) throw neverFits(cost, perMinute)
-  // Whole milliseconds, rounded up: where a minute does not divide evenly, what was used comes back a little later.
+  // Whole milliseconds, rounded up: where a minute does not divide evenly, the limit comes back a little later.
   const unitMs = Math.ceil(60_000 / perMinute)
   return { key: hash('sha256', key).slice(0, 32), perMinute, costMs: cost * unitMs, windowMs: perMinute * unitMs }
 }
@@ -94,7 +94,7 @@ interface Refusal {
   waitMs: number
 }
 
-/** What the keys' times become when all is taken, or the refusal that lasts longest. */
+/** The TAT of each key when all is taken, or the refusal with the longest wait. */
 function weigh(
   needs: readonly Need[],
   tatOf: (key: string) => number | undefined,
@@ -113,8 +113,8 @@ function weigh(
 }
 
 /**
- * A time further ahead than the clocks of two replicas may differ was written before the clock was set back: to wait
- * for it would shut everybody out for as long.
+ * A TAT further ahead than the clocks of two replicas may differ was written before the clock was set back. Waiting for
+ * it would lock the key out for that long.
  */
 function startOf(tat: number, windowMs: number, now: number): number {
   return tat > now && tat <= now + 2 * windowMs ? tat : now
@@ -129,7 +129,7 @@ function overLimit({ perMinute, waitMs }: Refusal): ServiceError {
   })
 }
 
-/** Without Retry-After: to wait would not help. */
+/** Without Retry-After: waiting would not help. */
 function neverFits(cost: number, perMinute: number): ServiceError {
   return new ServiceError('RATE_LIMITED', `this takes ${cost} of a limit of ${perMinute} a minute, which never fits`, {
     hint: `ask for at most ${perMinute} at once`,

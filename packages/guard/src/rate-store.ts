@@ -1,14 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { GuardTables } from './tables.ts'
 
-/** All that is needed of the schema. */
 export type RateTables = Pick<GuardTables, 'rate_limits'>
 
 type Db = Kysely<RateTables>
 
 /**
- * The times of keys, which stay locked until the end of the transaction, also those that had no row. Whoever locks
- * several does it in the order of the keys: two who each wait for what the other holds would wait for ever.
+ * The TATs of keys. Their rows, created where missing, stay locked until the end of the transaction. Rows are always
+ * locked in the order of their keys; otherwise two transactions could deadlock.
  */
 export async function lockTats(db: Db, keys: ReadonlySet<string>): Promise<Map<string, number>> {
   const rows = await db
@@ -20,7 +19,7 @@ export async function lockTats(db: Db, keys: ReadonlySet<string>): Promise<Map<s
   return new Map(rows.map(({ key, tat }) => [key, tat]))
 }
 
-/** Of keys that are locked. */
+/** The keys must be locked. */
 export async function setTats(db: Db, tats: ReadonlyMap<string, number>): Promise<void> {
   await db
     .insertInto('rate_limits')
@@ -31,7 +30,7 @@ export async function setTats(db: Db, tats: ReadonlyMap<string, number>): Promis
 
 const PAGE = 1000
 
-/** Page by page: a flood from a million addresses leaves as many rows, and nobody should wait for all of them. */
+/** Page by page: a flood from a million addresses leaves a million rows, and no request should wait for all of them. */
 export async function deletePastTats(db: Db, now: number): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page = await db

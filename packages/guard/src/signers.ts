@@ -1,4 +1,4 @@
-// Whose signature is on an envelope. It names no key: the owner's is tried, then each operator's.
+// Who signed an envelope. An envelope names no key, so the owner's key is tried, then each operator's.
 
 import { lru } from '@svc/concurrency/caches'
 import type { SignedEnvelope } from '@svc/http-service/envelope'
@@ -19,16 +19,16 @@ export interface Signer {
   identity: string
 }
 
-/** Null when none of them signed. */
+/** Null when none of the candidates signed. */
 export type FindSigner = (signed: SignedEnvelope, candidates: Candidates) => Promise<Signer | null>
 
-const KEYS_KEPT = 10_000
-const HINTS_KEPT = 10_000
+const MAX_KEYS = 10_000
+const MAX_HINTS = 10_000
 
 export function createSignerFinder(): FindSigner {
-  const keys = lru<string, Ed25519Verifier>(KEYS_KEPT)
-  /** Who signed last for an owner: most likely the same again, and each other key tried costs a verification. */
-  const hints = lru<string, string>(HINTS_KEPT)
+  const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
+  /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
+  const hints = lru<string, string>(MAX_HINTS)
 
   function keyOf(identity: string): Ed25519Verifier | null {
     const known = keys.get(identity)

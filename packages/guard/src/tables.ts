@@ -1,4 +1,5 @@
-// The tables of nonces and limits. Services put them among their own; what creates them has landed and is never edited.
+// The tables of nonces and rate limits, which services create in a migration of their own. The migration has landed: it
+// is never edited.
 
 import type { Migration } from '@svc/database/migrate'
 
@@ -7,19 +8,19 @@ export interface GuardTables {
   rate_limits: RateLimitTable
 }
 
-/** Nonces of envelopes, each good once; kept until a while after the envelope's end. */
+/** Used nonces, kept until some time after their envelope has expired. */
 export interface NonceTable {
   signer: string
   nonce: string
-  /** Unix seconds after which the row may go. */
+  /** Unix seconds after which the row may be deleted. */
   forget_at: number
 }
 
-/** What each limited key has used up, as the one time at which all of it will have come back. */
+/** One row for each limited key. */
 interface RateLimitTable {
-  /** Part of a hash: the key itself may hold a receipt id, which opens files. */
+  /** Part of a hash, since the key itself may hold a receipt id, which opens files. */
   key: string
-  /** Unix milliseconds. */
+  /** When the key has its whole limit again, in Unix milliseconds. */
   tat: number
 }
 

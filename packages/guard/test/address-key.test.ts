@@ -16,7 +16,7 @@ it.each([
   ['::1', '0:0:0:0::/64'],
   ['::', '0:0:0:0::/64'],
   ['1::ffff:203.0.113.7', '1:0:0:0::/64'],
-])('T-10 the address %s counts as %s', (address, key) => {
+])('T-10 the address %s is limited as %s', (address, key) => {
   expect(addressKey(address)).toBe(key)
 })
 
@@ -29,6 +29,6 @@ it.each([
   '2001:db8::1::2',
   '::1%a]/b',
   'x'.repeat(99),
-])('T-10 %j is no address, and gives nobody a limit of his own', (text) => {
+])('T-10 %j is no address, and shares one limit with all such text', (text) => {
   expect(addressKey(text)).toBe(addressKey('no address'))
 })

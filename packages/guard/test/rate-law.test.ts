@@ -15,7 +15,7 @@ const ask = fc
 const call = fc.uniqueArray(ask, { minLength: 1, selector: ({ name }) => name })
 const turn = fc.record({ laterMs: fc.integer({ min: 0, max: 70_000 }), calls: fc.array(call, { maxLength: 6 }) })
 
-/** The same as buckets that fill: how many milliseconds of its minute each key has left. */
+/** The same rule as token buckets: how many milliseconds of its minute each key has left. */
 function createBuckets() {
   const room = { a: 60_000, b: 60_000, c: 60_000 }
   const price = ({ name, cost }: Call[number]) => (cost * 60_000) / LIMITS[name]
@@ -31,13 +31,13 @@ function createBuckets() {
   }
 }
 
-forEachDatabase('any asks at any times', (database) => {
-  it('T-10 are let through as by buckets that fill evenly, whichever replica is asked', async () => {
+forEachDatabase('a rate limiter under any load', (database) => {
+  it('T-10 admits what a token bucket admits, whichever replica is asked', async () => {
     const { db } = await database.open<RateTables>(rateMigrations)
     let time = 1_800_000_000_000
     const replicas = [1, 2].map(() => createRateLimiter({ db, now: () => time }))
     const asksOf = (call: Call) => call.map(({ name, cost }) => ({ key: name, cost, perMinute: LIMITS[name] }))
-    const followsTheLaw = async (turns: { laterMs: number; calls: Call[] }[]) => {
+    const admitsLikeBuckets = async (turns: { laterMs: number; calls: Call[] }[]) => {
       const buckets = createBuckets()
       time += 60_000
       for (const [i, { laterMs, calls }] of turns.entries()) {
@@ -47,6 +47,6 @@ forEachDatabase('any asks at any times', (database) => {
         expect(await admitted(takes)).toEqual(calls.map(buckets.take))
       }
     }
-    await fc.assert(fc.asyncProperty(fc.array(turn, { maxLength: 8 }), followsTheLaw), { numRuns: 40 })
+    await fc.assert(fc.asyncProperty(fc.array(turn, { maxLength: 8 }), admitsLikeBuckets), { numRuns: 40 })
   })
 })

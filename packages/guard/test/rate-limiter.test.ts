@@ -27,7 +27,7 @@ forEachDatabase('a rate limiter', (database) => {
     Array.from({ length: count }, () => of.take({ key, perMinute }))
   const retryAfter = async (take: Promise<void>) => Number((await refusalOf(take)).headers['retry-after'])
 
-  it('T-10 lets exactly the limit through when a thousand ask two of them at once, ten times over', async () => {
+  it('T-10 admits exactly the limit when a thousand calls reach two replicas at once, ten times over', async () => {
     const other = newLimiter()
     for (let round = 0; round < 10; round++) {
       key = `crowded ${round}`
@@ -36,7 +36,7 @@ forEachDatabase('a rate limiter', (database) => {
     }
   })
 
-  it('T-10 gives back evenly over the minute, and never more than the limit', async () => {
+  it('T-10 regains the limit evenly over the minute, and never more than the limit', async () => {
     expect(await countAdmitted(takes(61, 60))).toBe(60)
     time += 999
     expect(await countAdmitted(takes(1, 60))).toBe(0)
@@ -48,19 +48,22 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await countAdmitted(takes(100, 60))).toBe(60)
   })
 
-  it.each([1, 7, 70, 6999])('T-10 %i a minute are no more over ten minutes, nor noticeably less', async (perMinute) => {
-    expect(await countAdmitted(takes(perMinute + 1, perMinute))).toBe(perMinute)
-    let later = 0
-    for (let tenth = 1; tenth <= 100; tenth++) {
-      time = START + tenth * 6000
-      later += await countAdmitted(takes(Math.ceil(perMinute / 10) + 1, perMinute))
-    }
-    expect(later).toBeLessThanOrEqual(10 * perMinute)
-    expect(later).toBeGreaterThanOrEqual(Math.floor(10 * perMinute * (1 - perMinute / 60_000)))
-  })
+  it.each([1, 7, 70, 6999])(
+    'T-10 admits %i a minute over ten minutes, no more and not noticeably less',
+    async (perMinute) => {
+      expect(await countAdmitted(takes(perMinute + 1, perMinute))).toBe(perMinute)
+      let later = 0
+      for (let tenth = 1; tenth <= 100; tenth++) {
+        time = START + tenth * 6000
+        later += await countAdmitted(takes(Math.ceil(perMinute / 10) + 1, perMinute))
+      }
+      expect(later).toBeLessThanOrEqual(10 * perMinute)
+      expect(later).toBeGreaterThanOrEqual(Math.floor(10 * perMinute * (1 - perMinute / 60_000)))
+    },
+  )
 
   it.each([1, 7, 60, 100, 1000, 70_000])(
-    'T-10 at %i a minute Retry-After is right to the second',
+    'T-10 sends a Retry-After that is right to the second at %i a minute',
     async (perMinute) => {
       await limiter.take({ key, perMinute, cost: perMinute })
       for (const cost of new Set([1, Math.ceil(perMinute / 3), perMinute])) {
@@ -75,7 +78,7 @@ forEachDatabase('a rate limiter', (database) => {
     },
   )
 
-  it('T-10 tells the limit and the wait, and nothing about the key', async () => {
+  it('T-10 reports the limit and the wait, and nothing about the key', async () => {
     await limiter.take({ key, perMinute: 2, cost: 2 })
     const refusal = await refusalOf(limiter.take({ key, perMinute: 2 }))
     expect(refusal.status).toBe(429)
@@ -89,7 +92,7 @@ forEachDatabase('a rate limiter', (database) => {
     })
   })
 
-  it('T-10 takes of all keys or of none, and names the longest wait', async () => {
+  it('T-10 takes from all keys or from none, and reports the longest wait', async () => {
     const small = { key: `${key} small`, perMinute: 3 }
     const large = { key: `${key} large`, perMinute: 6 }
     const both = Array.from({ length: 5 }, () => limiter.take(large, small))
@@ -100,7 +103,7 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await retryAfter(newLimiter().take(large, small))).toBe(20)
   })
 
-  it('T-10 counts a key that is asked for twice in one call twice', async () => {
+  it('T-10 counts a key twice that one call asks for twice', async () => {
     const ask = { key, perMinute: 3 }
     await limiter.take(ask, ask)
     expect(await retryAfter(limiter.take(ask, ask))).toBe(20)
@@ -108,7 +111,7 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await retryAfter(limiter.take(ask))).toBe(20)
   })
 
-  it('LIM-11 takes more than one where more is asked for, and lets smaller asks through what larger ones cannot', async () => {
+  it('LIM-11 takes the cost of a call, and admits a small cost where a large one is over the limit', async () => {
     const cost = (cost: number) => ({ key, perMinute: 100, cost })
     await limiter.take(cost(40))
     await limiter.take(cost(40))
@@ -117,7 +120,7 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await countAdmitted(takes(1, 100))).toBe(0)
   })
 
-  it('T-10 says that an ask larger than the limit never fits, and takes nothing', async () => {
+  it('T-10 refuses a cost above the limit for good, and takes nothing', async () => {
     const other = { key: `${key} other`, perMinute: 1 }
     const refusal = await refusalOf(limiter.take(other, { key, perMinute: 10, cost: 11 }))
     expect(refusal.code).toBe('RATE_LIMITED')
@@ -142,7 +145,7 @@ forEachDatabase('a rate limiter', (database) => {
     await expect(limiter.take({ key, ...ask })).rejects.toThrow(RangeError)
   })
 
-  it('T-10 goes on within two minutes when the clock is set back by little, and at once when by much', async () => {
+  it('T-10 admits again within two minutes when the clock is set back a little, and at once when it is set back far', async () => {
     expect(await countAdmitted(takes(100, 60))).toBe(60)
     time -= 50_000
     const wait = await retryAfter(limiter.take({ key, perMinute: 60 }))
@@ -154,7 +157,7 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await retryAfter(limiter.take({ key, perMinute: 60 }))).toBe(1)
   })
 
-  it('T-10 another limit for the same key holds from then on', async () => {
+  it('T-10 applies a changed limit of a key from the next call on', async () => {
     expect(await countAdmitted(takes(60, 60))).toBe(60)
     time += 30_000
     expect(await countAdmitted(takes(100, 120))).toBe(60)
@@ -163,7 +166,7 @@ forEachDatabase('a rate limiter', (database) => {
     expect(await countAdmitted(takes(2, 10))).toBe(1)
   })
 
-  it('T-12 stores no key as it was given', async () => {
+  it('T-12 stores keys only as hashes', async () => {
     await limiter.take({ key: 'confirm:rcpt_secret', perMinute: 5 })
     const rows = await db.selectFrom('rate_limits').select('key').execute()
     for (const row of rows) expect(row.key).toMatch(/^[0-9a-f]{32}$/)

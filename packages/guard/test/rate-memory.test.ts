@@ -16,9 +16,9 @@ forEachDatabase('a rate limiter whose database is gone', (database) => {
   })
 
   const breakDatabase = () => db.schema.alterTable('rate_limits').renameTo('gone').execute()
-  const mendDatabase = () => db.schema.alterTable('gone').renameTo('rate_limits').execute()
+  const repairDatabase = () => db.schema.alterTable('gone').renameTo('rate_limits').execute()
 
-  it('T-10 goes on refusing whom it knows to be over the limit, until his time has come', async () => {
+  it('T-10 still refuses a key that it knows to be over the limit, until its time has come', async () => {
     const ask = { key: 'known', perMinute: 60 }
     await limiter.take({ ...ask, cost: 60 })
     await refusalOf(limiter.take(ask))
@@ -27,32 +27,32 @@ forEachDatabase('a rate limiter whose database is gone', (database) => {
     await expect(limiter.take({ key: 'another', perMinute: 60 })).rejects.toThrow('rate_limits')
     time += 1000
     await expect(limiter.take(ask)).rejects.toThrow('rate_limits')
-    await mendDatabase()
+    await repairDatabase()
     await limiter.take(ask)
     expect((await refusalOf(limiter.take(ask))).code).toBe('RATE_LIMITED')
   })
 
-  it('T-10 lets nobody through, and nothing of it is counted or remembered', async () => {
+  it('T-10 admits nobody, and counts and caches nothing', async () => {
     await breakDatabase()
     const takes = Array.from({ length: 20 }, () => limiter.take({ key: 'unlucky', perMinute: 10 }))
     const outcomes = await Promise.allSettled(takes)
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining('rate_limits') } })
     }
-    await mendDatabase()
+    await repairDatabase()
     const again = Array.from({ length: 20 }, () => limiter.take({ key: 'unlucky', perMinute: 10 }))
     expect(await countAdmitted(again)).toBe(10)
   })
 
-  it('T-10 a limit of 0 is none, and asks nobody', async () => {
+  it('T-10 admits everything under a limit of 0, without a query', async () => {
     await breakDatabase()
     await limiter.take()
     await limiter.take({ key: 'free', perMinute: 0 }, { key: 'free', perMinute: 0, cost: 1_000_000 })
-    await mendDatabase()
+    await repairDatabase()
     expect(await db.selectFrom('rate_limits').select('key').where('key', '=', 'free').execute()).toEqual([])
   })
 
-  it('T-11 remembers ten thousand and no more, those that still ask before those that do not', async () => {
+  it('T-11 caches at most ten thousand exhausted keys, the most recently used ones', async () => {
     const ask = (name: number) => ({ key: `of many ${name}`, perMinute: 1 })
     const exhaust = (names: number[]) =>
       countAdmitted(names.flatMap((n) => [limiter.take(ask(n)), limiter.take(ask(n))]))
@@ -65,6 +65,6 @@ forEachDatabase('a rate limiter whose database is gone', (database) => {
       expect((await refusalOf(limiter.take(ask(name)))).code).toBe('RATE_LIMITED')
     }
     await expect(limiter.take(ask(1))).rejects.toThrow('rate_limits')
-    await mendDatabase()
+    await repairDatabase()
   })
 })

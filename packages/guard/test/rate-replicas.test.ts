@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, onTestFinished } from 'vitest'
 
-const taker = fileURLToPath(new URL('./rate-taker.ts', import.meta.url))
+const taker = fileURLToPath(new URL('./programs/take-limits.ts', import.meta.url))
 
 forEachDatabase('three processes with one database', (database) => {
-  it('T-10 let exactly the limit through together, for each of twenty keys', async () => {
+  it('T-10 together admit exactly the limit of each of twenty keys', async () => {
     const takers = Array.from({ length: 3 }, () => startTaker(database.url))
     for (const { nextLine } of takers) expect(await nextLine()).toBe('ready')
     for (const { begin } of takers) begin()

@@ -5,7 +5,7 @@ import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import { deletePastTats, lockTats, type RateTables, setTats } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations } from './rate-tables.ts'
 
-forEachDatabase('the times of limited keys', (database) => {
+forEachDatabase('the stored rate limits', (database) => {
   let db: Kysely<RateTables>
   beforeEach(async () => {
     db = (await database.open<RateTables>(rateMigrations)).db
@@ -14,7 +14,7 @@ forEachDatabase('the times of limited keys', (database) => {
 
   const all = () => db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
 
-  it('are those that were set, and 0 where none was', async () => {
+  it('return the times that were set, and 0 for new keys', async () => {
     await db.transaction().execute(async (tx) => {
       await lockTats(tx, new Set(['a', 'b']))
       await setTats(tx, new Map([['a', 1_800_000_000_000]]))
@@ -23,7 +23,7 @@ forEachDatabase('the times of limited keys', (database) => {
     expect(read).toEqual(new Map(Object.entries({ a: 1_800_000_000_000, b: 0, c: 0 })))
   })
 
-  it('T-10 are forgotten once they have passed, however many there are', async () => {
+  it('T-10 are deleted once their time has passed, however many there are', async () => {
     const keys = Array.from({ length: 2500 }, (_, i) => `${i}`.padStart(32, '0'))
     await setTats(db, new Map(keys.map((key, i) => [key, i])))
     await deletePastTats(db, 2397)
@@ -33,7 +33,7 @@ forEachDatabase('the times of limited keys', (database) => {
     await deletePastTats(db, 5000)
   })
 
-  it('T-10 that are forgotten change nothing about the limits', async () => {
+  it('T-10 admit the same after rows were deleted', async () => {
     let time = 1_800_000_000_000
     const limiter = createRateLimiter({ db, now: () => time })
     const takes = (key: string, count: number) =>
@@ -50,7 +50,7 @@ forEachDatabase('the times of limited keys', (database) => {
     expect(await takes('used', 100)).toBe(60)
   })
 
-  it('T-10 bear two who take the same keys in opposite orders while others forget them', async () => {
+  it('T-10 do not deadlock when two replicas take the same keys in opposite orders while rows are deleted', async () => {
     const asks = Array.from({ length: 50 }, (_, i) => ({ key: `key ${i}`, perMinute: 60 }))
     let time = 1_800_000_000_000
     const [one, other] = [1, 2].map(() => createRateLimiter({ db, now: () => time })) as [RateLimiter, RateLimiter]

@@ -1,4 +1,4 @@
-// For tests: the table of the rate limits alone, and how many of many asks were let through.
+// For tests: the table of the rate limits, and how many of many takes were admitted.
 
 import type { Migrations } from '@svc/database/migrate'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -13,7 +13,7 @@ export const rateMigrations: Migrations = {
   },
 }
 
-/** Fails when one of them fails otherwise than by its limit. */
+/** Throws when a take fails for another reason than its limit. */
 export async function admitted(takes: readonly Promise<void>[]): Promise<boolean[]> {
   const isAdmitted = (take: Promise<void>) => take.then(() => true, refuseOtherErrors)
   return Promise.all(takes.map(isAdmitted))

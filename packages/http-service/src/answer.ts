@@ -1,8 +1,8 @@
-// What operations may answer with, where it is more than a body.
+// What operations may return besides a plain body.
 
 import type { Readable } from 'node:stream'
 
-/** A response other than the endpoint's first declared status, or with headers of its own. */
+/** A response with another status than the endpoint's first, or with headers of its own. */
 export class Answer<B> {
   readonly status: number
   readonly body: B
@@ -15,10 +15,10 @@ export class Answer<B> {
   }
 }
 
-/** A body that is JSON text already, as it was stored: sent as it is. */
+/** A body that is already JSON text, and is sent as it is. */
 export class JsonText<B> {
   readonly text: string
-  /** Only for the compiler: what the text says. */
+  /** For the compiler only: the type of the parsed text. */
   declare readonly of: B
 
   constructor(text: string) {
@@ -26,7 +26,7 @@ export class JsonText<B> {
   }
 }
 
-/** JSON text that comes piece by piece, for what should never be in memory as a whole. */
+/** JSON text in pieces, for bodies that should never be in memory as a whole. */
 export class JsonStream<B> {
   readonly pieces: AsyncIterable<string>
   declare readonly of: B
@@ -36,7 +36,7 @@ export class JsonStream<B> {
   }
 }
 
-/** Bytes as they are; null where only the headers are wanted. */
+/** A stream of bytes, or null when only the headers are wanted. */
 export class Bytes {
   readonly status: number
   readonly headers: Record<string, string>

@@ -1,18 +1,18 @@
-// A request's body as it arrives, for whoever keeps it. It can be given up without losing the connection, over which
-// the answer must still go: a request itself takes its socket along.
+// A request's body as it arrives, for operations that store it. Destroying this stream keeps the connection open for the
+// answer; destroying the request itself would close its socket.
 
 import { Readable } from 'node:stream'
-import { brokenOff } from './read-body.ts'
+import { incompleteBody } from './json-body.ts'
 import { IDLE_MS } from './send.ts'
 import { ServiceError } from './service-error.ts'
 import type { WireRequest } from './wire-request.ts'
 
-/** Before the first byte, where the length is told. */
+/** Checks the declared length before the first byte is read. */
 export function requireBodyWithin({ headers }: WireRequest, maxBytes: number): void {
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Fails when the connection breaks, stands still, or brings more than `maxBytes`. */
+/** Fails when the connection breaks, is idle too long, or sends more than `maxBytes`. */
 export function bodyStream(wire: WireRequest, maxBytes: number): Readable {
   requireBodyWithin(wire, maxBytes)
   const request = wire.stream
@@ -32,13 +32,13 @@ export function bodyStream(wire: WireRequest, maxBytes: number): Readable {
   }
   function end(): void {
     body.push(null)
-    // The client has done its part: from here on it waits, for as long as the storage takes.
+    // The client has sent everything; it may now wait for as long as the storage takes.
     request.setTimeout(0)
   }
-  const broken = () => void (request.readableEnded || body.destroy(brokenOff()))
-  // It may fail before anybody listens, and whoever listens then still finds out.
+  const broken = () => void (request.readableEnded || body.destroy(incompleteBody()))
+  // The stream may fail before anybody listens; a later reader still gets the error.
   body.on('error', ignore)
-  if (request.destroyed) return body.destroy(brokenOff())
+  if (request.destroyed) return body.destroy(incompleteBody())
   request.setTimeout(IDLE_MS)
   request.on('data', take).on('end', end).on('error', broken).on('close', broken)
   return body

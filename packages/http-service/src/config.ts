@@ -1,5 +1,9 @@
-// Reads settings from a record of variables. All problems are reported at once, and the names asked for are kept, so
-// that a test can hold them against `.env.example`.
+// Reads settings from a record of variables, and those that every service has. All problems are reported at once. The
+// reader keeps the names it was asked for, so that a test can compare them with `.env.example`.
+
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { LogLevel } from './log.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -20,7 +24,7 @@ export class SettingsReader {
     this.#variables = variables
   }
 
-  /** The text of a variable; `fallback` where it is unset or empty. */
+  /** The text of a variable, or `fallback` when it is unset or empty. */
   text(name: string, fallback = ''): string {
     this.asked.set(name, fallback)
     return this.#variables[name] || fallback
@@ -42,7 +46,7 @@ export class SettingsReader {
     return fallback
   }
 
-  /** An http(s) address without a slash at its end. */
+  /** An http(s) address without a trailing slash. */
   url(name: string, fallback: string): string {
     const text = this.text(name, fallback)
     const parsed = URL.parse(text)
@@ -59,4 +63,76 @@ export class SettingsReader {
   done(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems)
   }
+}
+
+export interface GivenSecret {
+  /** Null when the file cannot be read, which has been reported. */
+  text: string | null
+  /** The variable it came from. */
+  variable: string
+}
+
+/** A secret by value, or from the file that a second variable names. Null when neither is set. No problem quotes it. */
+export function readSecret(settings: SettingsReader, variable: string): GivenSecret | null {
+  const text = settings.text(variable)
+  const fileVariable = `${variable}_FILE`
+  const file = settings.text(fileVariable)
+  if (text && file) settings.problem(`${variable} and ${fileVariable} are both set: leave one of them out`)
+  if (text) return { text, variable }
+  return file ? { text: readSecretFile(settings, fileVariable, file), variable: fileVariable } : null
+}
+
+function readSecretFile(settings: SettingsReader, variable: string, file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return null
+  }
+}
+
+export type Mode = 'development' | 'production'
+
+export interface HttpSettings {
+  host: string
+  port: number
+  /** The public address, which all URLs in responses begin with. */
+  baseUrl: string
+  trustedProxies: string[]
+}
+
+export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPort: number): HttpSettings {
+  const port = settings.integer('PORT', defaultPort, { min: 0, max: 65_535 })
+  return {
+    host: settings.text('HOST', '0.0.0.0'),
+    port,
+    baseUrl: baseUrl(settings, mode, port),
+    trustedProxies: trustedProxies(settings),
+  }
+}
+
+export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
+  return { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') }
+}
+
+function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
+  if (mode === 'production' && settings.text('BASE_URL') === '') {
+    settings.problem('BASE_URL must be the public address of this service: it stands in every URL it hands out')
+  }
+  return settings.url('BASE_URL', `http://localhost:${port}`)
+}
+
+function trustedProxies(settings: SettingsReader): string[] {
+  const list = settings.text('TRUSTED_PROXIES').split(',').filter(Boolean)
+  const isNetwork = (text: string) => {
+    const [address = '', bits, ...rest] = text.split('/')
+    const family = isIP(address)
+    return (
+      family > 0 &&
+      rest.length === 0 &&
+      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)))
+    )
+  }
+  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks with commas between')
+  return list
 }

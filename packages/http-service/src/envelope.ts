@@ -1,4 +1,4 @@
-// The signed envelope of a request as every service reads it; whose signature it must be is the service's to say.
+// Reads the signed envelope of a request. The service decides whose signature it must carry.
 
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
 import {
@@ -9,14 +9,14 @@ import {
   type RequestEnvelope,
 } from '@svc/protocol/request-envelope'
 import { ServiceError, ValidationError } from './service-error.ts'
-import { requireStorableText } from './storable-text.ts'
+import { requireStorableText } from './validate.ts'
 import type { WireRequest } from './wire-request.ts'
 
 export interface SignedEnvelope {
   envelope: RequestEnvelope
-  /** What was signed. */
+  /** The signed bytes. */
   bytes: Uint8Array
-  /** As the header has it. */
+  /** As in the header. */
   signature: string
 }
 
@@ -27,7 +27,7 @@ export function hasEnvelopeHeaders({ headers }: WireRequest): boolean {
   return headers[ENVELOPE] !== undefined || headers[SIGNATURE] !== undefined
 }
 
-/** 401 where nothing else is sent, 422 where headers are inputs beside a body (AMB-03). */
+/** 401 for requests without a body, 422 where the headers are inputs besides a body (AMB-03). */
 export function requireEnvelopeHeaders({ method, headers }: WireRequest): void {
   const missing = [HEADER_ENVELOPE, HEADER_SIGNATURE].filter((name) => !headers[name.toLowerCase()])
   const [first, ...rest] = missing.map((name) => ({ loc: ['header', name], msg: 'is required' }))
@@ -46,7 +46,7 @@ export function readEnvelope({ headers }: WireRequest): SignedEnvelope {
   const decoded = decodeEnvelope(String(headers[ENVELOPE]))
   if (decoded.ok) {
     const { envelope, bytes } = decoded
-    // Its ids are looked up before the signature is: they must be text that a database takes.
+    // Its ids are looked up before the signature is checked, so a database must be able to take them.
     requireStorableText(envelope, ['header', HEADER_ENVELOPE])
     return { envelope, bytes, signature: String(headers[SIGNATURE]) }
   }
@@ -55,17 +55,17 @@ export function readEnvelope({ headers }: WireRequest): SignedEnvelope {
   throw new ValidationError({ loc: ['header', HEADER_ENVELOPE, ...field], msg: decoded.message })
 }
 
-/** Throws the first objection of a verified envelope to the request it came with. */
-export function requireFittingEnvelope(
+/** Throws the first way in which a verified envelope does not fit the request it came with. */
+export function requireMatchingEnvelope(
   envelope: RequestEnvelope,
   wire: WireRequest,
   ops: readonly (string | readonly string[])[],
   now: number,
 ): void {
   const { method, hasBody } = wire
-  // A target may also be a whole URL, as it is sent to proxies; what is signed begins at its path.
+  // A target may be a whole URL, as clients send it to proxies; the signed part begins at its path.
   const target = wire.target.replace(/^https?:\/\/[^/?#]*/i, '')
-  // A body that should not be there is not read: that there is one is enough.
+  // A body that should not exist is not read; one byte stands for it.
   const body = isBodyless(method) ? new Uint8Array(hasBody ? 1 : 0) : wire.body
   const rejection = envelopeRejection(envelope, { method, target, body, requiredOps: ops, now })
   if (!rejection) return

@@ -1,4 +1,4 @@
-// Structured logs, one JSON object a line, without secrets.
+// Structured logs: one JSON object a line, without secrets.
 
 import { type Logger, pino } from 'pino'
 

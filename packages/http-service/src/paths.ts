@@ -1,4 +1,4 @@
-// Declared paths (`/v1/lockers/{locker_id}`) in the router's notation, and which methods a path answers.
+// Declared paths (`/v1/lockers/{locker_id}`) in the router's notation, and the methods that a path has.
 
 export interface PathMatcher {
   add(method: string, path: string): void
@@ -28,8 +28,8 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Values of the path. The rest of a path is taken from what came over the wire, each segment decoded once: the
- * router has its own ideas about which encodings to undo, and when.
+ * Reads the values of a path. The rest of a path (`{+filename}`) comes from the raw target, each segment decoded once,
+ * because the router does not decode every encoding the same way.
  */
 export function pathValues(path: string): (params: unknown, target: string) => Record<string, string> {
   const rest = /\{\+(\w+)\}$/.exec(path)?.[1]
@@ -42,7 +42,7 @@ export function pathValues(path: string): (params: unknown, target: string) => R
   }
 }
 
-/** Also of a target in the form that is sent to proxies, `http://host/path`, which every server takes (RFC 9112, 3.2.2). */
+/** Accepts the form that is sent to proxies, `http://host/path`, as every server must (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)
   return path

@@ -1,11 +1,13 @@
-// The one way an answer leaves: its headers, its log line, its bytes. No framework hooks: on a small route they cost as
-// much as the work itself.
+// How every answer is sent: its headers, its log line, its bytes. No framework hooks, because on a small route they cost
+// as much as the work itself.
 
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Bytes } from './answer.ts'
-import { letGo } from './let-go.ts'
 import type { Log } from './log.ts'
+import { hasBody } from './wire-request.ts'
 
 const REQUEST_HEADERS = [
   'Content-Type',
@@ -36,7 +38,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
-/** On every answer: any web page may call, never with its cookies (ADD-09). */
+/** On every answer: any web page may call, but never with cookies (ADD-09). */
 export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
 
 const PREFLIGHT = {
@@ -47,7 +49,7 @@ const PREFLIGHT = {
 }
 
 interface Outgoing {
-  /** The declared path, or null where there is none. Told, because the framework builds it anew at each asking. */
+  /** The declared path, or null when there is none. Passed in, because the framework builds it at each call. */
   route: string | null
   status: number
   headers: Readonly<Record<string, string>>
@@ -56,7 +58,7 @@ interface Outgoing {
 
 export type Send = (request: FastifyRequest, reply: FastifyReply, answer: Outgoing) => FastifyReply
 
-/** When a request came, on the raw request: the framework measures only for its own hooks. */
+/** When a request arrived, on the raw request: the framework measures only for its own hooks. */
 export const STARTED = Symbol('started')
 export type StartedRequest = { [STARTED]?: number }
 
@@ -65,7 +67,7 @@ type WriteLine = ((line: string) => void) | null
 export function createSend(log: Log): Send {
   const writeLine = lineWriter(log)
   return (request, reply, { route, status, headers, body }) => {
-    letGo(request.raw)
+    discardRest(request.raw)
     reply.code(status).headers(headers).header('x-request-id', request.id)
     if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     writeLine?.(requestLine(request, route, status))
@@ -75,12 +77,12 @@ export function createSend(log: Log): Send {
 
 export type SendBytes = (request: FastifyRequest, reply: FastifyReply, route: string, bytes: Bytes) => FastifyReply
 
-/** Past the framework, whose way with streams costs a third of their speed. */
+/** Bypasses the framework, whose stream handling costs a third of the speed. */
 export function createSendBytes(log: Log): SendBytes {
   const writeLine = lineWriter(log)
   return (request, reply, route, { status, headers, stream }) => {
     const exposed = request.headers.origin !== undefined && { 'access-control-expose-headers': EXPOSED_HEADERS }
-    letGo(request.raw)
+    discardRest(request.raw)
     reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...headers, ...exposed, 'x-request-id': request.id })
     reply.hijack()
     const finish = () => writeLine?.(requestLine(request, route, status))
@@ -88,13 +90,13 @@ export function createSendBytes(log: Log): SendBytes {
       reply.raw.end(finish)
       return reply
     }
-    // A reader that stops reading is not waited for for ever.
+    // A client that stops reading is disconnected.
     request.raw.setTimeout(IDLE_MS)
     pipeline(stream, reply.raw).then(finish, (error: NodeJS.ErrnoException) => {
-      // Nobody does where the client was gone before the first byte.
+      // `pipeline` does not, when the client was gone before the first byte.
       stream.destroy()
       finish()
-      // The status is long sent: a connection that ends early is all that can tell of it.
+      // The status has been sent, so closing the connection early is the only way to report the error.
       if (!CLIENT_GONE.includes(error.code ?? '')) log.error({ request_id: request.id, route, err: error })
     })
     return reply
@@ -103,7 +105,7 @@ export function createSendBytes(log: Log): SendBytes {
 
 const CLIENT_GONE = ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE', 'ECONNRESET', 'EPIPE']
 
-/** For how long a transfer may stand still. */
+/** How long a transfer may be idle. */
 export const IDLE_MS = 120_000
 
 function lineWriter(log: Log): WriteLine {
@@ -115,8 +117,8 @@ export function answerPreflights(app: FastifyInstance, send: Send): void {
 }
 
 /**
- * Put together by hand: a general logger with redaction costs more than a small answer. It names the route, never the
- * URL: paths and queries carry short-URL tokens and receipt ids, which open files.
+ * Written by hand, because a logger with redaction costs more than a small answer. It names the route, never the URL:
+ * paths and queries carry short-URL tokens and receipt ids, which open files.
  */
 function requestLine({ id, method, raw }: FastifyRequest, route: string | null, status: number): string {
   const ms = performance.now() - ((raw as StartedRequest)[STARTED] ?? 0)
@@ -127,7 +129,7 @@ function requestLine({ id, method, raw }: FastifyRequest, route: string | null, 
 let lastMs = 0
 let lastText = ''
 
-/** Many requests end in one millisecond, and writing the time takes longer than the rest of the line. */
+/** Cached, because many requests end in one millisecond, and formatting the time costs more than the rest of the line. */
 function isoTime(): string {
   const ms = Date.now()
   if (ms !== lastMs) {
@@ -135,4 +137,19 @@ function isoTime(): string {
     lastText = new Date(ms).toISOString()
   }
   return lastText
+}
+
+/**
+ * How long the rest of a request is read and discarded after its answer. Closing the connection at once would often lose
+ * the answer, and a client may never stop sending.
+ */
+const DISCARD_MS = 10_000
+
+function discardRest(request: IncomingMessage): void {
+  if (request.complete || !hasBody(request.headers)) return
+  setTimeout(() => request.complete || request.destroy(), DISCARD_MS).unref()
+}
+
+export function closeLater(socket: Socket): void {
+  setTimeout(() => socket.destroy(), DISCARD_MS).unref()
 }

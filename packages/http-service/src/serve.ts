@@ -1,4 +1,4 @@
-// One endpoint on one service: the order in which a request is looked at, top to bottom.
+// Serves one endpoint: the steps of a request, top to bottom.
 
 import { Readable } from 'node:stream'
 import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
@@ -9,8 +9,7 @@ import { parseJsonBody } from './json-body.ts'
 import { pathValues, routerPath } from './paths.ts'
 import { EVERY_ORIGIN } from './send.ts'
 import type { Service } from './service.ts'
-import { requireStorableText } from './storable-text.ts'
-import { readQuery, schemaCheck, validator } from './validate.ts'
+import { readQuery, requireStorableText, schemaCheck, validator } from './validate.ts'
 import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {
@@ -25,7 +24,7 @@ type AnyBody<E extends Endpoint> = ResponseBody<E> | JsonText<ResponseBody<E>> |
 type Result<E extends Endpoint> = AnyBody<E> | Answer<AnyBody<E>> | Bytes
 export type Operation<E extends Endpoint, Caller> = (input: Input<E, Caller>) => Result<E> | Promise<Result<E>>
 
-/** Says who is calling, or throws. It sees the path's and query's values, checked, and the body's bytes, unread. */
+/** Returns the caller, or throws. Path and query values have been validated; the body is still bytes. */
 export type Authenticate<E extends Endpoint, Caller> = (
   wire: WireRequest,
   declared: { params: Params<E>; query: Query<E> },
@@ -39,7 +38,7 @@ export function serve<E extends OpenEndpoint>(service: Service, endpoint: E, ope
   register(service, endpoint, null, operation)
 }
 
-/** As `serve`, for callers that must show who they are first. */
+/** As `serve`, for callers that must authenticate first. */
 export function serveKnown<E extends Endpoint, Caller>(
   service: Service,
   endpoint: E,
@@ -59,7 +58,7 @@ function register<E extends Endpoint, Caller>(
   const valuesOf = pathValues(endpoint.path)
   const checkParams = endpoint.params && validator('path', endpoint.params)
   const checkQuery = endpoint.query && validator('query', endpoint.query)
-  // Of an endpoint that takes bytes as well, the operation looks at the body itself.
+  // An endpoint that also takes bytes checks the body itself.
   const checkBody = endpoint.body && !endpoint.takesBytes ? validator('body', endpoint.body) : undefined
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const route = routerPath(endpoint.path)
@@ -111,7 +110,7 @@ function register<E extends Endpoint, Caller>(
     return send(request, reply, await run(input, await check(input.wire, input)))
   }
 
-  /** A public operation that answers at once is sent at once: a promise costs a small route a tenth of its speed. */
+  /** A synchronous result is sent synchronously: a promise costs a small route a tenth of its speed. */
   function handle(request: FastifyRequest, reply: FastifyReply) {
     if (endpoint.params && hasEmptyValue(request.params)) return reply.callNotFound()
     if (authenticate) return authenticated(request, reply, authenticate)
@@ -127,9 +126,9 @@ function register<E extends Endpoint, Caller>(
       method: endpoint.method,
       url: route,
       schema: endpoint.contentType ? {} : { response: endpoint.responses },
-      // The framework's own validation stays off: it would run before authentication, and coerce.
+      // The framework's validation stays off: it would run before authentication, and coerce values.
       attachValidation: false,
-      // A path that holds its token is as private when something goes wrong with it.
+      // Errors of a path that holds a token are as private as its answers.
       ...(endpoint.auth === 'path-token' && endpoint.headers && { config: { errorHeaders: endpoint.headers } }),
       handler: handle,
     },
@@ -137,7 +136,7 @@ function register<E extends Endpoint, Caller>(
   )
 }
 
-/** The router takes `/things/` for `/things/{name}` with an empty name; there is no such thing. */
+/** The router matches `/things/` as `/things/{name}` with an empty name, which no endpoint means. */
 function hasEmptyValue(params: unknown): boolean {
   return Object.values(params as Record<string, string>).includes('')
 }

@@ -1,13 +1,13 @@
-// The one error type that operations throw. Its code fixes the status; the edge turns it into a response.
+// The one error type that operations throw. Its code determines the status; `service.ts` turns it into a response.
 
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from '@svc/api/errors'
 
 export interface ErrorExtras {
-  /** What to do next. */
+  /** What the caller can do next. */
   hint?: string
   details?: Record<string, unknown>
   headers?: Record<string, string>
-  /** In place of the code's own, where one code travels with two. */
+  /** Overrides the status of the code, where one code has two. */
   status?: number
   cause?: unknown
 }

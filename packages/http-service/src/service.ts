@@ -12,13 +12,12 @@ import Fastify, {
   type FastifyRequest,
   type RouteOptions,
 } from 'fastify'
-import { MAX_JSON_BYTES } from './json-body.ts'
-import { hangUpSoon } from './let-go.ts'
+import { MAX_JSON_BYTES, readBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
-import { readBody } from './read-body.ts'
 import {
   answerPreflights,
+  closeLater,
   createSend,
   createSendBytes,
   EVERY_ORIGIN,
@@ -32,59 +31,59 @@ import { ServiceError, ValidationError } from './service-error.ts'
 export interface Service {
   app: FastifyInstance
   log: Log
-  /** In development and tests every response is held against its declared schema. */
+  /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
   routes: PathMatcher
   send: Send
   sendBytes: SendBytes
-  /** A route that takes bytes gets them as they arrive; all others have their body collected first. */
+  /** A route that takes bytes gets them as they arrive; other routes get their body collected first. */
   add(route: RouteOptions, body: { takesBytes: boolean }): void
 }
 
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
-  /** Addresses and networks whose X-Forwarded-For is believed. */
+  /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
-  /** Told of every answer when it leaves; of a stream, when it has ended. */
+  /** Called for every answer when it is sent, and for a stream when it has ended. */
   onAnswer?: (answer: Answered) => void
 }
 
 export interface Answered {
-  /** The declared path, never the one that was asked for; null where there is none. */
+  /** The declared path, never the requested one; null when there is none. */
   route: string | null
   method: string
   status: number
-  /** Since the request came. */
+  /** Since the request arrived. */
   seconds: number
 }
 
 const HEADERS_TIMEOUT_MS = 15_000
-/** No path is longer: all headers together may have as many. */
+/** Node's limit for all headers together, which no path exceeds. */
 const MAX_HEAD_BYTES = 16_384
 const ERROR_HEADERS = {
   ...EVERY_ORIGIN,
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
-  // Whatever the path is, it may be one that opens a file (T-07).
+  // The path may hold a token that opens a file (T-07).
   'referrer-policy': 'no-referrer',
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a route whose errors need more headers than others. */
+    /** Extra headers on errors of a route. */
     errorHeaders?: Readonly<Record<string, string>>
   }
 }
 
 export function createService({ log, checkResponses, trustedProxies = [], onAnswer }: ServiceOptions): Service {
-  const send = onAnswer ? telling(createSend(log), onAnswer) : createSend(log)
-  const sendBytes = onAnswer ? tellingAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
+  const send = onAnswer ? observed(createSend(log), onAnswer) : createSend(log)
+  const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
     if (!known) log.error({ request_id: request.id, route, err: error })
     const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
     reply.serializer(JSON.stringify)
-    // The framework would close the connection of a client that still sends, and the answer would often be lost.
+    // The framework would close the connection of a client that is still sending, and often lose the answer.
     reply.removeHeader('connection')
     send(request, reply, {
       route,
@@ -97,40 +96,40 @@ export function createService({ log, checkResponses, trustedProxies = [], onAnsw
     logger: false,
     genReqId: newRequestId,
     bodyLimit: MAX_JSON_BYTES,
-    // Uploads may take as long as they need; only the headers must come soon.
+    // Uploads may take as long as they need; only the headers have a timeout.
     requestTimeout: 0,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     routerOptions: { maxParamLength: MAX_HEAD_BYTES },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: answerMalformedRequest,
     frameworkErrors: answerError,
   })
   const routes = pathMatcher()
   keepRawBodies(app)
-  writeAnswersWhenNeeded(app)
+  compileSerializersLazily(app)
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
   return { app, log, checkResponses, routes, send, sendBytes, add: routeAdder(app) }
 }
 
-type Tell = NonNullable<ServiceOptions['onAnswer']>
+type OnAnswer = NonNullable<ServiceOptions['onAnswer']>
 
-function telling(send: Send, tell: Tell): Send {
+function observed(send: Send, onAnswer: OnAnswer): Send {
   return (request, reply, answer) => {
-    tell(answered(request, answer.route, answer.status))
+    onAnswer(answered(request, answer.route, answer.status))
     return send(request, reply, answer)
   }
 }
 
-function tellingAtEnd(sendBytes: SendBytes, tell: Tell): SendBytes {
+function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
   return (request, reply, route, bytes) => {
     const sent = sendBytes(request, reply, route, bytes)
-    const tellNow = () => tell(answered(request, route, bytes.status))
-    // Where the client is gone already, nothing more will be heard of it.
-    if (reply.raw.closed) tellNow()
-    else reply.raw.once('close', tellNow)
+    const report = () => onAnswer(answered(request, route, bytes.status))
+    // When the client is already gone, there is no further event.
+    if (reply.raw.closed) report()
+    else reply.raw.once('close', report)
     return sent
   }
 }
@@ -143,19 +142,19 @@ function answered({ method, raw }: FastifyRequest, route: string | null, status:
 function routeAdder(app: FastifyInstance): Service['add'] {
   return (route, { takesBytes }) => {
     if (!takesBytes) return void app.route(route)
-    // Before the framework looks at the body: its type is for the operation to judge, whatever it is.
+    // Handled before the framework checks the content type, which is the operation's to judge.
     app.route({ ...route, onRequest: async (request, reply) => route.handler.call(app, request, reply) })
   }
 }
 
-/** Bodies stay the bytes that came: signatures and hashes are over those, and parsing comes after authentication. */
+/** Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication. */
 function keepRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, stream, done) => readBody(stream, done))
 }
 
-/** What writes an answer by its schema is made when the first one is to be written: made at the start, all take longest. */
-function writeAnswersWhenNeeded(app: FastifyInstance): void {
+/** Serializers are compiled at their first use: compiling all of them is the slowest part of the start. */
+function compileSerializersLazily(app: FastifyInstance): void {
   app.setSerializerCompiler<Schema>(({ schema }) => {
     let write: ((data: unknown) => string) | undefined
     return (data: unknown) => {
@@ -176,7 +175,7 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
   return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
 }
 
-/** What the framework refuses before an operation runs; null for anything else, which is our fault. */
+/** Errors of the framework that are the client's fault; null for anything else, which is ours. */
 function fromFramework(error: unknown): ServiceError | null {
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
   switch (code) {
@@ -195,33 +194,36 @@ function fromFramework(error: unknown): ServiceError | null {
   }
 }
 
-/** Node's own note of the answer that is on its way. */
+/** Node's private field for the answer that is being sent. */
 type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null }
 
-const BROKEN: Record<string, ErrorCode> = { HPE_HEADER_OVERFLOW: 'headers_too_large' }
+const PARSER_ERRORS: Record<string, ErrorCode> = { HPE_HEADER_OVERFLOW: 'headers_too_large' }
 
-/** Requests that are not even HTTP; there is no reply object yet, so the answer is written by hand. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+/** For requests that are not HTTP. There is no reply object yet, so the answer is written by hand. */
+function answerMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const underWay = (socket as AnsweringSocket)._httpMessage
-  // Within an answer that is on its way, another would pass for its bytes.
-  if (underWay?.headersSent) return void socket.destroy()
-  const answer = new ServiceError(BROKEN[error.code ?? ''] ?? 'malformed_request', 'this is not a valid HTTP request')
+  const pending = (socket as AnsweringSocket)._httpMessage
+  // A second answer would be read as part of the one that is being sent.
+  if (pending?.headersSent) return void socket.destroy()
+  const answer = new ServiceError(
+    PARSER_ERRORS[error.code ?? ''] ?? 'malformed_request',
+    'this is not a valid HTTP request',
+  )
   const body = JSON.stringify(answer.body(newRequestId()))
   if (!socket.writable) return
   socket.end(
     `HTTP/1.1 ${answer.status} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-  // Whoever waits for the rest of a body must learn now that none will come.
-  if (underWay) socket.destroySoon()
-  else hangUpSoon(socket)
+  // An operation that waits for the rest of the body must learn now that none will come.
+  if (pending) socket.destroySoon()
+  else closeLater(socket)
 }
 
 const processId = randomBytes(6).toString('hex')
 let requestCount = 0
 
-/** Unique across processes and restarts, without asking for randomness at every request. */
+/** Unique across processes and restarts, without new randomness for every request. */
 function newRequestId(raw?: IncomingMessage & StartedRequest): string {
   if (raw) raw[STARTED] = performance.now()
   return `req_${processId}${(++requestCount).toString(36)}`

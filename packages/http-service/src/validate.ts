@@ -1,4 +1,4 @@
-// Input against its declared schema: strict, nothing coerced, every objection named.
+// Checks input against its declared schema: strictly, without coercion, reporting every problem.
 
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import type { TObject, TSchema } from 'typebox'
@@ -7,14 +7,14 @@ import { type InvalidInput, ValidationError } from './service-error.ts'
 export type InputPart = 'body' | 'query' | 'path'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, messages: true })
-const MAX_OBJECTIONS = 20
+const MAX_PROBLEMS = 20
 
-/** A function that throws a ValidationError unless its argument fits the schema. */
+/** A function that throws a ValidationError unless its argument matches the schema. */
 export function validator(part: InputPart, schema: TSchema): (value: unknown) => void {
   const check = ajv.compile(schema)
   return (value) => {
     if (check(value)) return
-    const [first, ...rest] = (check.errors ?? []).slice(0, MAX_OBJECTIONS).map((error) => objection(part, error))
+    const [first, ...rest] = (check.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => problemOf(part, error))
     throw new ValidationError(first as InvalidInput, ...rest)
   }
 }
@@ -25,7 +25,7 @@ export function schemaCheck(schema: TSchema): (value: unknown) => string | null 
   return (value) => (check(value) ? null : ajv.errorsText(check.errors, { dataVar: '' }))
 }
 
-/** Query values are text; they are read as what the schema declares, and left alone where they do not fit. */
+/** Converts the text of query values to the declared types, and leaves values that do not fit unchanged. */
 export function readQuery(schema: TObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -42,7 +42,7 @@ function readText(schema: { type?: string }, value: unknown): unknown {
   return value
 }
 
-function objection(part: InputPart, error: ErrorObject): InvalidInput {
+function problemOf(part: InputPart, error: ErrorObject): InvalidInput {
   const at = error.instancePath.split('/').slice(1).map(unescapePointer)
   const missing = error.keyword === 'required' ? [(error.params as { missingProperty: string }).missingProperty] : []
   return { loc: [part, ...at, ...missing], msg: missing.length > 0 ? 'is required' : explain(error) }
@@ -66,4 +66,16 @@ function bounds({ minimum, maximum }: { minimum?: number; maximum?: number }): s
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
   if (minimum !== undefined) return ` >= ${minimum}`
   return maximum === undefined ? '' : ` <= ${maximum}`
+}
+
+/** Throws for text that cannot be stored: PostgreSQL has no text with NUL, and a lone surrogate has no UTF-8. */
+export function requireStorableText(value: unknown, loc: [string, ...(string | number)[]]): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw new ValidationError({ loc, msg: 'must not contain a NUL character' })
+    if (!value.isWellFormed()) throw new ValidationError({ loc, msg: 'must not contain a lone surrogate' })
+  } else if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) requireStorableText(item, [...loc, i])
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) requireStorableText(item, [...loc, key])
+  }
 }

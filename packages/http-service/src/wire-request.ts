@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 
-/** The request as it came over the wire: what signatures are checked against. */
+/** The request as it arrived, which is what signatures are checked against. */
 export interface WireRequest {
   readonly id: string
   readonly method: string
   /** Path and query, exactly as sent. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Empty where bytes are streamed. */
+  /** Empty for routes that stream bytes. */
   readonly body: Uint8Array
-  /** Whether anything follows the headers, also where it is never read. */
+  /** Whether a body follows the headers, also when it is never read. */
   readonly hasBody: boolean
   readonly clientAddress: string
-  /** The body as it arrives; of routes that take bytes. */
+  /** The body as it arrives, for routes that take bytes. */
   readonly stream: IncomingMessage
 }
 
@@ -24,7 +24,7 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 
 const NO_BYTES = new Uint8Array()
 
-/** Looks things up when asked: most operations need little of it. */
+/** Computes values on access, because most operations need few of them. */
 export class FastifyWireRequest implements WireRequest {
   readonly #request: FastifyRequest
 

@@ -31,7 +31,7 @@ const chunked = 'PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\
 const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
 const announced = (length: number) => `PUT /bytes HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
 
-/** How a stream ends; listens only when asked. */
+/** The length or error code that a stream ends with; listens only from this call on. */
 async function outcome(body: Readable): Promise<unknown> {
   return buffer(body).then(
     (bytes) => bytes.length,
@@ -39,8 +39,8 @@ async function outcome(body: Readable): Promise<unknown> {
   )
 }
 
-describe('a body that comes', () => {
-  it('T-11 is given whole and in order, however it is cut', async () => {
+describe('a body that arrives', () => {
+  it('T-11 is read whole and in order, however it is split', async () => {
     let received = ''
     operation = async (wire) => {
       received = (await buffer(bodyStream(wire, MAX))).toString()
@@ -52,7 +52,7 @@ describe('a body that comes', () => {
     socket.destroy()
   })
 
-  it('T-11 may be empty, told or untold', async () => {
+  it('T-11 may be empty, with or without a declared length', async () => {
     operation = readAll
     for (const head of [announced(0), 'PUT /bytes HTTP/1.1\r\nHost: x\r\n\r\n', `${chunked}0\r\n\r\n`]) {
       const socket = service.connect(head)
@@ -61,7 +61,7 @@ describe('a body that comes', () => {
     }
   })
 
-  it('T-11 waits in the network, not in memory, for a reader that is slow', async () => {
+  it('T-11 is not buffered in memory for a slow reader', async () => {
     let mostHeld = 0
     operation = async (wire) => {
       const body = bodyStream(wire, 64 * MEBIBYTE)
@@ -80,7 +80,7 @@ describe('a body that comes', () => {
 })
 
 describe('a body that is too large', () => {
-  it('AMB-47 is refused before its first byte where its length is told', async () => {
+  it('AMB-47 is refused before its first byte when its declared length is too large', async () => {
     operation = readAll
     const socket = service.connect(announced(MAX + 1))
     const answer = await readUntil(socket, '"}')
@@ -89,7 +89,7 @@ describe('a body that is too large', () => {
     socket.destroy()
   })
 
-  it('AMB-47 is refused when it passes the limit, and the client that sends on gets its answer', async () => {
+  it('AMB-47 is refused when it passes the limit, and a client that keeps sending gets its answer', async () => {
     operation = readAll
     const upload = httpRequest(`${service.url}/bytes`, { method: 'PUT' })
     upload.on('error', () => {})
@@ -102,16 +102,16 @@ describe('a body that is too large', () => {
     upload.destroy()
   })
 
-  it('AMB-47 may have exactly as many bytes as allowed', async () => {
+  it('AMB-47 is accepted with exactly as many bytes as allowed', async () => {
     operation = readAll
     const response = await fetch(`${service.url}/bytes`, { method: 'PUT', body: new Uint8Array(MAX) })
     expect(await response.json()).toEqual({ size: MAX })
   })
 })
 
-describe('a body that breaks off', () => {
+describe('a body that is cut short', () => {
   it.each([
-    ['announced', `${announced(100)}half`],
+    ['with a declared length', `${announced(100)}half`],
     ['chunked', chunked + chunk('half')],
     ['inside a chunk', `${chunked}64\r\nhalf`],
   ])('T-11 fails for its reader: %s', async (_, bytes) => {
@@ -129,7 +129,7 @@ describe('a body that breaks off', () => {
     expect(await ended.promise).toBe('malformed_request')
   })
 
-  it('T-11 fails also for a reader that comes late, and for nobody else', async () => {
+  it('T-11 fails also for a reader that starts late, and does not end the process', async () => {
     const ended = Promise.withResolvers<unknown>()
     const begun = Promise.withResolvers<void>()
     operation = async (wire) => {
@@ -145,7 +145,7 @@ describe('a body that breaks off', () => {
     expect(await ended.promise).toBe('malformed_request')
   })
 
-  it('T-11 fails at once when the client was gone before anybody asked', async () => {
+  it('T-11 fails at once when the client was gone before the stream was opened', async () => {
     const ended = Promise.withResolvers<unknown>()
     const begun = Promise.withResolvers<void>()
     operation = async (wire) => {
@@ -161,7 +161,7 @@ describe('a body that breaks off', () => {
     expect(await ended.promise).toBe('malformed_request')
   })
 
-  it('T-11 fails at once where what comes is no HTTP any more, whatever the client does next', async () => {
+  it('T-11 fails at once when the client stops sending valid HTTP', async () => {
     const ended = Promise.withResolvers<unknown>()
     operation = async (wire) => {
       ended.resolve(await outcome(bodyStream(wire, MAX)))
@@ -173,7 +173,7 @@ describe('a body that breaks off', () => {
     socket.destroy()
   })
 
-  it('T-11 a client that ends its half too early is told', async () => {
+  it('T-11 is answered with 400 when the client ends its side too early', async () => {
     operation = readAll
     const socket = service.connect(announced(100), 'half')
     socket.end()
@@ -181,8 +181,8 @@ describe('a body that breaks off', () => {
   })
 })
 
-describe('a body that is given up', () => {
-  it('leaves the connection as it is: the answer goes over it, and the next request', async () => {
+describe('a body that is abandoned', () => {
+  it('leaves the connection usable for the answer and the next request', async () => {
     operation = async (wire) => {
       const body = bodyStream(wire, MAX)
       await expect.poll(() => wire.stream.isPaused()).toBe(true)
@@ -198,7 +198,7 @@ describe('a body that is given up', () => {
     socket.destroy()
   })
 
-  it('T-11 is not listened to for ever', async () => {
+  it('T-11 is read for ten seconds at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       operation = async () => {
@@ -215,7 +215,7 @@ describe('a body that is given up', () => {
     }
   })
 
-  it('T-11 neither is what was no HTTP from the start', async () => {
+  it('T-11 is read for ten seconds at most when it was never HTTP', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true })

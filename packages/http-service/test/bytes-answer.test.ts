@@ -15,7 +15,7 @@ const read = endpoint({
   method: 'GET',
   path: '/f/{token}',
   auth: 'path-token',
-  summary: 'gives bytes',
+  summary: 'returns bytes',
   params: Type.Object({ token: Type.String() }),
   responses: { 200: Type.String() },
   contentType: '*/*',
@@ -38,7 +38,7 @@ afterAll(() => service.stop())
 const logged = () => service.logged().slice(logStart)
 const PIECE = Buffer.alloc(65_536, 'x')
 
-/** Gives pieces for as long as it is read, and fails after so many. */
+/** Yields pieces for as long as it is read, or fails after this many. */
 function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   let pieces = 0
   return new Readable({
@@ -54,7 +54,7 @@ async function open(path: string): Promise<IncomingMessage> {
   return response
 }
 
-it('FILE-30 bytes go out with their status and headers, to every origin', async () => {
+it('FILE-30 sends bytes with their status and headers, to every origin', async () => {
   operation = () =>
     new Bytes(206, { 'content-type': 'a/b', 'content-length': '5', etag: '"e"' }, Readable.from([Buffer.from('hello')]))
   const response = await fetch(`${service.url}/f/token`, { headers: { origin: 'https://page.example' } })
@@ -70,13 +70,13 @@ it('FILE-30 bytes go out with their status and headers, to every origin', async 
   expect(JSON.parse(logged())).toMatchObject({ method: 'GET', route: '/f/:token', status: 206 })
 })
 
-it('ADD-06 headers alone need no bytes', async () => {
+it('ADD-06 sends headers without bytes', async () => {
   operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '5' }, null)
   const response = await fetch(`${service.url}/f/token`, { method: 'HEAD' })
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '5', ''])
 })
 
-it('T-11 a reader that goes away ends the reading', async () => {
+it('T-11 stops reading the source when the client disconnects', async () => {
   const source = endless()
   operation = () => new Bytes(200, {}, source)
   const response = await open('/f/token')
@@ -89,7 +89,7 @@ it('T-11 a reader that goes away ends the reading', async () => {
   expect(logged()).not.toContain('"level":50')
 })
 
-it('T-11 a reader that was gone before there was an answer leaves nothing open', async () => {
+it('T-11 closes the source when the client was gone before the answer', async () => {
   const source = endless()
   const begun = Promise.withResolvers<void>()
   operation = async (wire) => {
@@ -107,7 +107,7 @@ it('T-11 a reader that was gone before there was an answer leaves nothing open',
   expect(logged()).not.toContain('"level":50')
 })
 
-it('T-12 a source that fails half-way breaks the connection, and the log says why, without the URL', async () => {
+it('T-12 closes the connection when the source fails half-way, and logs why without the URL', async () => {
   operation = () => new Bytes(200, { 'content-length': String(PIECE.length * 100) }, endless(10))
   const response = await open('/f/SECRETTOKEN')
   await expect(buffer(response)).rejects.toThrow('aborted')
@@ -115,12 +115,12 @@ it('T-12 a source that fails half-way breaks the connection, and the log says wh
   expect(logged()).not.toContain('SECRETTOKEN')
 })
 
-it('T-12 a source that fails half-way shows also where no length was told', async () => {
+it('T-12 aborts a response without a length when the source fails half-way', async () => {
   operation = () => new Bytes(200, {}, endless(10))
   await expect(buffer(await open('/f/token'))).rejects.toThrow('aborted')
 })
 
-it('T-11 what a client sends into an answer is not answered within it', async () => {
+it('T-11 sends no error into an answer that is being sent', async () => {
   const source = endless()
   operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '1000000000000' }, source)
   const socket = service.connect('GET /f/token HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -132,7 +132,7 @@ it('T-11 what a client sends into an answer is not answered within it', async ()
   expect((await rest).includes('malformed')).toBe(false)
 })
 
-it('T-11 a body that nobody asked for is not listened to for ever', async () => {
+it('T-11 reads an unexpected body for ten seconds at most', async () => {
   operation = () => new Bytes(307, { location: 'https://elsewhere.example/', 'content-length': '0' }, null)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, SettingsReader } from '../src/config.ts'
 
 describe('reading settings', () => {
-  it('CFG-01 takes defaults for what is unset or empty, and values as they are', () => {
+  it('CFG-01 uses defaults for variables that are unset or empty', () => {
     const settings = new SettingsReader({ PORT: '', NAME: 'x', LEVEL: 'warn', URL: 'https://a.example/gw/' })
     expect(settings.integer('PORT', 8402, { min: 0, max: 65_535 })).toBe(8402)
     expect(settings.text('NAME', 'y')).toBe('x')

@@ -26,7 +26,7 @@ describe('the rest of a path', () => {
     expect(filename(`/v1/r/r/f/${sent}`)).toBe(read)
   })
 
-  it('T-05 is the same in the form that goes to proxies', () => {
+  it('T-05 is the same in the form that is sent to proxies', () => {
     expect(filename('http://gateway.example:80/v1/r/r/f/folder/a.txt?x')).toBe('folder/a.txt')
     expect(filename('HTTPS://gateway.example/v1/r/r/f/http://b')).toBe('http://b')
   })
@@ -36,13 +36,13 @@ describe('the rest of a path', () => {
     expect(pathValues('/f/{token}')({ token: 't' }, '/f/other')).toEqual({ token: 't' })
   })
 
-  it('stands last in the notation of the router', () => {
+  it('becomes a wildcard in the notation of the router', () => {
     expect(routerPath('/v1/r/{receipt_id}/f/{+filename}')).toBe('/v1/r/:receipt_id/f/*')
     expect(routerPath('/f/{token}')).toBe('/f/:token')
   })
 })
 
-describe('which methods a path answers', () => {
+describe('the methods of a path', () => {
   const matcher = pathMatcher()
   matcher.add('GET', '/v1/files/{+filename}')
   matcher.add('DELETE', '/v1/files/{+filename}')
@@ -60,7 +60,7 @@ describe('which methods a path answers', () => {
     ['/f/a/b', []],
     ['/xwell-known/svc.json', []],
     ['/.well-known/svcxjson', []],
-  ])('%s', (target, methods) => {
+  ])('%s has its methods', (target, methods) => {
     expect(matcher.methodsAt(target)).toEqual(methods)
   })
 })

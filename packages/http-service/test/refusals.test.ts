@@ -31,7 +31,7 @@ const reset = endpoint({
   method: 'GET',
   path: '/reset',
   auth: 'public',
-  summary: 'loses a connection',
+  summary: 'loses a connection of ours',
   responses: { 200: Type.Object({}) },
 })
 
@@ -77,14 +77,14 @@ const ODD_TYPES = [
   '"',
 ]
 
-it.each(ODD_TYPES)('T-30 the Content-Type %j of a JSON body is refused, not stumbled over', async (type) => {
+it.each(ODD_TYPES)('T-30 refuses the Content-Type %j of a JSON body with 415', async (type) => {
   const { status } = await exchange(
     `POST /post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Type: ${type}\r\n\r\n{}`,
   )
   expect(status).toBe(415)
 })
 
-it.each(ODD_TYPES)('T-30 the Content-Type %j of bytes is for the operation to judge', async (type) => {
+it.each(ODD_TYPES)('T-30 leaves the Content-Type %j of bytes to the operation', async (type) => {
   seenType = undefined
   const { status } = await exchange(
     `PUT /typed HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Type: ${type}\r\n\r\n`,
@@ -93,7 +93,7 @@ it.each(ODD_TYPES)('T-30 the Content-Type %j of bytes is for the operation to ju
   expect(Buffer.from(seenType ?? '', 'latin1').toString()).toBe(type.trim())
 })
 
-it('T-05 methods that nobody serves are 405, known or not', async () => {
+it('T-05 answers 405 to methods that a path does not have, and 400 to unknown ones', async () => {
   const odd = METHODS.filter((method) => !['POST', 'OPTIONS', 'CONNECT'].includes(method))
   for (const method of odd) {
     const { status } = await exchange(`${method} /post/a HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -102,7 +102,7 @@ it('T-05 methods that nobody serves are 405, known or not', async () => {
   expect((await exchange('BREW /post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(400)
 })
 
-it('T-12 a long path is a path like others, and in no log', async () => {
+it('T-12 serves a long path like others, and does not log it', async () => {
   const name = 'SECRET'.repeat(1000)
   const { status } = await exchange(`POST /post/${name} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`)
   expect(status).toBe(200)
@@ -110,12 +110,12 @@ it('T-12 a long path is a path like others, and in no log', async () => {
   expect(service.logged()).not.toContain('SECRET')
 })
 
-it('T-05 a target in the form that goes to proxies is served', async () => {
+it('T-05 serves a target in the form that is sent to proxies', async () => {
   expect((await exchange('POST http://h/post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')).status).toBe(200)
   expect((await exchange('GET http://h/post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(405)
 })
 
-it('T-07 errors stay in no cache and go out in no Referer', async () => {
+it('T-07 errors are not cached and not sent in a Referer', async () => {
   for (const path of ['/nothing', '/post/%zz', '/post/a', '/reset']) {
     const { status, head } = await exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
     expect(status).toBeGreaterThanOrEqual(400)
@@ -130,6 +130,6 @@ it('T-07 errors of a path that holds a token have the headers of its answers', a
   expect(head).toContain('cache-control: private, no-store\r\n')
 })
 
-it("a connection of ours that breaks is not the client's fault", async () => {
+it('a broken connection of our own is a 500, not a 400', async () => {
   expect((await exchange('GET /reset HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(500)
 })

@@ -108,7 +108,7 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   })
 }
 
-describe('a request that fits', () => {
+describe('a valid request', () => {
   it('GEN-02 GEN-07 reaches the operation and answers 200 JSON', async () => {
     const response = await post('{"units":3,"unknown":true}\n')
     expect(response.status).toBe(200)
@@ -117,7 +117,7 @@ describe('a request that fits', () => {
     expect(await response.json()).toEqual({ units: 3, caller: 'owner', filename: 'a' })
   })
 
-  it('ENV-23 authentication sees the exact bytes, before they are read', async () => {
+  it('ENV-23 is authenticated over its exact bytes, before they are parsed', async () => {
     authenticated = []
     parsedBodies = 0
     const odd = ' {"units" :3 }\r\n'
@@ -125,13 +125,13 @@ describe('a request that fits', () => {
     expect(authenticated).toEqual([{ body: odd, wasParsedBefore: false }])
   })
 
-  it('ENV-23 a refused caller gets his refusal, whatever the body', async () => {
+  it('ENV-23 is refused for its signature before its body is parsed', async () => {
     const response = await post('{{{', { 'x-svc-signature': 'bad' })
     expect(response.status).toBe(403)
     expect(await response.json()).toMatchObject({ error: 'SIGNATURE_INVALID' })
   })
 
-  it('GEN-02 any application/*json* type, or none, is read as JSON', async () => {
+  it('GEN-02 may have any application/*json* type, or none', async () => {
     for (const type of ['application/json; charset=utf-8', 'application/vnd.svc+json', 'APPLICATION/JSON']) {
       expect((await post('{"units":1}', { 'content-type': type })).status).toBe(200)
     }
@@ -144,21 +144,21 @@ describe('a request that fits', () => {
     expect(response.statusCode).toBe(200)
   })
 
-  it('RCPT-02 HEAD answers as GET does, without a body', async () => {
+  it('RCPT-02 HEAD is answered as GET is, without a body', async () => {
     const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(`${url}/v1/things/x`, { method })))
     expect(head!.status).toBe(200)
     expect(head!.headers.get('content-type')).toBe(get!.headers.get('content-type'))
     expect(await head!.text()).toBe('')
   })
 
-  it('keeps the raw target and decodes path values once', async () => {
+  it('keeps its raw target, and its path values are decoded once', async () => {
     const response = await fetch(`${url}/v1/things/a%2520b?x=%41`)
     expect(await response.json()).toMatchObject({ filename: '/v1/things/a%2520b?x=%41' })
     expect(await (await post('{"units":1}', {}, '/v1/things/a%252Fb')).json()).toMatchObject({ filename: 'a%2Fb' })
   })
 })
 
-describe('input that does not fit', () => {
+describe('invalid input', () => {
   it.each([
     ['PAY-02 a missing field', '{}', ['body', 'units'], 'is required'],
     ['PAY-02 text for a number', '{"units":"3"}', ['body', 'units'], 'must be an integer >= 1'],
@@ -170,7 +170,7 @@ describe('input that does not fit', () => {
     ['a duplicate key', '{"units":1,"units":2}', ['body'], expect.stringContaining('stands twice')],
     ['deep nesting', '['.repeat(40), ['body'], expect.stringContaining('nested deeper')],
     ['an empty body', '', ['body', 'units'], 'is required'],
-  ])('GEN-08 %s is 422 with its place', async (_, body, loc, msg) => {
+  ])('GEN-08 %s is 422 with its location', async (_, body, loc, msg) => {
     const response = await post(body)
     expect(response.status).toBe(422)
     expect(await response.json()).toEqual({
@@ -181,7 +181,7 @@ describe('input that does not fit', () => {
     })
   })
 
-  it('T-06 text that no database or UTF-8 can hold is 422, wherever it stands', async () => {
+  it('T-06 with NUL or a lone surrogate is 422, wherever it is', async () => {
     const place = async (response: Response) =>
       ((await response.json()) as { detail: { loc: unknown[] }[] }).detail[0]?.loc
     expect(await place(await post('{"units":1,"tags":["a","\\u0000"]}'))).toEqual(['body', 'tags', 1])
@@ -190,7 +190,7 @@ describe('input that does not fit', () => {
     expect(await place(await fetch(`${url}/query?names=a&names=%00`))).toEqual(['query', 'names', 1])
   })
 
-  it('GEN-08 names every wrong input at once', async () => {
+  it('GEN-08 is reported with every wrong value at once', async () => {
     const response = await post('{"units":"x","tags":"y"}')
     const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
     expect(detail.map(({ loc }) => loc[1])).toEqual(['units', 'tags'])
@@ -207,7 +207,7 @@ describe('input that does not fit', () => {
     },
   )
 
-  it('ATT-07 query values are read as what they declare', async () => {
+  it('ATT-07 query values are converted to their declared types', async () => {
     const got = async (query: string) => (await fetch(`${url}/query?${query}`)).json()
     expect(await got('ttl_min=30&sync=true&names=a&names=b&other=1')).toEqual({
       got: { ttl_min: 30, sync: true, names: ['a', 'b'] },
@@ -217,7 +217,7 @@ describe('input that does not fit', () => {
     expect(await got('ttl_min=1&ttl_min=2')).toMatchObject({ error: 'validation_error' })
   })
 
-  it('a body over 1 MiB is 413, announced or not', async () => {
+  it('of more than 1 MiB is 413, with and without a declared length', async () => {
     const big = Buffer.alloc(1_048_577, ' ')
     const announced = await post(Uint8Array.from(big))
     expect(announced.status).toBe(413)
@@ -233,7 +233,7 @@ describe('input that does not fit', () => {
     expect(response.statusCode).toBe(413)
   })
 
-  it('another type or a compressed body is 415', async () => {
+  it('of another type, or compressed, is 415', async () => {
     const typed = await post('{"units":1}', { 'content-type': 'text/plain' })
     expect([typed.status, ((await typed.json()) as { error: string }).error]).toEqual([415, 'unsupported_media_type'])
     const packed = await post('{"units":1}', { 'content-encoding': 'gzip' })
@@ -244,7 +244,7 @@ describe('input that does not fit', () => {
     expect((await fetch(`${url}/v1/things/%zz`)).status).toBe(422)
   })
 
-  it('what is not HTTP gets a JSON 400, headers without end a 431', async () => {
+  it('that is not HTTP is a JSON 400, and headers that are too long are 431', async () => {
     expect(await rawExchange('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*"error":"malformed_request"/s)
     expect(await rawExchange(`GET / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 .*"error":"headers_too_large"/s,
@@ -252,8 +252,8 @@ describe('input that does not fit', () => {
   })
 })
 
-describe('what is not there', () => {
-  it('ENV-20 VERS-04 an unknown path is 404', async () => {
+describe('an unknown route', () => {
+  it('ENV-20 VERS-04 is 404 for an unknown path', async () => {
     for (const path of [
       '/',
       '/v1/challenge',
@@ -269,7 +269,7 @@ describe('what is not there', () => {
     }
   })
 
-  it('another method is 405 and says which ones there are', async () => {
+  it('is 405 for another method, with the allowed ones', async () => {
     const response = await fetch(`${url}/v1/things/a`, { method: 'DELETE' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('POST, GET, HEAD')
@@ -277,8 +277,8 @@ describe('what is not there', () => {
   })
 })
 
-describe('faults', () => {
-  it('an error of ours is 500 and tells nothing but the request id, which the log has too', async () => {
+describe('errors', () => {
+  it('of our own are 500 and reveal only the request id, which the log has too', async () => {
     const response = await fetch(`${url}/crash`)
     const body = (await response.json()) as { request_id: string }
     expect(response.status).toBe(500)
@@ -291,12 +291,12 @@ describe('faults', () => {
     expect(logged).toContain('secret database password')
   })
 
-  it('a response against its declaration is caught', async () => {
+  it('include responses that do not match their declaration', async () => {
     expect((await fetch(`${url}/faulty`)).status).toBe(500)
     expect(logged).toContain('faulty answers against its declaration')
   })
 
-  it('an expected refusal carries hint, details and headers', async () => {
+  it('that are expected carry hint, details and headers', async () => {
     const response = await fetch(`${url}/refuse`)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('7')
@@ -308,7 +308,7 @@ describe('faults', () => {
     })
   })
 
-  it('a body that breaks off is no 5xx and reaches no operation', async () => {
+  it('for a body that is cut short are 400, and no operation runs', async () => {
     parsedBodies = 0
     const half = 'POST /v1/things/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nX-Svc-Signature: good\r\n\r\n{"units"'
     expect(await rawExchange(half)).toMatch(/^HTTP\/1\.1 400 /)
@@ -327,7 +327,7 @@ describe('every answer', () => {
     }
   })
 
-  it('answers preflights on every path', async () => {
+  it('includes preflights on every path', async () => {
     const response = await fetch(`${url}/v1/anything`, { method: 'OPTIONS' })
     expect(response.status).toBe(204)
     const allowed = response.headers.get('access-control-allow-headers')
@@ -388,7 +388,7 @@ describe('the log', () => {
 
 // Last: it closes the service.
 describe('stopping', () => {
-  it('finishes requests in flight and takes no new ones', async () => {
+  it('finishes requests in flight and accepts no new ones', async () => {
     const inFlight = fetch(`${url}/slow`)
     await expect.poll(() => finishSlow).toBeTypeOf('function')
     const closed = service.app.close()

@@ -1,4 +1,4 @@
-// For tests: a service whose log is kept, and connections over which anything can be sent.
+// For tests: a service with a recorded log, and raw connections to it.
 
 import { connect, type Socket } from 'node:net'
 import { type Endpoint, endpoint } from '@svc/api/endpoint'
@@ -9,7 +9,7 @@ import { createService, type Service } from '../src/service.ts'
 export interface TestService {
   url: string
   logged(): string
-  /** A connection, with what was sent so far written. */
+  /** A connection, after writing these bytes. */
   connect(...bytes: (string | Uint8Array)[]): Socket
   stop(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function startTestService(addRoutes: (service: Service) => void): P
   }
 }
 
-/** What comes over a connection up to and with a text, or all there is. */
+/** What a connection sends up to and including a text, or until its end. */
 export async function readUntil(socket: Socket, text: string): Promise<string> {
   let read = ''
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {

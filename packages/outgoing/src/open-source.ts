@@ -1,42 +1,43 @@
-// Fetches what a caller names: from public hosts alone, over HTTPS, bounded in time and in bytes.
+// Downloads a file from a URL that a caller has named: from public hosts only, over HTTPS, limited in time and bytes.
 
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
-import { readSource, sizeOfSource } from './read-source.ts'
-import { type Connecting, requestSource, type Spoken } from './request-source.ts'
-import { type Resolving, resolvePublicHost } from './resolve-source.ts'
-import { SourceError } from './source-error.ts'
-import { hostOf, parseSourceUrl } from './source-url.ts'
+import { finished, type Readable, Transform } from 'node:stream'
+import {
+  type Connecting,
+  type PublicRequest,
+  parseSourceUrl,
+  requestPublicHost,
+  SourceError,
+} from './public-request.ts'
 
-const DEADLINE_MS = 120_000
+const TIMEOUT_MS = 120_000
 const MAX_BYTES = 2 ** 30
 const MAX_REDIRECTS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
-const GET: Spoken = {
+const GET: PublicRequest = {
   method: 'GET',
   headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'svc-gateway' },
 }
 
-/** How to resolve and connect is said by tests alone, whose servers are on this machine. */
-export interface SourceOptions extends Resolving, Connecting {
-  /** From the first look-up to the last byte. */
+export interface SourceOptions extends Connecting {
+  /** From the first lookup to the last byte. */
   deadlineMs?: number
   maxBytes?: number
 }
 
 export interface OpenedSource {
-  /** Ends after the last byte of the file; whatever keeps it from that is a `SourceError` of the stream. */
+  /** Ends after the last byte of the file. Any other end is a `SourceError` of the stream. */
   stream: Readable
-  /** As the source says it: any text. */
+  /** As the source sends it: any text. */
   contentType: string | null
   size: number | null
   /** After redirects, which may have put credentials into it. */
   finalUrl: string
 }
 
-/** Rejects with `SourceError` alone. Whoever does not read the stream to its end destroys it. */
+/** Rejects only with `SourceError`. A caller that does not read the stream to its end must destroy it. */
 export async function openSource(sourceUrl: string, options: SourceOptions = {}): Promise<OpenedSource> {
-  const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES } = options
+  const { deadlineMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options
   const download = new AbortController()
   const timedOut = new SourceError('timed_out', `the source did not arrive within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => download.abort(timedOut), deadlineMs)
@@ -46,8 +47,8 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
   }
   try {
     const { url, response } = await followRedirects(parseSourceUrl(sourceUrl), options, download.signal)
-    const size = sizeOfSource(response, maxBytes)
-    const stream = readSource(response, maxBytes, download.signal).once('close', close)
+    const size = sizeOf(response, maxBytes)
+    const stream = readBody(response, maxBytes, download.signal).once('close', close)
     return { stream, contentType: response.headers['content-type'] ?? null, size, finalUrl: url.href }
   } catch (error) {
     close()
@@ -58,8 +59,7 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
 async function followRedirects(first: URL, options: SourceOptions, signal: AbortSignal) {
   let url = first
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const addresses = await resolvePublicHost(hostOf(url), options, signal)
-    const response = await requestSource(url, addresses, GET, options, signal)
+    const response = await requestPublicHost(url, GET, options, signal)
     if (!REDIRECTS.includes(response.statusCode!)) return { url, response }
     url = redirectTarget(response, url)
     response.destroy()
@@ -73,4 +73,40 @@ function redirectTarget(response: IncomingMessage, url: URL): URL {
   if (!location || !URL.canParse(location, url.href))
     throw new SourceError('bad_redirect', 'the source redirects to nowhere')
   return parseSourceUrl(location, url)
+}
+
+/** The size of the file, or null when only the end of the response shows it. Throws for a response that is not the file. */
+function sizeOf({ statusCode, headers }: IncomingMessage, maxBytes: number): number | null {
+  const { 'content-encoding': encoding, 'transfer-encoding': transfer, 'content-length': length } = headers
+  if (statusCode !== 200) throw new SourceError('bad_status', `the source answers ${statusCode}, not 200`)
+  if ((encoding && encoding.toLowerCase() !== 'identity') || (transfer && transfer.toLowerCase() !== 'chunked'))
+    throw new SourceError('encoded', 'the source sends the file encoded, though asked not to')
+  // Such a file ends where the connection does, and Node takes a broken connection for the end.
+  if (!transfer && length === undefined)
+    throw new SourceError('broken_off', 'the source does not say where the file ends')
+  const size = length === undefined ? null : Number(length)
+  if (size !== null && size > maxBytes) throw tooLarge(maxBytes)
+  return size
+}
+
+function readBody(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Readable {
+  let received = 0
+  const body = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length
+      if (received > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  // An error before anybody reads must not end the process; a later reader still gets it.
+  body.on('error', () => {})
+  signal.addEventListener('abort', () => body.destroy(signal.reason), { once: true })
+  finished(response, (cause) => {
+    if (cause) body.destroy(new SourceError('broken_off', 'the source broke off before the end of the file', cause))
+  })
+  return response.pipe(body)
+}
+
+function tooLarge(maxBytes: number): SourceError {
+  return new SourceError('too_large', `the source is larger than ${maxBytes} bytes`)
 }

@@ -1,37 +1,38 @@
-// Sends a message to an address that a caller has named: to public hosts alone, over HTTPS, bounded in time.
+// Posts a message to a URL that a caller has named: to public hosts only, over HTTPS, limited in time.
 
 import type { IncomingMessage } from 'node:http'
-import { type Connecting, requestSource } from './request-source.ts'
-import { type Resolving, resolvePublicHost } from './resolve-source.ts'
-import { SourceError } from './source-error.ts'
-import { hostOf, parseSourceUrl } from './source-url.ts'
+import {
+  type Connecting,
+  type PublicRequest,
+  parseSourceUrl,
+  requestPublicHost,
+  SourceError,
+} from './public-request.ts'
 
-const DEADLINE_MS = 10_000
-const MAX_ANSWER_BYTES = 65_536
+const TIMEOUT_MS = 10_000
+const MAX_RESPONSE_BYTES = 65_536
 
 export interface Message {
   headers: Readonly<Record<string, string>>
   body: string
 }
 
-/** How to resolve and connect is said by tests alone, whose servers are on this machine. */
-export interface PostOptions extends Resolving, Connecting {
-  /** From the look-up to the end of the answer. */
+export interface PostOptions extends Connecting {
+  /** From the lookup to the end of the response. */
   deadlineMs?: number
 }
 
-/** The status of the answer, whatever it is: redirects are not followed. Rejects with `SourceError` alone. */
+/** The status of the response, whatever it is: redirects are not followed. Rejects only with `SourceError`. */
 export async function post(target: string, { headers, body }: Message, options: PostOptions = {}): Promise<number> {
-  const { deadlineMs = DEADLINE_MS } = options
+  const { deadlineMs = TIMEOUT_MS } = options
   const sending = new AbortController()
   const timedOut = new SourceError('timed_out', `the host did not answer within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => sending.abort(timedOut), deadlineMs)
+  const length = String(Buffer.byteLength(body))
+  const message: PublicRequest = { method: 'POST', headers: { ...headers, 'content-length': length }, body }
   try {
-    const url = parseSourceUrl(target)
-    const addresses = await resolvePublicHost(hostOf(url), options, sending.signal)
-    const spoken = { method: 'POST', headers: { ...headers, 'content-length': lengthOf(body) }, body } as const
-    const response = await requestSource(url, addresses, spoken, options, sending.signal)
-    await hearOut(response)
+    const response = await requestPublicHost(parseSourceUrl(target), message, options, sending.signal)
+    await discardBody(response)
     return response.statusCode!
   } finally {
     clearTimeout(timer)
@@ -39,17 +40,13 @@ export async function post(target: string, { headers, body }: Message, options: 
   }
 }
 
-function lengthOf(text: string): string {
-  return String(Buffer.byteLength(text))
-}
-
-/** The status has been said: what becomes of the rest of the answer does not matter, and too much of it is not read. */
-async function hearOut(response: IncomingMessage): Promise<void> {
+/** The status is known, so errors in the rest of the response do not matter, and too much of it is not read. */
+async function discardBody(response: IncomingMessage): Promise<void> {
   let received = 0
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       received += chunk.length
-      if (received > MAX_ANSWER_BYTES) return
+      if (received > MAX_RESPONSE_BYTES) return
     }
   } catch {}
 }

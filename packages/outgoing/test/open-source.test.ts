@@ -30,7 +30,7 @@ describe('a source', () => {
     await server.stop()
   })
 
-  it('FILE-26 may be silent about its type and size', async () => {
+  it('FILE-26 may send no type and no size', async () => {
     const server = await startTestTlsServer((_request, response) => {
       response.write('hel')
       response.end('lo')
@@ -50,7 +50,7 @@ describe('a source', () => {
     await server.stop()
   })
 
-  it('T-08 is told nothing but its host and path, on a connection of its own', async () => {
+  it('T-08 receives only its host and path, on a connection of its own', async () => {
     const headers: IncomingHttpHeaders[] = []
     const ports = new Set<number | undefined>()
     const server = await startTestTlsServer((request, response) => {
@@ -72,7 +72,7 @@ describe('a source', () => {
     await server.stop()
   })
 
-  it('FILE-26 may be named by a public address, if its certificate is for that', async () => {
+  it('FILE-26 may be named by a public address that its certificate covers', async () => {
     await withServer(async ({ options }) => {
       expect(await download('https://127.0.0.1/', { ...options, resolve: mustNotResolve })).toBe('hello')
     })
@@ -80,7 +80,7 @@ describe('a source', () => {
 })
 
 describe('the addresses of a host', () => {
-  it('T-08 are looked up once, and connected to as they were found', async () => {
+  it('T-08 are looked up once, and the connection uses what was found', async () => {
     await withServer(async ({ options }) => {
       const hostnames: string[] = []
       const judged: string[] = []
@@ -110,8 +110,8 @@ describe('the addresses of a host', () => {
 
   it.each([
     ['private', ['10.0.0.1']],
-    ['those of metadata', ['169.254.169.254']],
-    ['of this machine', ['127.0.0.1', '::1']],
+    ['those of a metadata server', ['169.254.169.254']],
+    ['those of this machine', ['127.0.0.1', '::1']],
     ['first public, then private', ['1.1.1.1', '192.168.0.1']],
     ['first private, then public', ['192.168.0.1', '1.1.1.1']],
     ['public in IPv4 and local in IPv6', ['1.1.1.1', 'fd00:ec2::254']],
@@ -119,7 +119,7 @@ describe('the addresses of a host', () => {
     ['link-local with a zone', ['fe80::1%eth0']],
     ['behind NAT64', ['64:ff9b::a00:1']],
     ['no addresses', ['localhost']],
-  ])('FILE-27 T-08 that are %s are not connected to, nor told', async (_which, addresses) => {
+  ])('FILE-27 T-08 that are %s are neither connected to nor reported', async (_which, addresses) => {
     await withServer(async ({ options: { ca, port }, asked }) => {
       const error = await refusalOf(openSource(SOURCE, { ...(ca && { ca }), port, resolve: resolveTo(...addresses) }))
       expect(error.reason).toBe('blocked_address')
@@ -128,7 +128,7 @@ describe('the addresses of a host', () => {
     })
   })
 
-  it('FILE-28 that do not exist make it unresolvable', async () => {
+  it('FILE-28 that do not exist make the source unresolvable', async () => {
     expect(await download(SOURCE, { resolve: resolveTo() })).toBe('unresolvable')
     const error = await refusalOf(
       openSource(SOURCE, { resolve: () => Promise.reject(new Error('10.0.0.53 refused the query')) }),
@@ -137,12 +137,12 @@ describe('the addresses of a host', () => {
     expect(error.message).not.toContain('10.0.0.53')
   })
 
-  it('FILE-28 are looked up by the system when no test says otherwise', async () => {
-    // Too long for a name: no server is asked.
+  it('FILE-28 are looked up by the system by default', async () => {
+    // The label is too long for a name, so no server is asked.
     expect(await download(`https://${'a'.repeat(64)}.example.test/`, {})).toBe('unresolvable')
   })
 
-  it('FILE-29 that are looked up for too long make it time out', async () => {
+  it('FILE-29 that take too long to look up make the source time out', async () => {
     expect(await download(SOURCE, { resolve: () => new Promise(() => {}), deadlineMs: 20 })).toBe('timed_out')
   })
 })

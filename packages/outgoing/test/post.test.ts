@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostOptions, post } from '../src/post.ts'
-import { SourceError } from '../src/source-error.ts'
+import { SourceError } from '../src/public-request.ts'
 import { mustNotResolve, resolveTo, SOURCE, startTestTlsServer, type TestTlsServer } from './tls-server.ts'
 
 const MESSAGE = { headers: { 'content-type': 'text/plain', 'x-mark': '1' }, body: 'h\u00e9llo' }
 
-/** The status of the answer, else why there is none. */
+/** The status of the response, or why there is none. */
 async function send(options: PostOptions, url = SOURCE): Promise<number | string> {
   return post(url, MESSAGE, options).catch((error: unknown) => {
     if (error instanceof SourceError) return error.reason
@@ -29,7 +29,7 @@ async function withServer(
 afterEach(() => void vi.useRealTimers())
 
 describe('a message that is posted', () => {
-  it('AGENT-04 arrives as it is, with its headers and no others than are needed', async () => {
+  it('AGENT-04 arrives unchanged, with its own headers and only the necessary others', async () => {
     const got: [IncomingMessage, string][] = []
     const answer = async (request: IncomingMessage) => void got.push([request, await text(request)])
     await withServer(
@@ -49,7 +49,7 @@ describe('a message that is posted', () => {
   })
 
   it.each([200, 204, 302, 307, 404, 410, 500])(
-    'AGENT-04 T-08 is answered with %i, and goes nowhere else',
+    'AGENT-04 T-08 returns status %i and follows no redirect',
     async (status) => {
       await withServer(
         (_request, response) => response.writeHead(status, { location: 'https://other.example.test/' }).end(),
@@ -87,7 +87,7 @@ describe('a message that is posted', () => {
     },
   )
 
-  it('T-11 is given up when the host is silent, or cannot be reached', async () => {
+  it('T-11 fails when the host is silent or cannot be reached', async () => {
     await withServer(
       () => {},
       async ({ options }) => {
@@ -105,16 +105,16 @@ describe('a message that is posted', () => {
     )
   })
 
-  it('T-11 has been answered, however long, slow or broken the rest of the answer is', async () => {
+  it('T-11 returns the status, however long or broken the rest of the response is', async () => {
     const closed: Promise<unknown>[] = []
     await withServer(
       (_request, response) => {
         closed.push(once(response, 'close'))
-        const pour = () => {
+        const writeAll = () => {
           while (response.write(Buffer.alloc(16_384)));
         }
-        response.writeHead(200).on('drain', pour)
-        pour()
+        response.writeHead(200).on('drain', writeAll)
+        writeAll()
       },
       async ({ options }) => {
         expect(await send(options)).toBe(200)
@@ -127,7 +127,7 @@ describe('a message that is posted', () => {
     )
   })
 
-  it('T-11 has been answered, and the rest is not waited for beyond the deadline', async () => {
+  it('T-11 returns the status at the deadline when the rest of the response does not come', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const begun = Promise.withResolvers<void>()
     const notice = () => begun.resolve()

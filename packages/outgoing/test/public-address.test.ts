@@ -79,7 +79,7 @@ function hex(ipv4: string): string {
 }
 
 describe('IPv4 addresses', () => {
-  it.each(IPV4_RANGES)('T-08 from %s to %s are not public, those beside are', (first, last, ...beside) => {
+  it.each(IPV4_RANGES)('T-08 from %s to %s are not public, and their neighbours are', (first, last, ...beside) => {
     expect([first, last].filter(isPublicAddress)).toEqual([])
     expect(beside.filter((address) => !isPublicAddress(address))).toEqual([])
   })
@@ -98,12 +98,15 @@ describe('IPv6 addresses', () => {
     expect(isPublicAddress('2606:4700:4700::1111%eth0')).toBe(false)
   })
 
-  it.each(Object.entries(CARRIERS))('T-08 that carry IPv4 (%s) are as public as that', (_form, carry) => {
-    const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
-    expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
-    const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
-    expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
-  })
+  it.each(Object.entries(CARRIERS))(
+    'T-08 that carry IPv4 (%s) are public exactly when the IPv4 address is',
+    (_form, carry) => {
+      const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
+      expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
+      const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
+      expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
+    },
+  )
 })
 
 it.each(['', 'localhost', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '8.8.8.8.', ' 8.8.8.8', '[::1]', '8.8.8'])(

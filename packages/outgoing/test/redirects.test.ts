@@ -4,7 +4,7 @@ import { openSource } from '../src/open-source.ts'
 import { isPublicAddress } from '../src/public-address.ts'
 import { download, downloadFrom, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
 
-/** Passes for a public address here. */
+/** Counts as a public address here. */
 const SERVER = '127.0.0.1'
 
 const redirectTo =
@@ -44,7 +44,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-08 is followed three times, and no further', async () => {
+  it('T-08 is followed three times and no further', async () => {
     const server = await startTestTlsServer(countdown)
     expect(await download('https://files.example.test/3', server.options)).toBe('hello')
     expect(await download('https://files.example.test/4', server.options)).toBe('too_many_redirects')
@@ -52,7 +52,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-08 to itself ends', async () => {
+  it('T-08 to itself ends after the limit', async () => {
     expect(await downloadFrom(redirectTo(SOURCE))).toBe('too_many_redirects')
   })
 
@@ -76,23 +76,23 @@ describe('a redirect', () => {
     ['https://[', 'bad_redirect'],
     ['https://256.256.256.256/', 'bad_redirect'],
     ['', 'bad_redirect'],
-  ])('FILE-27 T-08 to %j is judged like the first URL: %s', async (location, reason) => {
+  ])('FILE-27 T-08 to %j is checked like the first URL: %s', async (location, reason) => {
     const addresses: Record<string, string[]> = {
       'files.example.test': [SERVER],
       'wrong.example.test': [SERVER],
       'private.example.test': ['1.1.1.1', '10.0.0.1'],
     }
-    const judging = {
+    const checks = {
       resolve: async (host: string) => (addresses[host] ?? []).map((address) => ({ address, family: 4 })),
       isPublic: (address: string) => address === SERVER || isPublicAddress(address),
     }
     const server = await startTestTlsServer(redirectTo(location))
-    expect(await download(SOURCE, { ...server.options, ...judging })).toBe(reason)
+    expect(await download(SOURCE, { ...server.options, ...checks })).toBe(reason)
     expect(server.asked).toEqual(['files.example.test/report.pdf'])
     await server.stop()
   })
 
-  it('T-08 has every host looked up anew, once', async () => {
+  it('T-08 makes every host be looked up once', async () => {
     const hosts: string[] = []
     const server = await startTestTlsServer((request, response) =>
       request.headers.host === 'files.example.test'
@@ -108,7 +108,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-11 is left before the next host is asked, also where its answer does not end', async () => {
+  it('T-11 closes its connection before the next request, also when its response does not end', async () => {
     const left = Promise.withResolvers<void>()
     const server = await startTestTlsServer(async (request, response) => {
       if (request.url === '/report.pdf') {
@@ -122,11 +122,11 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('FILE-28 without a target leads nowhere', async () => {
+  it('FILE-28 without a target is a bad_redirect', async () => {
     expect(await downloadFrom((_request, response) => response.writeHead(302).end())).toBe('bad_redirect')
   })
 
-  it('FILE-29 is followed within the one deadline', async () => {
+  it('FILE-29 counts against the same deadline', async () => {
     const server = await startTestTlsServer((request, response) => {
       if (request.url === '/report.pdf') redirectTo('/slow')(request, response)
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openSource } from '../src/open-source.ts'
-import { parseSourceUrl } from '../src/source-url.ts'
+import { parseSourceUrl } from '../src/public-request.ts'
 import { mustNotResolve, refusalOf } from './tls-server.ts'
 
 const GOOD = [
@@ -167,7 +167,7 @@ describe('the URL of a source', () => {
     expect(parseSourceUrl(text).href).toBe(url)
   })
 
-  it.each(NOT_HTTPS)('FILE-27 T-08 %j is no plain https:// URL', async (url) => {
+  it.each(NOT_HTTPS)('FILE-27 T-08 %j is not a plain https:// URL', async (url) => {
     expect(await reasonFor(url)).toBe('not_https')
   })
 

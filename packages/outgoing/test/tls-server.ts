@@ -1,4 +1,4 @@
-// For tests: a TLS server on this machine under names that look public, and what becomes of a download from it.
+// For tests: a TLS server on this machine under names that look public, and downloads from it.
 
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
@@ -6,18 +6,18 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { type OpenedSource, openSource, type SourceOptions } from '../src/open-source.ts'
-import { SourceError } from '../src/source-error.ts'
+import { SourceError } from '../src/public-request.ts'
 import { PUBLIC_TEST_CA, PUBLIC_TEST_CERTIFICATE, PUBLIC_TEST_KEY } from './certificates.ts'
 
 /** The server has a certificate for this name and for `other.example.test`. */
 export const SOURCE = 'https://files.example.test/report.pdf'
 
 export interface TestTlsServer {
-  /** With them the server is reached, by whatever name. */
+  /** Options that reach the server under any name. */
   options: SourceOptions & { port: number }
   /** Host and path of every request, in order. */
   readonly asked: string[]
-  /** Waits until all connections are closed, by those who opened them. */
+  /** Waits until clients have closed all connections. */
   stop(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function startTestTlsServer(
   }
 }
 
-/** All names have these addresses. */
+/** Every name has these addresses. */
 export function resolveTo(...addresses: string[]): NonNullable<SourceOptions['resolve']> {
   return async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
@@ -52,7 +52,7 @@ export async function mustNotResolve(hostname: string): Promise<never> {
   throw new Error(`${hostname} was looked up`)
 }
 
-/** The text of the file, else why it is not fetched. */
+/** The text of the file, or why it is not fetched. */
 export async function download(url: string, options: SourceOptions): Promise<string> {
   try {
     return await textOf(await openSource(url, options))
@@ -66,7 +66,7 @@ export async function textOf({ stream }: OpenedSource): Promise<string> {
   return (await buffer(stream)).toString()
 }
 
-/** A download from a server of its own that answers like this. */
+/** A download from a new server that answers like this. */
 export async function downloadFrom(answer: RequestListener, options?: SourceOptions): Promise<string> {
   const server = await startTestTlsServer(answer)
   const outcome = await download(SOURCE, { ...server.options, ...options })

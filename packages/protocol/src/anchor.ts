@@ -1,4 +1,4 @@
-// What a memo transaction publishes of a statement, and the anchor object that readers get.
+// What a memo transaction publishes about a statement.
 
 import { bare } from './bytes.ts'
 import { canonicalBytes } from './canonical.ts'

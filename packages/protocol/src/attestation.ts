@@ -21,7 +21,7 @@ export function resultHash(lockerId: string, sortedFiles: Iterable<FileEntry>): 
 
 const UNSIGNED = 'unsigned:'
 
-/** Merkle rule 12: over the 64 ASCII characters of the bare root. Without a key the value says so. */
+/** Merkle rule 12: over the 64 ASCII characters of the bare root. Without a key the value is marked as unsigned. */
 export function manifestSignature(merkleRoot: string, signer: Ed25519Signer | null): string {
   const root = bare(merkleRoot)
   if (!signer) return UNSIGNED + sha256Hex(root).slice(0, 32)

@@ -21,7 +21,7 @@ export function isHex(text: string, length = text.length / 2): boolean {
 
 /** Base58 of exactly `length` bytes, else null. */
 export function fromBase58(text: string, length: number): Uint8Array | null {
-  // 58^n grows slower than 256^n: this bound keeps the quadratic decoder away from hostile lengths.
+  // The decoder is quadratic. No valid text is longer than this, so hostile lengths are refused first.
   if (text.length > Math.ceil(length * 1.37)) return null
   const bytes = attempt(() => base58Coder.decode(text))
   return bytes?.length === length ? bytes : null
@@ -32,12 +32,12 @@ export function fromBase64Url(text: string): Uint8Array | null {
   return attempt(() => base64urlnopad.decode(text))
 }
 
-/** Standard base64, padded, without stray bits: how nodes of the primary chain write bytes. Else null. */
+/** Standard base64 with padding and without stray bits, as nodes of the primary chain write bytes, else null. */
 export function fromBase64(text: string): Uint8Array | null {
   return attempt(() => base64Coder.decode(text))
 }
 
-/** UTF-8 of well-formed text. A lone surrogate has no UTF-8 form and is refused rather than replaced. */
+/** UTF-8 of well-formed text. A lone surrogate has no UTF-8 form, so it throws instead of being replaced. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   if (!text.isWellFormed()) throw new RangeError('text holds a lone surrogate')
   return encoder.encode(text)
@@ -67,7 +67,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const PREFIX = 'sha256:'
 
-/** `sha256:` before a bare digest: how roots and content hashes are published (GEN-04). */
+/** Puts `sha256:` before a bare digest, as roots and content hashes are published (GEN-04). */
 export function withPrefix(bareHash: string): string {
   return PREFIX + bareHash
 }

@@ -5,7 +5,7 @@ import { compareCodePoints } from './order.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Says which value cannot be written and where it stands. */
+/** Names the value that cannot be written and where it is. */
 export class CanonicalJsonError extends Error {
   override name = 'CanonicalJsonError'
 }
@@ -45,7 +45,7 @@ function write(value: Json, at: string, order: KeyOrder): string {
   }
 }
 
-/** Whether the JSON text of a string is the string between quotes. Most are so, and this finds it out fast. */
+/** A fast test, true for most strings: whether the JSON text of a string is just the string between quotes. */
 export function isPlainText(text: string): boolean {
   return /^[ !#-[\]-~]*$/.test(text)
 }

@@ -32,16 +32,16 @@ export function ed25519Signer(seed: Uint8Array): Ed25519Signer {
   return { publicKey: ed25519.getPublicKey(seed), sign: (message) => ed25519.sign(message, seed) }
 }
 
-/** A public key ready for checking signatures; `keys.ts` makes one only from a key that passed its rules. */
+/** A public key that checks signatures. `keys.ts` makes one only from a key that follows its rules. */
 export interface Ed25519Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean
-  /** The same answer; on a server it is found on another core. */
+  /** The same result; on a server it is computed on another core. */
   verifySoon(message: Uint8Array, signature: Uint8Array): Promise<boolean>
 }
 
 /**
- * The check without cofactor, as OpenSSL does it: R is compared as bytes. noble's own `verify` multiplies by the
- * cofactor and so accepts crafted signatures that a server would refuse; both sides must give one answer.
+ * Verifies without the cofactor, as OpenSSL does: R is compared as bytes. noble's own `verify` multiplies by the cofactor
+ * and so accepts crafted signatures that a server would refuse. Both sides must agree.
  */
 export function ed25519Verifier(publicKey: Uint8Array): Ed25519Verifier {
   const { Point } = ed25519

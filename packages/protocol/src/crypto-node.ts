@@ -12,7 +12,7 @@ export const sha256Hex: typeof noble.sha256Hex = (data) => {
   return hash('sha256', data)
 }
 
-/** They have no UTF-8 form; `hash` and `update` would take them for U+FFFD. */
+/** They have no UTF-8 form; `hash` and `update` would replace them by U+FFFD. */
 function refuseLoneSurrogates(data: string | Uint8Array): void {
   if (typeof data === 'string' && !data.isWellFormed()) throw new RangeError('text holds a lone surrogate')
 }

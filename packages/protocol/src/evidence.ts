@@ -1,5 +1,5 @@
 // Version-2 statements: a body, its digest, and a signature over tag, zero byte and digest. Each statement of a receipt
-// names the digest of the one before it.
+// contains the digest of the one before it.
 
 import { sha256Hex } from '#crypto'
 import { concat, fromHex, toHex, withPrefix } from './bytes.ts'
@@ -54,7 +54,7 @@ export interface Statement {
   nonce: string
 }
 
-/** Signs a statement; without a signer the envelope says `none`, which no verifier takes for signed (EVID-18). */
+/** Signs a statement. Without a signer `sig_alg` is `none`, which no verifier accepts as signed (EVID-18). */
 export function issueStatement(
   statement: Statement,
   signer: Ed25519Signer | null,

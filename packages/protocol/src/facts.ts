@@ -1,4 +1,4 @@
-// The verification facts: eight answers about one attestation record, never folded into one flag.
+// The verification facts: eight answers about one attestation record, never combined into one flag.
 
 import { isManifestSignedBy, isUnsigned } from './attestation.ts'
 import { type CheckMode, type EvidenceEnvelope, isStatementSignedBy } from './evidence.ts'
@@ -19,7 +19,7 @@ export const FACTS = [
 
 export type VerificationFacts = Record<(typeof FACTS)[number], FactValue>
 
-/** What the facts look at; a stored record has more. `null` stands for "no record". */
+/** The fields that the facts depend on; a stored record has more. */
 export interface AttestationFacts {
   /** Absent on records older than the status field. */
   attestation_status?: 'pending' | 'computed' | 'pushing' | 'complete' | null
@@ -27,7 +27,7 @@ export interface AttestationFacts {
   manifest_signature: string | null
   envelope: EvidenceEnvelope | null
   anchor: { tx: string; finalized?: boolean } | null
-  /** The transaction of an oracle-era record, looked at only when there is no anchor object (ANCH-10). */
+  /** The transaction of an oracle-era record, used only when there is no anchor object (ANCH-10). */
   oracle_tx?: string | null
   last_anchor_error?: object | null
   check_mode: CheckMode | null

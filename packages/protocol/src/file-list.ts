@@ -1,12 +1,12 @@
-// The digests over a file list that is too long to hold: its rows become text, and text is taken stretch by stretch.
-// They are those of `manifestDigest` and `resultHash`.
+// Digests over a file list that is too long to hold in memory: its rows become text, which is hashed chunk by chunk. The
+// results equal `manifestDigest` and `resultHash`.
 
 import { sha256Stream } from '#crypto'
 import { bare, withPrefix } from './bytes.ts'
 import { canonicalJsonV1, isPlainText } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 
-/** A row as `result_hash` has it (Merkle rule 11): by hand, in canonical order, where nothing needs to be escaped. */
+/** A row of `result_hash` (Merkle rule 11), written directly where nothing needs to be escaped. */
 export function listRow(file: FileEntry): string {
   const { filename, size_bytes } = file
   const content_hash = bare(file.content_hash)
@@ -17,15 +17,15 @@ export function listRow(file: FileEntry): string {
 }
 
 /**
- * As `manifest_digest` has them: the sizes are strings (EVID-02). Inside a JSON string every quote follows a backslash,
- * so what looks like this key is this key.
+ * The rows of `manifest_digest`, where sizes are strings (EVID-02). Inside a JSON string every quote follows a backslash,
+ * so a match is always the key itself.
  */
 function manifestRows(rows: string): string {
   return rows.replace(/,"size_bytes":(-?\d+)\}/g, ',"size_bytes":"$1"}')
 }
 
 export interface ManifestHasher {
-  /** One row or more, in the order of their filenames, with commas between. */
+  /** One or more rows in the order of their filenames, separated by commas. */
   add(rows: string): void
   /** The `manifest_digest`. */
   end(): string
@@ -52,7 +52,7 @@ export interface FileListDigests {
 }
 
 export interface FileListHasher {
-  /** As of a manifest hasher. */
+  /** As for `ManifestHasher`. */
   add(rows: string): void
   end(): FileListDigests
 }

@@ -1,17 +1,17 @@
-// Which names a file may have (FILE-03..06, AMB-22). Names are compared as they are: never normalized, never folded.
+// Which names a file may have (FILE-03..06, AMB-22). Names are compared as they are, without normalization or case folding.
 
 import { utf8 } from './bytes.ts'
 
-/** Names that begin so may begin with a dot. */
+/** Names with this prefix may begin with a dot. */
 export const DEFAULT_SYSTEM_PREFIX = '.svc/'
 
 const MAX_BYTES = 512
 
-/** Null for a name that is accepted, else what is wrong with it, to be read after "filename: ". */
+/** Null for an accepted name, else what is wrong with it, in words that follow "filename: ". */
 export function filenameProblem(name: string, systemPrefix: string): string | null {
   if (name === '') return 'must not be empty'
   if (!name.isWellFormed()) return 'must not contain a lone surrogate'
-  // No character takes fewer bytes than code units, so what is far too long is not encoded first.
+  // A name has at least as many bytes as code units, so one that is far too long need not be encoded.
   if (name.length > MAX_BYTES || utf8(name).length > MAX_BYTES) return `must be at most ${MAX_BYTES} bytes of UTF-8`
   if (/\p{Cc}/u.test(name)) return 'must not contain control characters'
   const refused = [':', '\\', '..'].find((text) => name.includes(text))

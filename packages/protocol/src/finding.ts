@@ -1,4 +1,4 @@
-// What the agent service has seen at a locker: entries of a log, each signed, each naming the one before.
+// Findings of the agent service about a locker: signed log entries, each with the digest of the one before.
 
 import { sha256Hex } from '#crypto'
 import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
@@ -9,14 +9,14 @@ import { FINDING_TAG } from './names.ts'
 export interface Finding {
   delegation_id: string
   locker_id: string
-  /** 1 for the first of a delegation. */
+  /** 1 for the first entry of a delegation. */
   sequence: number
-  /** ISO, whole seconds. */
+  /** ISO 8601 in whole seconds. */
   at: string
   kind: string
   severity: 'info' | 'alert'
   detail: { readonly [field: string]: Json }
-  /** Digest of the entry before; null for the first. */
+  /** The digest of the previous entry; null for the first. */
   previous_digest: string | null
 }
 
@@ -26,14 +26,14 @@ export interface SignedFinding extends Finding {
   signer_pubkey: string
 }
 
-/** 64 hex: SHA-256 of the canonical entry. */
+/** SHA-256 of the canonical entry, as 64 hex characters. */
 export function findingDigest(finding: Finding): string {
   const { delegation_id, locker_id, sequence, at, kind, severity, detail, previous_digest } = finding
   const entry = { delegation_id, locker_id, sequence, at, kind, severity, detail, previous_digest }
   return sha256Hex(canonicalBytes(entry))
 }
 
-/** The tag keeps it apart from receipts and statements. */
+/** The tag separates it from receipts and statements. */
 function findingMessage(digest: string): Uint8Array {
   return concat(asciiBytes(`${FINDING_TAG}\0`), fromHex(digest, 32) as Uint8Array)
 }
@@ -48,14 +48,14 @@ export function signFinding(finding: Finding, signer: Ed25519Signer): SignedFind
   }
 }
 
-/** Whether an entry is whole and signed by the key. */
+/** Whether the digest is right and signed by the key. */
 export function isFindingSignedBy(key: Ed25519Verifier, finding: SignedFinding): boolean {
   const signature = fromHex(finding.signature, 64)
   const digest = findingDigest(finding)
   return signature !== null && digest === finding.digest && key.verify(findingMessage(digest), signature)
 }
 
-/** Whether entries, in their order, follow each other without a gap. */
+/** Whether the entries, in this order, form a chain without gaps. */
 export function isFindingChain(findings: readonly SignedFinding[]): boolean {
   return findings.every((finding, i) => {
     const before = findings[i - 1]

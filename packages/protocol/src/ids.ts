@@ -7,7 +7,7 @@ import { canonicalJson } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 import { RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN } from './names.ts'
 
-/** One transaction has one text: an EVM hash in lower case, a primary-chain signature as it is. */
+/** The one text of a transaction: an EVM hash in lower case, a primary-chain signature unchanged. */
 export function canonicalTx(tx: string): string {
   return /^0x/i.test(tx) ? tx.toLowerCase() : tx
 }
@@ -21,7 +21,7 @@ export function lockerId(receiptId: string): string {
   return `locker_${sha256Hex(receiptId).slice(0, 12)}`
 }
 
-/** Over rows in code-point order of their filenames; takes any iterable so that a million rows need not be held. */
+/** Over rows in code-point order of their filenames. Takes any iterable, so that a million rows need not be in memory. */
 export function manifestDigest(sortedFiles: Iterable<FileEntry>): string {
   const hash = sha256Stream()
   let separator = '['
@@ -61,7 +61,7 @@ export function issuerKeyId(publicKeyHex: string | null): string {
   return publicKeyHex === null ? UNSIGNED_KEY_ID : `ed25519:${publicKeyHex.slice(0, 16)}`
 }
 
-/** A number to show, never to trust: 48 bits of `result_hash` below a billion (Merkle rule 10). */
+/** A number for display, not for verification: 48 bits of `result_hash` modulo a billion (Merkle rule 10). */
 export function attCode(resultHash: string): number {
   return Number.parseInt(bare(resultHash).slice(0, 12), 16) % 1_000_000_000
 }

@@ -1,4 +1,4 @@
-// Public keys and signatures, with one rule for gateway, client and verifier (ADD-04).
+// Public keys and signatures, with the same rules for gateway, client and verifier (ADD-04).
 
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -16,8 +16,8 @@ export function sigAlgOf(identity: string): SigAlg {
 }
 
 /**
- * Makes a key ready for checking signatures. Null for 32 bytes that are not a point, are a second encoding of one, or
- * are of small order: under such a key anybody can sign, and common libraries accept it.
+ * Prepares a key for checking signatures. Null for bytes that are not a point, are a second encoding of one, or have
+ * small order: common libraries accept such a key, and anybody can sign under it.
  */
 export function ed25519PublicKey(bytes: Uint8Array): Ed25519Verifier | null {
   return isStrictEd25519Key(bytes) ? ed25519Verifier(bytes) : null
@@ -42,7 +42,7 @@ function isStrictEd25519Key(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether 32 bytes decode to a curve point in the chain's lenient sense; program-derived addresses do not. */
+/** Whether 32 bytes decode to a curve point by the chain's lenient rules. Program-derived addresses do not. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(bytes, true)
@@ -88,4 +88,23 @@ export function evmAddress(uncompressedKey: Uint8Array): string {
 
 export function evmAddressOf(privateKey: Uint8Array): string {
   return evmAddress(secp256k1.getPublicKey(privateKey, false))
+}
+
+/** Replicas whose clocks differ, or that are replaced one by one, sign with two keys for some time. */
+const HANDOVER_SECONDS = 600
+
+/** When a key of a signing-key list is valid, in Unix seconds; null where it has no limit. */
+export interface KeyPeriod {
+  validFrom: number | null
+  validTo: number | null
+}
+
+/**
+ * Whether a key of a list may have signed at a time (ADD-07). Signatures older than the first key belong to that key,
+ * which existed before the gateway kept a list.
+ */
+export function isKeyOfTime(key: KeyPeriod, all: readonly KeyPeriod[], unixSeconds: number): boolean {
+  const first = Math.min(...all.map(({ validFrom }) => validFrom ?? Number.NEGATIVE_INFINITY))
+  const latestBegin = Math.max(unixSeconds + HANDOVER_SECONDS, first)
+  return (key.validFrom ?? latestBegin) <= latestBegin && (key.validTo ?? unixSeconds) >= unixSeconds - HANDOVER_SECONDS
 }

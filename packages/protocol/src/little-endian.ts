@@ -58,6 +58,11 @@ export class Cursor {
     return Number(value)
   }
 
+  /** What is left, without moving forward. */
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at)
+  }
+
   isAtEnd(): boolean {
     return this.#at === this.#bytes.length
   }

@@ -14,7 +14,7 @@ export interface ProofStep {
   position: 'left' | 'right'
 }
 
-/** Rule 3: the leaf of a file, whose content hash counts without its prefix (rule 2). */
+/** Rule 3: the leaf of a file. Its content hash is used without prefix (rule 2). */
 export function leafHash(file: FileEntry): string {
   return sha256Hex(`${file.filename}:${file.size_bytes}:${bare(file.content_hash)}`)
 }
@@ -28,7 +28,7 @@ export function parentHash(left: string, right: string): string {
 export const BLOCK_HEIGHT = 10
 export const BLOCK_LEAVES = 1 << BLOCK_HEIGHT
 
-/** The bare root of leaves that are already in order. Block by block, which keeps the working set in the cache. */
+/** The bare root of sorted leaves, computed block by block to keep the working set in the CPU cache. */
 export function merkleRoot(leaves: readonly string[]): string {
   if (leaves.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
   const nodes = blockNodes(leaves)
@@ -36,9 +36,9 @@ export function merkleRoot(leaves: readonly string[]): string {
 }
 
 /**
- * The nodes that stand BLOCK_HEIGHT levels above the leaves, one for each block; of a single block, its root. Blocks are
- * a power of two, so a lone node of the last block is also the lone last node of its whole level: it keeps pairing with
- * itself up to the block's height.
+ * The nodes BLOCK_HEIGHT levels above the leaves, one for each block; for a single block, its root. Block sizes are a
+ * power of two, so a lone node of the last block is also the lone last node of its whole level, and pairs with itself
+ * up to the block's height.
  */
 export function blockNodes(leaves: readonly string[]): string[] {
   if (leaves.length <= BLOCK_LEAVES) return [fold(leaves.slice(), treeDepth(leaves.length))]
@@ -54,7 +54,7 @@ export function blockNode(leaves: readonly string[]): string {
   return fold(leaves.slice(), BLOCK_HEIGHT)
 }
 
-/** The node so many levels above; each level overwrites the front of the one below. */
+/** The node that many levels above. Each level overwrites the front of the one below. */
 function fold(nodes: string[], levels: number): string {
   let count = nodes.length
   for (let level = 0; level < levels; level++) {
@@ -88,7 +88,7 @@ export function levelAbove(level: readonly string[]): string[] {
   return parents
 }
 
-/** The siblings on the way from leaf `index` to the root. */
+/** The siblings on the path from leaf `index` to the root. */
 export function merkleProof(levels: readonly (readonly string[])[], index: number): ProofStep[] {
   if (!Number.isInteger(index) || index < 0 || index >= (levels[0]?.length ?? 0)) {
     throw new RangeError(`no leaf ${index}`)
@@ -111,7 +111,56 @@ export function foldProof(leaf: string, proof: readonly ProofStep[]): string {
   )
 }
 
-/** Depth of the tree over so many leaves: the length of each of its proofs. */
+/** The depth of a tree, which is the length of each of its proofs. */
 export function treeDepth(leafCount: number): number {
   return leafCount <= 1 ? 0 : 32 - Math.clz32(leafCount - 1)
+}
+
+/**
+ * A proof from the leaves of one block and the stored nodes of all blocks, so that it takes as much work and memory for
+ * a million files as for a thousand.
+ */
+export function proofInBlocks(index: number, leavesOfBlock: readonly string[], nodes: readonly string[]): ProofStep[] {
+  const inBlock = index % BLOCK_LEAVES
+  if (nodes.length === 1) return merkleProof(merkleLevels(leavesOfBlock), inBlock)
+  const within = blockLevels(leavesOfBlock).map((level, height) => sibling(level, inBlock >>> height))
+  return [...within, ...merkleProof(merkleLevels(nodes), Math.floor(index / BLOCK_LEAVES))]
+}
+
+/** The levels of one block among several, below its node. */
+function blockLevels(leaves: readonly string[]): string[][] {
+  const levels = [[...leaves]]
+  for (let height = 1; height < BLOCK_HEIGHT; height++) levels.push(levelAbove(levels[height - 1] as string[]))
+  return levels
+}
+
+const HASH_LENGTH = 64
+
+export interface BlockTree {
+  /** Leaves in hex, concatenated. */
+  add(leaves: string): void
+  /** The node of every block, and the bare root over them. Throws when there is no leaf (MERK-08). */
+  end(): { nodes: string[]; root: string }
+}
+
+/** A tree over leaves that arrive in chunks. Only one block of them is in memory at a time. */
+export function createBlockTree(): BlockTree {
+  const nodes: string[] = []
+  let block: string[] = []
+  return {
+    add(leaves) {
+      for (let at = 0; at < leaves.length; at += HASH_LENGTH) {
+        // A full block waits for the next leaf, because a tree of one block is folded differently.
+        if (block.length === BLOCK_LEAVES) {
+          nodes.push(blockNode(block))
+          block = []
+        }
+        block.push(leaves.slice(at, at + HASH_LENGTH))
+      }
+    },
+    end() {
+      const all = nodes.length === 0 ? [merkleRoot(block)] : [...nodes, blockNode(block)]
+      return { nodes: all, root: merkleRoot(all) }
+    },
+  }
 }

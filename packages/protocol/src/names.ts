@@ -4,7 +4,7 @@ import { asciiBytes } from './bytes.ts'
 
 export const HEADER_ENVELOPE = 'X-Svc-Envelope'
 export const HEADER_SIGNATURE = 'X-Svc-Signature'
-/** Who is speaking to the agent service, where nothing else says it. */
+/** The caller of the agent service, where nothing else names it. */
 export const HEADER_IDENTITY = 'X-Svc-Identity'
 
 export const EVIDENCE_SCHEMA = 'svc/evidence/v2'

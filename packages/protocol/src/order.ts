@@ -19,7 +19,7 @@ export function sortedByFilename<T extends { filename: string }>(files: readonly
   return [...files].sort((a, b) => compareCodePoints(a.filename, b.filename))
 }
 
-/** Moves surrogates, which stand for code points above U+FFFF, behind every other code unit. */
+/** Orders surrogates, which encode code points above U+FFFF, after every other code unit. */
 function rank(codeUnit: number): number {
   if (codeUnit < 0xd800) return codeUnit
   return codeUnit < 0xe000 ? codeUnit + 0x2000 : codeUnit - 0x800

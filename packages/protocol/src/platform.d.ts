@@ -1,4 +1,4 @@
-// The only two globals the protocol uses beyond ECMAScript; every runtime has them.
+// The only globals that the protocol uses beyond ECMAScript. Every runtime has them.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>
 }

@@ -31,7 +31,7 @@ export interface SignedReceipt extends Receipt {
 
 const UNSIGNED_FIELDS = new Set(['result_hash', 'receipt_sig', 'receipt_signer_pubkey'])
 
-/** The signed bytes: tag, zero byte, SHA-256 of the canonical receipt. The tag keeps them apart from statements. */
+/** The signed bytes: tag, zero byte, SHA-256 of the canonical receipt. The tag separates them from statements. */
 export function receiptMessage(receipt: Receipt): Uint8Array {
   const core = Object.fromEntries(Object.entries(receipt).filter(([field]) => !UNSIGNED_FIELDS.has(field)))
   const digest = fromHex(sha256Hex(canonicalBytes(core as Json)), 32) as Uint8Array

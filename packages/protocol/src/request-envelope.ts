@@ -60,7 +60,7 @@ export type DecodedEnvelope =
   | { ok: false; code: 'SIGNATURE_INVALID'; message: string }
   | { ok: false; code: 'validation_error'; field: keyof RequestEnvelope | null; message: string }
 
-/** Reads the header. The returned bytes are the signed ones: nothing is serialized again before checking (ENV-23). */
+/** Reads the header. The returned bytes are the signed ones: nothing is serialized again before the check (ENV-23). */
 export function decodeEnvelope(header: string): DecodedEnvelope {
   const bytes = header.length > MAX_ENVELOPE_BYTES * 2 ? null : fromBase64Url(header)
   if (!bytes) return unreadable('the envelope is not base64url without padding')
@@ -122,11 +122,11 @@ export function isPersonallySignedBy(address: string, bytes: Uint8Array, signatu
 
 export interface RequestFacts {
   method: string
-  /** The raw request target, path and query as they came over the wire. */
+  /** The raw request target: path and query as they were sent. */
   target: string
-  /** Whatever came after the headers, also where nothing should. */
+  /** Whatever followed the headers, also where nothing should. */
   body: Uint8Array
-  /** Each is an op, or several of which one is enough. */
+  /** Each is an op, or a list of ops of which one is enough. */
   requiredOps: readonly (string | readonly string[])[]
   /** Unix seconds. */
   now: number
@@ -141,7 +141,7 @@ export type EnvelopeRejection =
   | 'BODY_HASH_MISMATCH'
   | 'MISSING_OPS'
 
-/** What a verified envelope says against the request it came with; the first objection in the order of AMB-04. */
+/** The first way in which a verified envelope does not fit its request, in the order of AMB-04; null when it fits. */
 export function envelopeRejection(envelope: RequestEnvelope, request: RequestFacts): EnvelopeRejection | null {
   if (envelope.exp <= request.now) return 'EXPIRED_ENVELOPE'
   if (envelope.iat > request.now + MAX_CLOCK_LEAD_SECONDS) return 'ENVELOPE_NOT_YET_VALID'

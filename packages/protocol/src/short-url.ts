@@ -1,4 +1,4 @@
-// Short-URL tokens: one operation on one file until a time, readable by anybody who has the token, forgeable by nobody.
+// Short-URL tokens: one operation on one file until a time. Anybody who has a token can read it; nobody can forge one.
 
 import { concat, fromBase64Url, toBase64Url } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
@@ -35,7 +35,7 @@ export function mintToken(token: TokenFields & { filename: string }, signer: Ed2
   return toBase64Url(concat(payload, signer.sign(payload)))
 }
 
-/** The fields of a token whose signature holds, else null. Expiry is the caller's to compare with its clock. */
+/** The fields of a token with a valid signature, else null. The caller compares the expiry with its clock. */
 export function readToken(token: string, key: Ed25519Verifier): ShortUrlToken | null {
   const bytes = token.length > MAX_TOKEN_CHARS ? null : fromBase64Url(token)
   if (!bytes || bytes.length <= SIGNATURE_BYTES) return null

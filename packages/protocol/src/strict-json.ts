@@ -1,5 +1,5 @@
-// A JSON reader for signed documents (ADD-05). It refuses what readers disagree about: duplicate keys, invalid UTF-8,
-// a byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack.
+// A JSON parser for signed documents (ADD-05). It refuses what parsers disagree about: duplicate keys, invalid UTF-8, a
+// byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack.
 
 import { fromUtf8 } from './bytes.ts'
 import type { Json } from './canonical.ts'

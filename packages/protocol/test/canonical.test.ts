@@ -19,10 +19,10 @@ describe('canonical text', () => {
     )
   })
 
-  it('EVID-06 is the text between quotes exactly where it is plain, as far as ASCII goes', () => {
+  it('EVID-06 is the text between quotes exactly when isPlainText says so, for ASCII', () => {
     for (let code = 0; code < 0x80; code++) {
       const text = `a${String.fromCharCode(code)}b`
-      // DEL would pass unescaped too; it is only rare.
+      // DEL needs no escape either, but it is rare.
       expect([code, isPlainText(text)]).toEqual([code, code !== 0x7f && JSON.stringify(text) === `"${text}"`])
     }
   })

@@ -64,13 +64,13 @@ describe('verification facts', () => {
     },
   )
 
-  it('VER-10 all eight facts are always there', () => {
+  it('VER-10 are always all eight', () => {
     for (const record of Object.values(records)) {
       expect(Object.keys(verificationFacts(record, own))).toEqual([...FACTS])
     }
   })
 
-  it('VER-05 without any key of its own nothing passes', () => {
+  it('VER-05 do not pass a signature without a key', () => {
     const none = { key: null, domainTag: DEFAULT_DOMAIN_TAG }
     expect(verificationFacts(v2, none).signature_valid).toBe('failed')
     expect(verificationFacts(v1, none).signature_valid).toBe('unavailable')

@@ -27,17 +27,17 @@ const account = fromHex(vectors.sas.account_bytes_with_trailing_token_account.he
 const SPECIFIED_BYTES = 313
 
 describe('registry record', () => {
-  it('SAS-03 decode is the inverse of encode', () => {
+  it('SAS-03 is decoded as it was encoded', () => {
     fc.assert(fc.property(anyRecord, (record) => void expect(decodeRecord(encodeRecord(record))).toEqual(record)))
   })
 
-  it('SAS-03 bytes that are cut short or too long are no record', () => {
+  it('SAS-03 is null for bytes that are cut short or too long', () => {
     const data = fromHex(vectors.sas.data.hex)!
     for (let length = 0; length < data.length; length++) expect(decodeRecord(data.subarray(0, length))).toBeNull()
     expect(decodeRecord(Uint8Array.of(...data, 0))).toBeNull()
   })
 
-  it('ANCH-12 SAS-03 counts beyond u32 and ids of another length are refused', () => {
+  it('ANCH-12 SAS-03 cannot hold counts beyond u32 or ids of another length', () => {
     const record = decodeRecord(fromHex(vectors.sas.data.hex)!)!
     for (const change of [
       { file_count: 2 ** 32 },
@@ -50,18 +50,18 @@ describe('registry record', () => {
     }
   })
 
-  it('SAS-08 SAS-09 an account cut anywhere inside its specified fields, or of another kind, is refused', () => {
+  it('SAS-08 SAS-09 is null for an account that is cut inside its fields or of another kind', () => {
     for (let length = 0; length < SPECIFIED_BYTES; length++) {
       expect(readRegistryAccount(account.subarray(0, length))).toBeNull()
     }
     expect(readRegistryAccount(Uint8Array.of(1, ...account.subarray(1)))).toBeNull()
   })
 
-  it('SAS-09 hostile bytes never throw', () => {
+  it('SAS-09 is read from any bytes without throwing', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void readRegistryAccount(bytes)))
   })
 
-  it('SAS-04 an authority that is not an address is refused', () => {
+  it('SAS-04 needs an authority that is an address', () => {
     expect(() => registryAddresses('not-an-address')).toThrow(RangeError)
   })
 })

@@ -34,10 +34,10 @@ const request = { method: 'POST', target: good.path, body, requiredOps: ['locker
 const header = (value: unknown) => toBase64Url(utf8(JSON.stringify(value)))
 
 describe('decoding', () => {
-  it('ENV-01 ENV-04 decode is the inverse of encode', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 40 }).filter((s) => s.isWellFormed())
+  it('ENV-01 ENV-04 returns what was encoded', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
-      fc.property(text, text, fc.array(text, { maxLength: 5 }), fc.nat(), (locker_id, path, ops, iat) => {
+      fc.property(text, text, fc.array(text, { maxLength: 3 }), fc.nat(), (locker_id, path, ops, iat) => {
         const envelope = { ...good, locker_id, path, ops, iat }
         expect(decodeEnvelope(toBase64Url(encodeEnvelope(envelope)))).toMatchObject({ ok: true, envelope })
       }),
@@ -81,11 +81,11 @@ describe('decoding', () => {
     ['body_sha256', 'E3'.repeat(32)],
     ['body_sha256', 'short'],
     ['sig_alg', 'none'],
-  ] as const)('ENV-04 ENV-16 LIM-05 a wrong %s (%j) is a validation error', (field, value) => {
+  ] as const)('ENV-04 ENV-16 LIM-05 answers a validation error for a wrong %s (%j)', (field, value) => {
     expect(decodeEnvelope(header({ ...good, [field]: value }))).toMatchObject({ code: 'validation_error', field })
   })
 
-  it('ENV-04 a missing field is a validation error', () => {
+  it('ENV-04 answers a validation error for a missing field', () => {
     for (const field of Object.keys(good)) {
       const { [field as keyof RequestEnvelope]: _, ...rest } = good
       expect(decodeEnvelope(header(rest))).toMatchObject({ code: 'validation_error', field })
@@ -93,13 +93,13 @@ describe('decoding', () => {
     expect(decodeEnvelope(header([]))).toMatchObject({ code: 'validation_error', field: null })
   })
 
-  it('ENV-04 takes v as digits too, and ignores unknown fields', () => {
+  it('ENV-04 accepts v as digits, and ignores unknown fields', () => {
     expect(decodeEnvelope(header({ ...good, v: '1', extra: true }))).toMatchObject({ ok: true })
   })
 })
 
 describe('signature', () => {
-  it('ENV-02 ENV-17 ENV-23 holds for the exact bytes under the right key only', () => {
+  it('ENV-02 ENV-17 ENV-23 is valid only for the exact bytes and the right key', () => {
     const signer = ed25519Signer(new Uint8Array(32).fill(1))
     const key = ed25519PublicKey(signer.publicKey)!
     const stranger = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(2)).publicKey)!
@@ -118,7 +118,7 @@ describe('the request it came with', () => {
   const rejection = (envelope: Partial<RequestEnvelope>, facts: Partial<typeof request> = {}) =>
     envelopeRejection({ ...good, ...envelope }, { ...request, ...facts })
 
-  it('ENV-05 ENV-06 ENV-07 ENV-08 ENV-09 accepts a fitting envelope, also with more ops than needed', () => {
+  it('ENV-05 ENV-06 ENV-07 ENV-08 ENV-09 matches its envelope, also with more ops than needed', () => {
     expect(rejection({})).toBeNull()
     expect(rejection({ ops: ['locker:read', 'locker:write'] })).toBeNull()
   })
@@ -140,13 +140,13 @@ describe('the request it came with', () => {
     expect(rejection({ ...change, ops: [...((change as { ops?: string[] }).ops ?? good.ops)] })).toBe(code)
   })
 
-  it('ENV-14 ENV-07 the first objection wins', () => {
+  it('ENV-14 ENV-07 is rejected for the first mismatch', () => {
     expect(rejection({ exp: now, method: 'GET', ops: [] })).toBe('EXPIRED_ENVELOPE')
     expect(rejection({ method: 'GET', path: '/', ops: [] })).toBe('METHOD_MISMATCH')
     expect(rejection({ body_sha256: '', ops: [] })).toBe('BODY_HASH_MISMATCH')
   })
 
-  it('ENV-08 GET and DELETE bind the empty string and carry no body', () => {
+  it('ENV-08 as GET or DELETE binds the empty string and has no body', () => {
     for (const method of ['GET', 'DELETE']) {
       const facts = { method, body: new Uint8Array() }
       expect(rejection({ method, body_sha256: '' }, facts)).toBeNull()
@@ -155,7 +155,7 @@ describe('the request it came with', () => {
     }
   })
 
-  it('ENV-07 a POST without a body binds the hash of nothing, or the empty string', () => {
+  it('ENV-07 as POST without a body binds the hash of no bytes, or the empty string', () => {
     for (const body_sha256 of [EMPTY_BODY_SHA256, '']) {
       expect(rejection({ body_sha256 }, { body: new Uint8Array() })).toBeNull()
     }

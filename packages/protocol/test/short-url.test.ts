@@ -23,7 +23,7 @@ function sign(value: Json): string {
 }
 
 describe('short URL tokens', () => {
-  it('SHORT-01 SHORT-02 read is the inverse of mint for any filename', () => {
+  it('SHORT-01 SHORT-02 are read as they were minted, for any filename', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()),
@@ -35,13 +35,13 @@ describe('short URL tokens', () => {
     )
   })
 
-  it('SHORT-12 an old token with a filename hash still decodes', () => {
+  it('SHORT-12 of the old form with a filename hash are still read', () => {
     const { f, ...rest } = payload
     const filenameHash = sha256Hex(f)
     expect(readToken(sign({ ...rest, h: filenameHash }), key)).toEqual({ ...fields, filenameHash })
   })
 
-  it('SHORT-03 SHORT-07 every changed byte is refused', () => {
+  it('SHORT-03 SHORT-07 with any changed byte are refused', () => {
     const token = mintToken({ ...fields, filename: 'a.txt' }, signer)
     const bytes = fromBase64Url(token)!
     for (let i = 0; i < bytes.length; i++) {
@@ -58,11 +58,11 @@ describe('short URL tokens', () => {
     ['a fractional-looking expiry', { ...payload, e: '1' }],
     ['an array', [payload]],
     ['a string', 'x'],
-  ] as [string, Json][])('SHORT-07 a signed payload with %s is refused', (_, value) => {
+  ] as [string, Json][])('SHORT-07 with %s in a signed payload are refused', (_, value) => {
     expect(readToken(sign(value), key)).toBeNull()
   })
 
-  it('SHORT-07 padding, another alphabet, other lengths and another key are refused', () => {
+  it('SHORT-07 with padding, another alphabet, other lengths or another key are refused', () => {
     const token = mintToken({ ...fields, filename: 'a.txt' }, signer)
     const stranger = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(4)).publicKey)!
     expect(readToken(token, stranger)).toBeNull()

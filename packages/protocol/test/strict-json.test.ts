@@ -5,7 +5,7 @@ import { canonicalJson, type Json } from '../src/canonical.ts'
 import { parseStrictJson, StrictJsonError } from '../src/strict-json.ts'
 
 const LIMIT = 1_000_000
-/** V8's JSON.parse (13.6) takes a key with a quote in it for another that it has seen in its place before. */
+/** V8's JSON.parse (13.6) may confuse a key that has a quote in it with another that it saw in the same place. */
 const isReadRight = (text: string) => !text.includes('\\"')
 
 describe('strict JSON', () => {
@@ -45,7 +45,7 @@ describe('strict JSON', () => {
         const text = parts.join('')
         expect(accepts(() => parseStrictJson(text, LIMIT))).toBe(accepts(() => JSON.parse(text)))
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
 
@@ -76,7 +76,7 @@ describe('strict JSON', () => {
     expect(() => parseStrictJson('[1,2]', 4)).toThrow('longer than 4 bytes')
   })
 
-  it('keeps __proto__ as an ordinary member', () => {
+  it('keeps __proto__ as an ordinary property', () => {
     const value = parseStrictJson('{"__proto__":{"admin":true}}', LIMIT) as Record<string, Json>
     expect(Object.keys(value)).toEqual(['__proto__'])
     expect(value.admin).toBeUndefined()
@@ -87,7 +87,7 @@ describe('strict JSON', () => {
     expect((parseStrictJson(`"${long}"`, 20_000_000) as string).length).toBe(10_000_000)
   })
 
-  it('EVID-05 canonical text is stable: writing what was read gives the same bytes', () => {
+  it('EVID-05 reads canonical text back to the same canonical text', () => {
     const integers = fc.maxSafeInteger()
     const leaf = fc.oneof(
       fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()),

@@ -1,4 +1,4 @@
-// Every value of vectors/protocol.json, which a second implementation computed. Wrong values must not come out either.
+// Every value of vectors/protocol.json, which a second implementation computed, and wrong values that must not come out.
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { anchorMemo, anchorPayload } from '../src/anchor.ts'
@@ -109,7 +109,7 @@ describe('ids', () => {
 })
 
 describe.each(vectors.merkle.sets)(
-  'MERK-01 MERK-02 MERK-03 MERK-04 MERK-05 MERK-06 MERK-07 09 tree of $file_count files',
+  'MERK-01 MERK-02 MERK-03 MERK-04 MERK-05 MERK-06 MERK-07 MERK-09 tree of $file_count files',
   (set) => {
     const files = sortedByFilename(filesOf(set.input_order_filenames))
     const leaves = files.map(leafHash)

@@ -13,14 +13,14 @@ export interface QueueOptions {
   database: Database<QueueTables>
   databaseUrl: string
   log: QueueLog
-  /** Unix milliseconds. Where it is `Date.now` itself, PostgreSQL's clock decides, which all processes share. */
+  /** Unix milliseconds. When this is `Date.now` itself, PostgreSQL's clock is used, which all processes share. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
 }
 
 const GRACE_MS = 30_000
 const MAX_ATTEMPTS = 10
-const SHOWN_DEAD_LETTERS = 100
+const MAX_DEAD_LETTERS = 100
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
   const { database, log, now, randomBytes } = options
@@ -45,7 +45,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
 
     every(seconds, kind, payload) {
       if (schedules.has(kind)) throw new Error(`jobs of the kind ${kind} have a schedule already`)
-      // Where nobody works off what was due last time, more of it would be no help.
+      // With one key, a job that is still waiting is not enqueued a second time.
       const job = { kind, key: 'schedule', payload: JSON.stringify(payload), maxAttempts: null }
       schedules.set(kind, { name: kind, periodMs: seconds * 1000, enqueue: (tx) => insert(tx, job) })
     },
@@ -54,7 +54,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     stop: ({ graceMs = GRACE_MS } = {}) => workers.stop(graceMs),
     drain: workers.drain,
 
-    async deadLetters(limit = SHOWN_DEAD_LETTERS) {
+    async deadLetters(limit = MAX_DEAD_LETTERS) {
       const rows = await newestDeadJobs(db, limit)
       return rows.map(({ id, kind, payload, error, attempts, failed_at }) => ({
         id,
@@ -87,11 +87,11 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
   }
 }
 
-/** PostgreSQL's part is not even loaded where it is not needed. */
+/** Loads pg-boss only where it is needed. */
 async function openEngine({ database, databaseUrl, log, now, randomBytes }: QueueOptions): Promise<Engine> {
   const { db, dialect } = database
   if (dialect === 'sqlite') return createSqliteEngine({ db, now, randomBytes })
-  const { openBossEngine } = await import('./boss-engine.ts')
+  const { openBossEngine } = await import('./pg-boss-engine.ts')
   return openBossEngine({ db, databaseUrl, log, now })
 }
 

@@ -1,9 +1,18 @@
-// What the two ways of keeping jobs have to do; everything else about them is the same.
+// What an engine, which stores jobs, has to do. There are two: a table on SQLite, pg-boss on PostgreSQL.
 
 import type { Tx } from './queue.ts'
 
-/** A run whose process was silent for so long is over, and its job anybody's. */
+/** A run that did not renew its lease for this long is over, and any process may take its job. */
 export const LEASE_SECONDS = 30
+
+export const FIRST_RETRY_SECONDS = 5
+export const MAX_RETRY_SECONDS = 3600
+
+/** Doubles with each attempt, with random extra time up to as much again, so that jobs do not retry together. */
+export function retryDelaySeconds(attempt: number, randomBytes: (length: number) => Uint8Array): number {
+  const random = new DataView(Uint8Array.from(randomBytes(4)).buffer).getUint32(0) / 2 ** 32
+  return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * (1 + random))
+}
 
 export interface Job {
   id: string
@@ -19,9 +28,9 @@ interface NewJob extends Job {
 }
 
 export interface TakenJob extends Job {
-  /** 1 for the first. */
+  /** 1 for the first run. */
   attempt: number
-  /** Ends when somebody else takes the job. */
+  /** Names this run. It is void once another process takes the job. */
   lease: string
 }
 
@@ -32,20 +41,20 @@ export interface StateCount {
 }
 
 export interface Engine {
-  /** False when one of the same kind and key waits. */
+  /** False when a job of the same kind and key waits. */
   insert(tx: Tx, job: NewJob): Promise<boolean>
   take(kind: string, limit: number): Promise<TakenJob[]>
-  /** False, as in all that follow, when the lease is no longer held. */
+  /** False, as for `remove` and `retryLater`, when the lease is no longer held. */
   renew(job: TakenJob): Promise<boolean>
-  /** Takes it away, and keeps others from it until the transaction ends. */
+  /** Deletes the job, and locks it until the transaction ends. */
   remove(tx: Tx, job: TakenJob): Promise<boolean>
-  tryLater(job: TakenJob): Promise<boolean>
-  /** At once, and without counting the run. */
-  giveBack(job: TakenJob): Promise<void>
-  /** Makes the jobs of silent processes available, where that does not happen by itself. */
+  retryLater(job: TakenJob): Promise<boolean>
+  /** Makes the job available at once, without counting the run. */
+  release(job: TakenJob): Promise<void>
+  /** Makes jobs whose lease has expired available, where the engine does not do so by itself. */
   expireLeases(): Promise<void>
   counts(): Promise<StateCount[]>
-  /** Calls `wake` when jobs of a kind have come. */
+  /** Calls `wake` when there are new jobs of a kind. */
   listen(wake: (kind: string) => void): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// What the other rooms see of the queue.
+// The queue as its users see it.
 
 import type { Transaction } from 'kysely'
 import type { QueueTables } from './tables.ts'
@@ -10,30 +10,30 @@ export type Effect = (tx: Tx) => Promise<void>
 
 export interface JobRun {
   id: string
-  /** 1 for the first. */
+  /** 1 for the first run. */
   attempt: number
-  /** Aborted when this run no longer counts: the job is, or will be, somebody else's. */
+  /** Aborted when this run no longer counts, because another process has, or will have, the job. */
   signal: AbortSignal
 }
 
 /**
- * Does the slow part, as often as it takes, and answers what is to be written. A run may be cut off at any point and
- * begun again elsewhere, even while the first still goes on; only one of them gets to write.
+ * Does the slow part and returns what to write. A run may be interrupted at any point and started again elsewhere, even
+ * while the first still runs; only one of them gets to write.
  */
 type Handler<Payload> = (payload: Payload, run: JobRun) => Promise<Effect>
 
 interface HandleOptions {
-  /** How many at a time in this process; 1 unless told. */
+  /** How many run at a time in this process; 1 by default. */
   concurrency?: number
-  /** How often it is begun before it is a dead letter. */
+  /** How many runs a job has before it is a dead letter. */
   maxAttempts?: number
 }
 
 interface EnqueueOptions {
-  /** While one of the same kind and key waits, there is no need for another. One that runs has begun too early. */
+  /** While a job of the same kind and key waits, no other is added. A running job does not count: it began too early. */
   key?: string
   delaySeconds?: number
-  /** Instead of what the handler of the kind says. */
+  /** Overrides the handler's. */
   maxAttempts?: number
 }
 
@@ -49,7 +49,7 @@ interface DeadLetter {
 export interface JobCounts {
   /** Due. */
   waiting: number
-  /** Not yet due, or to be tried again later. */
+  /** Not yet due, or waiting for a retry. */
   delayed: number
   running: number
   dead: number
@@ -57,16 +57,16 @@ export interface JobCounts {
 
 export interface Drained {
   done: number
-  /** Runs that failed and are tried again later. */
+  /** Runs that failed and will be retried. */
   failed: number
   dead: number
 }
 
-/** `Jobs` maps each kind to what its jobs are told, as JSON. */
+/** `Jobs` maps each kind to the payload of its jobs, which is JSON. */
 export interface Queue<Jobs> {
   /**
-   * Part of the transaction. Null when one of the same kind and key waits; it then waits for this transaction, too.
-   * Call it last: on PostgreSQL a key stays locked until the transaction ends.
+   * Adds a job as part of the transaction. Null when a job of the same kind and key waits; that job then runs after
+   * this transaction. Call it last: on PostgreSQL a key stays locked until the transaction ends.
    */
   enqueue<Kind extends keyof Jobs & string>(
     tx: Tx,
@@ -75,17 +75,22 @@ export interface Queue<Jobs> {
     options?: EnqueueOptions,
   ): Promise<string | null>
   handle<Kind extends keyof Jobs & string>(kind: Kind, options: HandleOptions, handler: Handler<Jobs[Kind]>): void
-  /** Once per period, however many processes say so; the first at once. One schedule for each kind. */
+  /** Enqueues a job once per period, however many processes call this; the first at once. One schedule per kind. */
   every<Kind extends keyof Jobs & string>(seconds: number, kind: Kind, payload: Jobs[Kind]): void
   start(): Promise<void>
-  /** Takes no more jobs, waits a while for those that run, and gives the rest back. */
+  /** Takes no more jobs, waits for running ones up to `graceMs`, and releases the rest. */
   stop(options?: { graceMs?: number }): Promise<void>
-  /** Runs all that is due until nothing is, also where workers were never started. */
+  /** Runs due jobs until none is left, also when workers were never started. */
   drain(): Promise<Drained>
   /** The newest first. */
   deadLetters(limit?: number): Promise<DeadLetter[]>
-  /** As if it were new; false when there is no such dead letter. */
+  /** Enqueues it as a new job; false when there is no such dead letter. */
   retryDead(id: string): Promise<boolean>
-  /** Of every kind that is handled here or has jobs. */
+  /** Counts of every kind that is handled here or has jobs. */
   counts(): Promise<Record<string, JobCounts>>
+}
+
+/** Thrown by a handler when a retry would not help. */
+export class PermanentError extends Error {
+  override name = 'PermanentError'
 }

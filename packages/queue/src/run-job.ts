@@ -1,10 +1,9 @@
-// One run of one job: the handler, then its effect and the end of the job in one transaction.
+// One run of one job: the handler, then its effect and the deletion of the job in one transaction.
 
 import { inspect } from 'node:util'
 import type { Kysely } from 'kysely'
 import { type Engine, LEASE_SECONDS, type TakenJob } from './engine.ts'
-import { PermanentError } from './permanent-error.ts'
-import type { Effect, JobRun } from './queue.ts'
+import { type Effect, type JobRun, PermanentError } from './queue.ts'
 import { insertDeadJob } from './store.ts'
 import type { QueueTables } from './tables.ts'
 
@@ -21,60 +20,64 @@ export interface Runner {
   now: () => number
 }
 
-export interface Work {
+export interface JobHandler {
   maxAttempts: number
   handle(payload: string, run: JobRun): Promise<Effect>
 }
 
-/** Lost: the job is no longer this run's, so that nothing was written. */
+/** Lost: another run has the job, so this one wrote nothing. */
 type Outcome = 'done' | 'failed' | 'dead' | 'lost'
 
 export interface Running {
   finished: Promise<Outcome>
-  /** Ends the run where it stands. */
-  giveBack(): Promise<void>
+  /** Aborts the run and makes its job available to others. */
+  release(): Promise<void>
 }
 
-export function runJob(runner: Runner, job: TakenJob, work: Work): Running {
+export function runJob(runner: Runner, job: TakenJob, handler: JobHandler): Running {
   const lost = new AbortController()
   return {
-    finished: run(runner, job, work, lost),
-    async giveBack() {
+    finished: run(runner, job, handler, lost),
+    async release() {
       lost.abort()
-      await runner.engine.giveBack(job)
+      await runner.engine.release(job)
     },
   }
 }
 
-async function run(runner: Runner, job: TakenJob, work: Work, lost: AbortController): Promise<Outcome> {
+async function run(runner: Runner, job: TakenJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
   try {
-    return await attempt(runner, job, work, lost)
+    return await attempt(runner, job, handler, lost)
   } catch (error) {
-    // Most likely the database is away. The lease ends by itself, and then the job is taken again.
-    if (!lost.signal.aborted) runner.log.error({ ...naming(job), err: error }, 'a job could not be ended')
+    // Most likely the database is unavailable. The lease expires, and then the job is taken again.
+    if (!lost.signal.aborted) runner.log.error({ ...logFields(job), err: error }, 'a job could not be completed')
     return 'lost'
   }
 }
 
-async function attempt(runner: Runner, job: TakenJob, work: Work, lost: AbortController): Promise<Outcome> {
-  const maxAttempts = job.maxAttempts ?? work.maxAttempts
+async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
+  const maxAttempts = job.maxAttempts ?? handler.maxAttempts
   if (job.attempt > maxAttempts) {
-    return bury(runner, { ...job, attempt: job.attempt - 1 }, new Error('its last run ended without an answer'))
+    return moveToDeadLetters(
+      runner,
+      { ...job, attempt: job.attempt - 1 },
+      new Error('its last run ended without an answer'),
+    )
   }
   try {
     const effect = await whileRenewing(runner, job, lost, () =>
-      work.handle(job.payload, { id: job.id, attempt: job.attempt, signal: lost.signal }),
+      handler.handle(job.payload, { id: job.id, attempt: job.attempt, signal: lost.signal }),
     )
-    return await conclude(runner, job, effect)
+    return await complete(runner, job, effect)
   } catch (error) {
-    if (lost.signal.aborted) return refuse(runner, job)
-    if (error instanceof PermanentError || job.attempt >= maxAttempts) return bury(runner, job, error)
-    runner.log.warn({ ...naming(job), err: error }, 'a job failed; it is tried again')
-    return (await runner.engine.tryLater(job)) ? 'failed' : refuse(runner, job)
+    if (lost.signal.aborted) return logLost(runner, job)
+    if (error instanceof PermanentError || job.attempt >= maxAttempts) return moveToDeadLetters(runner, job, error)
+    runner.log.warn({ ...logFields(job), err: error }, 'a job failed and will be retried')
+    return (await runner.engine.retryLater(job)) ? 'failed' : logLost(runner, job)
   }
 }
 
-/** Not while the effect is written: its transaction holds the job. */
+/** Only around the handler: while the effect is written, its transaction holds the job. */
 async function whileRenewing<T>(
   { engine, log }: Runner,
   job: TakenJob,
@@ -85,7 +88,7 @@ async function whileRenewing<T>(
     try {
       if (!(await engine.renew(job))) lost.abort()
     } catch (error) {
-      log.warn({ ...naming(job), err: error }, 'the lease of a job could not be renewed')
+      log.warn({ ...logFields(job), err: error }, 'the lease of a job could not be renewed')
     }
   }
   const timer = setInterval(() => void renew(), (LEASE_SECONDS / 3) * 1000).unref()
@@ -96,18 +99,18 @@ async function whileRenewing<T>(
   }
 }
 
-async function conclude(runner: Runner, job: TakenJob, effect: Effect): Promise<Outcome> {
+async function complete(runner: Runner, job: TakenJob, effect: Effect): Promise<Outcome> {
   const isDone = await runner.db.transaction().execute(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
     await effect(tx)
     return true
   })
-  return isDone ? 'done' : refuse(runner, job)
+  return isDone ? 'done' : logLost(runner, job)
 }
 
-async function bury(runner: Runner, job: TakenJob, error: unknown): Promise<Outcome> {
+async function moveToDeadLetters(runner: Runner, job: TakenJob, error: unknown): Promise<Outcome> {
   const { id, kind, key, payload, maxAttempts, attempt } = job
-  const isBuried = await runner.db.transaction().execute(async (tx) => {
+  const isMoved = await runner.db.transaction().execute(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
     await insertDeadJob(tx, {
       id,
@@ -121,24 +124,24 @@ async function bury(runner: Runner, job: TakenJob, error: unknown): Promise<Outc
     })
     return true
   })
-  if (!isBuried) return refuse(runner, job)
-  runner.log.error({ ...naming(job), err: error }, 'a job failed for good')
+  if (!isMoved) return logLost(runner, job)
+  runner.log.error({ ...logFields(job), err: error }, 'a job failed for good')
   return 'dead'
 }
 
-function refuse({ log }: Runner, job: TakenJob): Outcome {
-  log.warn(naming(job), 'a run came too late; its job is, or was, taken by another')
+function logLost({ log }: Runner, job: TakenJob): Outcome {
+  log.warn(logFields(job), 'a run lost its job to another run')
   return 'lost'
 }
 
-function naming({ id, kind, attempt }: TakenJob): { job: string; kind: string; attempt: number } {
+function logFields({ id, kind, attempt }: TakenJob): { job: string; kind: string; attempt: number } {
   return { job: id, kind, attempt }
 }
 
-const LONGEST_ERROR = 2000
+const MAX_ERROR_LENGTH = 2000
 
-/** As both databases can keep it. */
+/** Text that both databases can store. */
 function errorText(error: unknown): string {
   const text = error instanceof Error ? String(error) : inspect(error)
-  return text.replaceAll('\0', '').slice(0, LONGEST_ERROR).toWellFormed()
+  return text.replaceAll('\0', '').slice(0, MAX_ERROR_LENGTH).toWellFormed()
 }

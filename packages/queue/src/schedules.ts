@@ -1,4 +1,4 @@
-// Jobs that come again and again. Who moves the time of a schedule, in the same transaction makes its job.
+// Recurring jobs. The process that moves a schedule to its next time enqueues the job in the same transaction.
 
 import type { Kysely } from 'kysely'
 import type { Tx } from './queue.ts'
@@ -20,7 +20,7 @@ export async function fireSchedules(
   for (const row of await findOrInsert(db, [...schedules.keys()], now)) {
     const schedule = schedules.get(row.name) as Schedule
     if (row.next_at <= now) await fire(db, schedule, row, now)
-    // A clock that ran ahead, or a period that became shorter, must not silence it for long.
+    // The clock ran ahead, or the period became shorter: do not wait longer than one period.
     else if (row.next_at > now + schedule.periodMs) {
       await moveSchedule(db, row, now + schedule.periodMs)
     }

@@ -1,10 +1,9 @@
-// Jobs in a table of the embedded database. Its transactions come one after the other, each with the write lock from
-// its beginning: what one has read stays true until it ends.
+// Jobs in a table of the embedded database. Its transactions run one after the other, each with the write lock from its
+// start, so what a transaction has read stays true until it ends.
 
 import { toHex } from '@svc/protocol/bytes'
 import { type Kysely, sql } from 'kysely'
-import { retryDelaySeconds } from './backoff.ts'
-import { type Engine, LEASE_SECONDS, type StateCount } from './engine.ts'
+import { type Engine, LEASE_SECONDS, retryDelaySeconds, type StateCount } from './engine.ts'
 import type { QueueTables } from './tables.ts'
 
 export interface SqliteEngineOptions {
@@ -13,8 +12,7 @@ export interface SqliteEngineOptions {
   randomBytes: (length: number) => Uint8Array
 }
 
-export function createSqliteEngine({ now, randomBytes, ...options }: SqliteEngineOptions): Engine {
-  const db = options.db
+export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions): Engine {
   let wake = (_kind: string) => {}
 
   const leaseEnd = () => now() + LEASE_SECONDS * 1000
@@ -23,15 +21,14 @@ export function createSqliteEngine({ now, randomBytes, ...options }: SqliteEngin
     db.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
 
   return {
-    async insert(transaction, { id, kind, key, payload, maxAttempts, delaySeconds }) {
-      const tx = transaction
-      if (key !== null && (await isWaiting(transaction, kind, key))) return false
+    async insert(tx, { id, kind, key, payload, maxAttempts, delaySeconds }) {
+      if (key !== null && (await isWaiting(tx, kind, key))) return false
       const due_at = Math.ceil(now() + delaySeconds * 1000)
       await tx
         .insertInto('jobs')
         .values({ id, kind, key, payload, max_attempts: maxAttempts, attempts: 0, lease: null, due_at })
         .execute()
-      // Whoever wakes now has to wait for this transaction, and then sees what it has done.
+      // The worker waits for this transaction, and then sees what it changed.
       wake(kind)
       return true
     },
@@ -46,7 +43,7 @@ export function createSqliteEngine({ now, randomBytes, ...options }: SqliteEngin
         .orderBy('due_at')
         .orderBy(sql`rowid`)
         .limit(limit)
-      // To find nothing should not take the write lock, for which processes wait.
+      // Finding nothing must not take the write lock, which other processes wait for.
       if ((await due.execute()).length === 0) return []
       const rows = await db
         .updateTable('jobs')
@@ -78,19 +75,19 @@ export function createSqliteEngine({ now, randomBytes, ...options }: SqliteEngin
       return numDeletedRows === 1n
     },
 
-    async tryLater(job) {
+    async retryLater(job) {
       const due_at = Math.ceil(now() + retryDelaySeconds(job.attempt, randomBytes) * 1000)
       return changed(await held(job).set({ lease: null, due_at }).executeTakeFirst())
     },
 
-    async giveBack(job) {
+    async release(job) {
       const due_at = now()
       await held(job)
         .set((eb) => ({ lease: null, due_at, attempts: eb('attempts', '-', 1) }))
         .execute()
     },
 
-    // `take` sees them.
+    // `take` finds expired leases itself.
     async expireLeases() {},
 
     async counts() {

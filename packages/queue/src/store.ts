@@ -12,7 +12,7 @@ export async function newestDeadJobs(db: Db, limit: number): Promise<DeadJobTabl
   return newest.limit(limit).execute()
 }
 
-/** Whoever gets it is the only one. */
+/** Of several callers, one gets the row. */
 export async function removeDeadJob(db: Db, id: string): Promise<DeadJobTable | null> {
   return (await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
 }
@@ -34,7 +34,7 @@ export async function findSchedules(db: Db, names: readonly string[]): Promise<S
   return db.selectFrom('schedules').selectAll().where('name', 'in', names).execute()
 }
 
-/** False when somebody else moved it first. */
+/** False when another process moved it first. */
 export async function moveSchedule(db: Db, { name, next_at }: ScheduleTable, to: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('schedules')

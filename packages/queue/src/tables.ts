@@ -1,4 +1,5 @@
-// The tables of the queue. Services put them among their own; what creates them has landed and is never edited.
+// The tables of the queue, which services create in a migration of their own. The migration has landed: it is never
+// edited.
 
 import type { Migration } from '@svc/database/migrate'
 
@@ -8,8 +9,7 @@ export interface QueueTables {
   schedules: ScheduleTable
 }
 
-/** Jobs of the embedded database. On PostgreSQL they are pg-boss's, in a schema of its own, and this stays empty. */
-interface JobTable {
+interface StoredJob {
   id: string
   kind: string
   key: string | null
@@ -18,21 +18,18 @@ interface JobTable {
   max_attempts: number | null
   /** Runs begun. */
   attempts: number
-  /** Of who runs it; null while it waits. */
+}
+
+/** Jobs of the embedded database. On PostgreSQL jobs are in pg-boss's own schema, and this table stays empty. */
+interface JobTable extends StoredJob {
+  /** Names the current run; null while the job waits. */
   lease: string | null
-  /** When it may be taken: while it waits, when it is due; while it runs, when its lease ends. Unix milliseconds. */
+  /** When the job may be taken: when it is due, or, while it runs, when its lease expires. Unix milliseconds. */
   due_at: number
 }
 
 /** Jobs that failed for good. */
-export interface DeadJobTable {
-  id: string
-  kind: string
-  key: string | null
-  /** JSON. */
-  payload: string
-  max_attempts: number | null
-  attempts: number
+export interface DeadJobTable extends StoredJob {
   error: string
   failed_at: string
 }

@@ -1,16 +1,15 @@
-// Takes jobs and runs them: by themselves once started, or all that is due when told to.
+// Takes jobs and runs them: continuously once started, or all that are due in one `drain`.
 
 import { setTimeout } from 'node:timers/promises'
 import type { Drained } from './queue.ts'
-import { type Runner, type Running, runJob, type Work } from './run-job.ts'
-import { createWorker, type Worker } from './worker.ts'
+import { type JobHandler, type Runner, type Running, runJob } from './run-job.ts'
 
-interface KindOfWork extends Work {
+interface KindHandler extends JobHandler {
   concurrency: number
 }
 
 export interface Workers {
-  add(kind: string, work: KindOfWork): void
+  add(kind: string, handler: KindHandler): void
   kinds(): string[]
   start(): Promise<void>
   stop(graceMs: number): Promise<void>
@@ -19,22 +18,22 @@ export interface Workers {
 
 const POLL_MS = 1000
 
-/** `lookAround` is done before jobs are taken by the clock. */
-export function createWorkers(runner: Runner, lookAround: () => Promise<void>): Workers {
+/** `beforePoll` runs before each poll for due jobs. */
+export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): Workers {
   const { engine, log } = runner
-  const works = new Map<string, KindOfWork & { worker: Worker }>()
+  const handlers = new Map<string, KindHandler & { worker: Worker }>()
   const running = new Set<Running>()
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
   let isStopping = false
 
-  async function begin(kind: string, work: KindOfWork, limit: number): Promise<Running[]> {
+  async function begin(kind: string, handler: KindHandler, limit: number): Promise<Running[]> {
     const jobs = isStopping ? [] : await engine.take(kind, limit)
     if (isStopping) {
-      await Promise.all(jobs.map((job) => engine.giveBack(job)))
+      await Promise.all(jobs.map((job) => engine.release(job)))
       return []
     }
-    const runs = jobs.map((job) => runJob(runner, job, work))
+    const runs = jobs.map((job) => runJob(runner, job, handler))
     for (const run of runs) {
       running.add(run)
       void run.finished.then(() => running.delete(run))
@@ -42,61 +41,61 @@ export function createWorkers(runner: Runner, lookAround: () => Promise<void>): 
     return runs
   }
 
-  async function beginIfPossible(kind: string, work: KindOfWork, limit: number): Promise<Promise<unknown>[]> {
+  async function tryToBegin(kind: string, handler: KindHandler, limit: number): Promise<Promise<unknown>[]> {
     try {
-      return (await begin(kind, work, limit)).map(({ finished }) => finished)
+      return (await begin(kind, handler, limit)).map(({ finished }) => finished)
     } catch (error) {
-      log.error({ kind, err: error }, 'no jobs could be taken; it is tried again')
+      log.error({ kind, err: error }, 'no jobs could be taken; the next poll tries again')
       return []
     }
   }
 
   async function poll(): Promise<void> {
     try {
-      await lookAround()
+      await beforePoll()
     } catch (error) {
-      log.error({ err: error }, 'schedules could not be read; it is tried again')
+      log.error({ err: error }, 'schedules could not be read; the next poll tries again')
     }
-    for (const { worker } of works.values()) worker.wake()
-    looking = undefined
+    for (const { worker } of handlers.values()) worker.wake()
+    polling = undefined
   }
 
   async function allEnded(): Promise<void> {
-    await looking
-    for (const { worker } of works.values()) await worker.settled()
+    await polling
+    for (const { worker } of handlers.values()) await worker.settled()
     for (const { finished } of running) await finished
   }
 
-  async function giveBack(run: Running): Promise<void> {
+  async function release(run: Running): Promise<void> {
     try {
-      await run.giveBack()
+      await run.release()
     } catch (error) {
-      log.error({ err: error }, 'a job could not be given back; its lease ends by itself')
+      log.error({ err: error }, 'a job could not be released; its lease will expire')
     }
   }
 
   return {
-    add(kind, work) {
-      if (works.has(kind)) throw new Error(`jobs of the kind ${kind} have a handler already`)
-      const worker = createWorker(work.concurrency, (limit) => beginIfPossible(kind, work, limit))
-      works.set(kind, { ...work, worker })
+    add(kind, handler) {
+      if (handlers.has(kind)) throw new Error(`jobs of the kind ${kind} have a handler already`)
+      const worker = createWorker(handler.concurrency, (limit) => tryToBegin(kind, handler, limit))
+      handlers.set(kind, { ...handler, worker })
     },
 
-    kinds: () => [...works.keys()],
+    kinds: () => [...handlers.keys()],
 
     async start() {
-      await engine.listen((kind) => works.get(kind)?.worker.wake())
-      looking = poll()
+      await engine.listen((kind) => handlers.get(kind)?.worker.wake())
+      polling = poll()
       timer = setInterval(() => {
-        looking ??= poll()
+        polling ??= poll()
       }, POLL_MS).unref()
     },
 
     async stop(graceMs) {
       isStopping = true
       clearInterval(timer)
-      await withinMs(graceMs, allEnded())
-      await Promise.all(Array.from(running, giveBack))
+      await waitAtMost(graceMs, allEnded())
+      await Promise.all(Array.from(running, release))
       await engine.close()
     },
 
@@ -105,9 +104,9 @@ export function createWorkers(runner: Runner, lookAround: () => Promise<void>): 
       for (let isBusy = true; isBusy && !isStopping; ) {
         isBusy = false
         await engine.expireLeases()
-        await lookAround()
-        for (const [kind, work] of works) {
-          await begin(kind, work, work.concurrency)
+        await beforePoll()
+        for (const [kind, handler] of handlers) {
+          await begin(kind, handler, handler.concurrency)
           for (const outcome of await Promise.all(Array.from(running, ({ finished }) => finished))) {
             if (outcome !== 'lost') drained[outcome]++
             isBusy = true
@@ -119,8 +118,47 @@ export function createWorkers(runner: Runner, lookAround: () => Promise<void>): 
   }
 }
 
-async function withinMs(ms: number, done: Promise<unknown>): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([done, setTimeout(ms, undefined, { signal: late.signal }).catch(() => {})])
-  late.abort()
+async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  await Promise.race([work, setTimeout(ms, undefined, { signal: ended.signal }).catch(() => {})])
+  ended.abort()
+}
+
+interface Worker {
+  /** Says that there may be jobs. */
+  wake(): void
+  /** Resolves when it is not about to begin any. */
+  settled(): Promise<void>
+}
+
+/**
+ * Runs up to `concurrency` jobs of one kind for as long as there are any. `begin` takes at most `limit` jobs and returns
+ * one promise for each, which never rejects.
+ */
+function createWorker(concurrency: number, begin: (limit: number) => Promise<Promise<unknown>[]>): Worker {
+  let running = 0
+  let isWoken = false
+  let beginning: Promise<void> | undefined
+
+  async function beginWhileWoken(): Promise<void> {
+    while (isWoken && running < concurrency) {
+      isWoken = false
+      const begun = await begin(concurrency - running)
+      running += begun.length
+      for (const job of begun) void job.then(ended)
+    }
+    beginning = undefined
+  }
+
+  function ended(): void {
+    running--
+    wake()
+  }
+
+  function wake(): void {
+    isWoken = true
+    if (running < concurrency) beginning ??= beginWhileWoken()
+  }
+
+  return { wake, settled: async () => beginning }
 }

@@ -1,11 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
-import { PermanentError } from '../src/permanent-error.ts'
+import { PermanentError } from '../src/queue.ts'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
 forEachDatabase('a job that fails', (database) => {
-  it('is tried again, after pauses that double', async () => {
+  it('is retried after delays that double', async () => {
     const { open, enqueue, clock } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async () => {
@@ -21,7 +21,7 @@ forEachDatabase('a job that fails', (database) => {
     }
   })
 
-  it('is not tried again at the same moment as all that failed with it', async () => {
+  it('is not retried at the same moment as all jobs that failed with it', async () => {
     const { open, enqueue, clock } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', { concurrency: 40 }, async (_payload, { attempt }) => {
@@ -39,7 +39,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('is a dead letter after its attempts, and says why', async () => {
+  it('becomes a dead letter with its error after its last attempt', async () => {
     const { open, enqueue, drainLater, clock } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', { maxAttempts: 3 }, async (_payload, { attempt }) => {
@@ -62,7 +62,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 1 } })
   })
 
-  it('has as many attempts as it was enqueued with, if that was said', async () => {
+  it('has as many attempts as it was enqueued with', async () => {
     const { open, enqueue, drainLater } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', { maxAttempts: 1 }, async () => {
@@ -73,7 +73,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await drainLater(queue)).toMatchObject({ failed: 0, dead: 1 })
   })
 
-  it('is a dead letter at once when to try again would not help', async () => {
+  it('becomes a dead letter at once after a PermanentError', async () => {
     const { open, enqueue } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }) => {
@@ -93,7 +93,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.deadLetters(1)).toHaveLength(1)
   })
 
-  it('is a dead letter whatever it throws', async () => {
+  it('becomes a dead letter whatever value it throws', async () => {
     const { open, enqueue } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', { maxAttempts: 1 }, async () => {
@@ -104,20 +104,20 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.deadLetters()).toMatchObject([{ error: '[Object: null prototype] {}' }])
   })
 
-  it('is a dead letter when its runs end without an answer, as often as it may run', async () => {
+  it('becomes a dead letter when all of its runs died without a result', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const gate = createGate()
-    const dying = await Promise.all([open(), open()])
+    const dead = await Promise.all([open(), open()])
     const last = await open()
     const begun: Promise<unknown>[] = []
-    for (const queue of [...dying, last]) {
+    for (const queue of [...dead, last]) {
       queue.handle('note', { maxAttempts: 2 }, async () => {
         await gate.pass()
         return writeNote('too late')
       })
     }
     await enqueue(last, 'a')
-    for (const [i, queue] of dying.entries()) {
+    for (const [i, queue] of dead.entries()) {
       begun.push(drainLater(queue))
       await gate.reached(i + 1)
     }
@@ -132,7 +132,7 @@ forEachDatabase('a job that fails', (database) => {
 })
 
 forEachDatabase('a dead letter', (database) => {
-  it('can be tried again, once, as if it were new', async () => {
+  it('can be retried once, as a new job', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const queue = await open()
     let isBroken = true
@@ -151,7 +151,7 @@ forEachDatabase('a dead letter', (database) => {
     expect(await notes()).toEqual(['a'])
   })
 
-  it('needs no new job where an equal one waits', async () => {
+  it('is dropped when it is retried while a job with its key waits', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     let isBroken = true

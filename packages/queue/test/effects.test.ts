@@ -5,7 +5,7 @@ import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
 forEachDatabase('the effect of a job', (database) => {
-  it('is undone when it fails half way, and happens once in the end', async () => {
+  it('is rolled back when it fails half way, and happens once in the end', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }, { attempt }) => async (tx) => {
@@ -21,7 +21,7 @@ forEachDatabase('the effect of a job', (database) => {
     expect(await notes()).toEqual(['a', 'after a'])
   })
 
-  it('is refused when the run took longer than its lease and another took over', async () => {
+  it('is discarded when the lease expired and another run took over', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const [slow, quick] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -43,7 +43,7 @@ forEachDatabase('the effect of a job', (database) => {
     expect(signals).toHaveLength(1)
   })
 
-  it('is refused while another has the job, whose own effect then happens', async () => {
+  it('is discarded while another run has the job, whose own effect then happens', async () => {
     const { open, enqueue, clock, notes } = await openTestQueues(database)
     const [slow, quick] = await Promise.all([open(), open()])
     const gates = { slow: createGate(), quick: createGate() }
@@ -62,7 +62,7 @@ forEachDatabase('the effect of a job', (database) => {
     clock.ms += 3_600_000
     const drained = quick.drain()
     if (database.dialect === 'postgres') {
-      // pg-boss lets some time pass before the next run.
+      // pg-boss waits before it starts the next run.
       await drained
       clock.ms += 3_600_000
     }
@@ -76,7 +76,7 @@ forEachDatabase('the effect of a job', (database) => {
     expect(await notes()).toEqual(['in time'])
   })
 
-  it('of a run that failed too late does not disturb the next', async () => {
+  it('of the next run is not disturbed by a run that fails after losing its lease', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const [slow, quick] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -97,7 +97,7 @@ forEachDatabase('the effect of a job', (database) => {
 })
 
 forEachDatabase('a run that takes long', (database) => {
-  it('keeps its job by renewing the lease, and loses it when it stops', async () => {
+  it('keeps its job while it renews the lease, and loses it when it stops', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const { open, enqueue, clock, drainLater, lastRenewal, notes } = await openTestQueues(database)

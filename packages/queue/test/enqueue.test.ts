@@ -4,7 +4,7 @@ import { readNotes, writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
 forEachDatabase('a job that is enqueued', (database) => {
-  it('runs once, with what it was told', async () => {
+  it('runs once, with its payload', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }) => writeNote(text))
@@ -14,7 +14,7 @@ forEachDatabase('a job that is enqueued', (database) => {
     expect(await notes()).toEqual(['a'])
   })
 
-  it('is there with what its transaction did, or not at all', async () => {
+  it('exists only if its transaction commits', async () => {
     const { open, db, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }) => writeNote(text))
@@ -30,7 +30,7 @@ forEachDatabase('a job that is enqueued', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('waits for its time', async () => {
+  it('does not run before its delay has passed', async () => {
     const { open, enqueue, clock, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }) => writeNote(text))
@@ -46,12 +46,12 @@ forEachDatabase('a job that is enqueued', (database) => {
     expect(await notes()).toEqual(['later', 'now'])
   })
 
-  it('may be told anything that JSON can hold', async () => {
+  it('carries any text that JSON can hold', async () => {
     const { open, enqueue } = await openTestQueues(database)
     const queue = await open()
-    const heard: string[] = []
+    const received: string[] = []
     queue.handle('note', {}, async ({ text }) => {
-      heard.push(text)
+      received.push(text)
       return async () => {}
     })
     const texts = [
@@ -68,10 +68,10 @@ forEachDatabase('a job that is enqueued', (database) => {
     ]
     for (const text of texts) await enqueue(queue, text)
     expect(await queue.drain()).toMatchObject({ done: texts.length })
-    expect(heard.sort()).toEqual(texts.sort())
+    expect(received.sort()).toEqual(texts.sort())
   })
 
-  it('has the type of its kind', async () => {
+  it('has the payload type of its kind', async () => {
     const { open } = await openTestQueues(database)
     const queue = await open()
     expectTypeOf(queue.enqueue<'note'>)
@@ -87,7 +87,7 @@ forEachDatabase('a job that is enqueued', (database) => {
 })
 
 forEachDatabase('a key', (database) => {
-  it('keeps jobs of its kind from waiting twice, and no others', async () => {
+  it('keeps two jobs of its kind from waiting at once, and no other jobs', async () => {
     const { open, enqueue, db, notes } = await openTestQueues(database)
     const queue = await open()
     for (const kind of ['note', 'other'] as const) queue.handle(kind, {}, async ({ text }) => writeNote(text))
@@ -104,7 +104,7 @@ forEachDatabase('a key', (database) => {
     expect(await enqueue(queue, 'third', { key: 'k' })).not.toBeNull()
   })
 
-  it('keeps a job from waiting twice within one transaction', async () => {
+  it('keeps two jobs from waiting at once within one transaction', async () => {
     const { open, db } = await openTestQueues(database)
     const queue = await open()
     await db.transaction().execute(async (tx) => {
@@ -113,14 +113,14 @@ forEachDatabase('a key', (database) => {
     })
   })
 
-  it('lets in one of many that come at once', async () => {
+  it('admits one of many concurrent jobs', async () => {
     const { open, enqueue } = await openTestQueues(database)
     const queues = await Promise.all([open(), open()])
     const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => enqueue(queues[i % 2]!, `${i}`, { key: 'k' })))
     expect(ids.filter((id) => id !== null)).toHaveLength(1)
   })
 
-  it('does not count a job that runs already, which may have missed the change', async () => {
+  it('ignores a job that is already running, since it may have missed the change', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     const gate = createGate()
@@ -138,7 +138,7 @@ forEachDatabase('a key', (database) => {
     expect(await notes()).toEqual(['first', 'second'])
   })
 
-  it('counts a job that failed and waits to be tried again', async () => {
+  it('counts a failed job that waits for its retry', async () => {
     const { open, enqueue, drainLater } = await openTestQueues(database)
     const queue = await open()
     queue.handle('note', {}, async ({ text }, { attempt }) => {
@@ -151,7 +151,7 @@ forEachDatabase('a key', (database) => {
     expect(await drainLater(queue)).toMatchObject({ done: 1, failed: 0 })
   })
 
-  it('makes the job that waits see what a transaction did that found it waiting', async () => {
+  it('makes a waiting job see the changes of a transaction that enqueued the same key', async () => {
     const { open, enqueue, db } = await openTestQueues(database)
     const [queue, worker] = await Promise.all([open(), open()])
     const seen: string[][] = []
@@ -164,7 +164,7 @@ forEachDatabase('a key', (database) => {
       await writeNote('change')(tx)
       expect(await queue.enqueue(tx, 'note', { text: '' }, { key: 'k' })).toBeNull()
       const drained = worker.drain()
-      // The embedded database makes it wait for this transaction; PostgreSQL lets it look, and find nothing.
+      // SQLite makes the worker wait for this transaction; on PostgreSQL it looks and finds nothing.
       if (database.dialect === 'postgres') expect(await drained).toMatchObject({ done: 0 })
       return { drained }
     })

@@ -1,4 +1,4 @@
-// For tests: kinds of jobs, and one more table, into which their effects write notes.
+// For tests: kinds of jobs, and a table that their effects write notes to.
 
 import type { Migrations } from '@svc/database/migrate'
 import type { Kysely } from 'kysely'
@@ -13,7 +13,7 @@ export interface TestJobs {
 
 type NoteTables = { notes: { text: string } }
 
-/** A note may be there twice, so that an effect that happens twice is seen. */
+/** The table has no unique key, so that an effect that happens twice shows. */
 export const noteTables: Migrations = {
   '0001-queue': createQueueTables,
   '9000-notes': async (db, column) => {

@@ -6,16 +6,16 @@ import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { openTestQueues } from './queues.ts'
 
-const program = fileURLToPath(new URL('./loading.ts', import.meta.url))
+const program = fileURLToPath(new URL('./programs/load-queue.ts', import.meta.url))
 
 forEachDatabase('a process with a queue', (database) => {
-  it('loads pg-boss where there is PostgreSQL, goes by the real time, and ends when it is done', async () => {
+  it('loads pg-boss only for PostgreSQL, uses the real time, and exits when it is done', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program, database.url])
     expect(JSON.parse(stdout)).toEqual({ done: 1, isLoaded: database.dialect === 'postgres' })
   })
 
   if (database.dialect === 'postgres') {
-    it('goes on after the database was away', async () => {
+    it('works again after its database connections were lost', async () => {
       const { open, enqueue, db } = await openTestQueues(database)
       const queue = await open()
       let ran = Promise.withResolvers<void>()
@@ -26,7 +26,7 @@ forEachDatabase('a process with a queue', (database) => {
       ran = Promise.withResolvers<void>()
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
-      // One that fails notices that its connection is gone.
+      // An enqueue that fails notices that its connection is gone.
       await vi.waitFor(() => enqueue(queue, 'after'), 60_000)
       await ran.promise
     })

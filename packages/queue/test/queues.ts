@@ -13,23 +13,23 @@ import { noteTables, readNotes, START, silentLog, type TestJobs } from './notes.
 
 export interface TestQueues {
   db: Kysely<QueueTables>
-  /** Of all queues. */
+  /** Shared by all queues. */
   clock: { ms: number }
   open(): Promise<Queue<TestJobs>>
   notes(): Promise<string[]>
-  /** In a transaction of its own. */
+  /** Enqueues in a transaction of its own. */
   enqueue(
     queue: Queue<TestJobs>,
     text: string,
     options?: Parameters<Queue<TestJobs>['enqueue']>[3],
   ): Promise<string | null>
-  /** Until leases have ended and what failed is due again. */
+  /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
   drainLater(queue: Queue<TestJobs>): Promise<Drained>
-  /** When the only job that runs was last known to run. */
+  /** When the lease of the only running job was last renewed. */
   lastRenewal(): Promise<number>
 }
 
-/** As if the database were new. */
+/** Empties the tables first. */
 export async function openTestQueues(database: TestDatabase): Promise<TestQueues> {
   const opened = await database.open<QueueTables>(noteTables)
   const { db } = opened
@@ -40,7 +40,7 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
     await sql`delete from ${sql.table(table)}`.execute(db)
   if (database.dialect === 'postgres') {
     await sql`delete from pgboss.job`.execute(db)
-    // Each test begins at the same time, but pg-boss would do nothing twice.
+    // Every test starts at the same time, and pg-boss supervises a queue only once per interval.
     await sql`update pgboss.queue set monitor_claim_on = null, monitor_on = null`.execute(db)
   }
   return {
@@ -77,10 +77,10 @@ async function openTestQueue(
   return queue
 }
 
-/** Stays in a handler until it is opened. */
+/** Keeps handlers waiting until it is opened. */
 export interface Gate {
   pass(): Promise<void>
-  /** When as many have come as are asked for. */
+  /** Resolves when this many handlers have arrived. */
   reached(count?: number): Promise<void>
   open(): void
 }

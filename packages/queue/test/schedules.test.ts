@@ -4,7 +4,7 @@ import { writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
 
 forEachDatabase('a schedule', (database) => {
-  it('makes one job in each period, the first at once, whoever looks', async () => {
+  it('enqueues one job in each period, the first at once, however many queues poll', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queues = await Promise.all([open(), open(), open()])
     for (const queue of queues) {
@@ -21,7 +21,7 @@ forEachDatabase('a schedule', (database) => {
     }
   })
 
-  it('makes up for nothing, and keeps its beat', async () => {
+  it('skips missed periods and keeps its rhythm', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('tick', {}, async () => writeNote('tick'))
@@ -35,7 +35,7 @@ forEachDatabase('a schedule', (database) => {
     expect(await notes()).toHaveLength(3)
   })
 
-  it('does not pile up jobs that nobody runs', async () => {
+  it('does not accumulate jobs that nobody runs', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const [queue, worker] = await Promise.all([open(), open()])
     queue.every(60, 'tick', {})
@@ -48,7 +48,7 @@ forEachDatabase('a schedule', (database) => {
     expect(await notes()).toEqual(['tick'])
   })
 
-  it('is not silent for longer than a period after its clock ran ahead', async () => {
+  it('waits no longer than one period after the clock ran ahead', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queue = await open()
     queue.handle('tick', {}, async () => writeNote('tick'))
@@ -63,7 +63,7 @@ forEachDatabase('a schedule', (database) => {
     expect(await notes()).toHaveLength(2)
   })
 
-  it('runs by itself where workers are started', async () => {
+  it('fires by itself once workers are started', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const { open, clock } = await openTestQueues(database)
@@ -82,7 +82,7 @@ forEachDatabase('a schedule', (database) => {
     }
   })
 
-  it('is one for each kind', async () => {
+  it('exists once for each kind', async () => {
     const { open } = await openTestQueues(database)
     const queue = await open()
     queue.every(60, 'tick', {})

@@ -5,11 +5,11 @@ import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
 forEachDatabase('started workers', (database) => {
-  // They look by themselves only when a test lets a second pass.
+  // They poll only when a test advances the timers by a second.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('run a job as soon as it is there, without looking for it', async () => {
+  it('run a new job at once, without polling', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     const ran = new Map<string, () => void>()
@@ -28,7 +28,7 @@ forEachDatabase('started workers', (database) => {
     expect(await notes()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
   })
 
-  it('find what has become due when they look', async () => {
+  it('find due jobs when they poll', async () => {
     const { open, enqueue, clock } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     const ran = Promise.withResolvers<string>()
@@ -46,7 +46,7 @@ forEachDatabase('started workers', (database) => {
     expect(await ran.promise).toBe('a')
   })
 
-  it('run as many of a kind at once as they may, and no more', async () => {
+  it('run as many jobs of a kind at once as its concurrency allows', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     const gate = createGate()
@@ -73,7 +73,7 @@ forEachDatabase('started workers', (database) => {
     expect(await notes()).toHaveLength(10)
   })
 
-  it('go on after a handler fails in any way', async () => {
+  it('continue after a handler fails in any way', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
     const last = Promise.withResolvers<void>()
@@ -96,7 +96,7 @@ forEachDatabase('started workers', (database) => {
 })
 
 forEachDatabase('stopping', (database) => {
-  it('waits for jobs that run, and takes no more', async () => {
+  it('waits for running jobs and takes no more', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -115,7 +115,7 @@ forEachDatabase('stopping', (database) => {
     expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('gives back what does not end in time, so that another runs it at once, and its effect is refused', async () => {
+  it('releases jobs that do not end in time: another process runs them at once, and their own effects are discarded', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -141,13 +141,13 @@ forEachDatabase('stopping', (database) => {
     expect(await notes()).toEqual(['attempt 1'])
   })
 
-  it('begins nothing that was taken at the last moment', async () => {
+  it('does not begin jobs that were taken at the last moment', async () => {
     const { open, enqueue, db } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     queue.handle('note', {}, async () => writeNote('too late'))
     await enqueue(queue, 'a')
     const stopping = await db.transaction().execute(async (tx) => {
-      // Here, too, nothing can then be taken before this transaction ends.
+      // As on SQLite, no job can be taken before this transaction ends.
       if (database.dialect === 'postgres') await sql`lock table pgboss.job in exclusive mode`.execute(tx)
       await queue.start()
       return { stopped: queue.stop() }
@@ -156,7 +156,7 @@ forEachDatabase('stopping', (database) => {
     expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('many times over does not use up the attempts of a job', async () => {
+  it('repeatedly does not use up the attempts of a job', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     for (let time = 0; time < 4; time++) {
       const queue = await open()

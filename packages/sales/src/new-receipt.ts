@@ -1,3 +1,5 @@
+// The receipt of a payment, signed.
+
 import { displayAmount } from '@svc/payments/amounts'
 import type { ChainPayment } from '@svc/payments/payment'
 import { isoSeconds } from '@svc/protocol/evidence'

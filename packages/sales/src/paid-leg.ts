@@ -1,3 +1,5 @@
+// The leg of a stored quote that a payment is for.
+
 import type { PaymentLeg } from '@svc/api/quote'
 import type { X402Leg } from '@svc/api/x402'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -13,13 +15,16 @@ export interface QuotedLeg {
   amount: bigint
 }
 
-/** The leg of a quote that a confirmation names; the first where it names none. Half a name means the first, or nothing (AMB-14). */
+/**
+ * The leg of a quote that a confirmation names, or the first when it names none. With only a network or only an asset it
+ * may mean the first leg and no other (AMB-14).
+ */
 export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): QuotedLeg {
   const legs = accepts.map(quotedLeg)
   const first = legs[0] as QuotedLeg
   const { pay_network, pay_asset } = choice
   const network = pay_network === undefined ? first.network : networkNamed(pay_network)
-  // Lower case, because the upper case of 'ſ' is 'S': 'uſdc' is no ticker.
+  // Compare in lower case, because the upper case of 'ſ' is 'S', and 'uſdc' is no ticker.
   const ticker = (pay_asset ?? first.ticker).toLowerCase()
   const leg = legs.find((candidate) => candidate.network === network && candidate.ticker.toLowerCase() === ticker)
   const isHalf = (pay_network === undefined) !== (pay_asset === undefined)
@@ -31,7 +36,7 @@ export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): Quot
   })
 }
 
-/** Where money arrives: for tokens of the primary chain the token account, also where the leg names its wallet. */
+/** `payTo` is where the money arrives: for tokens of the primary chain the token account, not the wallet. */
 export function quotedLeg({ network, asset, amount, extra, ...leg }: X402Leg): QuotedLeg {
   const known = NETWORKS.find(({ caip2 }) => caip2 === network)
   if (!known) throw new Error(`a stored quote names the network ${network}`)

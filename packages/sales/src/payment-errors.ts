@@ -1,3 +1,5 @@
+// Refusals that a confirmation may get.
+
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
 import type { RejectionReason } from '@svc/payments/payment'

@@ -1,22 +1,49 @@
+// What an order costs right now, on each leg that it may be paid by.
+
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ORACLE_SYMBOLS } from '@svc/payments/assets'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '@svc/payments/legs'
+import type { PriceOracle, Rates } from '@svc/payments/price-oracle'
 import { type PricedLeg, priceLegs } from '@svc/payments/x402'
-import type { Market } from './market.ts'
-import type { Sales } from './sales.ts'
+
+/** What prices are made of. */
+export interface Market {
+  legs: readonly Leg[]
+  rates: Rates
+}
+
+/** Returns the same object until a leg or a rate changes, so that callers may cache what they made from it. */
+export function watchMarket(offeredLegs: () => Promise<Leg[]>, oracle: PriceOracle): () => Promise<Market> {
+  let last: Market | null = null
+  return async () => {
+    const now = { legs: await offeredLegs(), rates: await oracle.rates() }
+    if (!last || !isSame(last, now)) last = now
+    return last
+  }
+}
+
+function isSame(a: Market, b: Market): boolean {
+  return (
+    a.legs.length === b.legs.length &&
+    a.legs.every((leg, i) => leg === b.legs[i]) &&
+    ORACLE_SYMBOLS.every((symbol) => a.rates[symbol] === b.rates[symbol])
+  )
+}
 
 export type PricedLegs = [PricedLeg, ...PricedLeg[]]
 
 export interface Due {
   totalUsd: string
-  /** For assets whose price is a number of them for each unit. */
+  /** For assets with a fixed price per unit. */
   units: number
-  /** Of the buyer, if he has a wish; where he told it is for the error. */
+  /** The network and asset that the buyer asked for, if any. */
   choice: LegChoice
+  /** Where the buyer sent the choice, for the error. */
   from: 'body' | 'query'
 }
 
-/** What is due, on each leg it may be paid by right now; the first is the default. */
-export async function priceOnLegs(sales: Sales, due: Due): Promise<PricedLegs> {
+/** The first leg is the default. */
+export async function priceOnLegs(sales: { market(): Promise<Market> }, due: Due): Promise<PricedLegs> {
   return priceOnMarket(await sales.market(), due)
 }
 
@@ -26,17 +53,17 @@ export function priceOnMarket({ legs, rates }: Market, { totalUsd, units, choice
   throw new ServiceError('chain_unavailable', 'no way to pay is available right now', { hint: 'try again in a minute' })
 }
 
-function chosenLegs(offered: readonly Leg[], wish: LegChoice, from: 'body' | 'query'): Leg[] {
-  const choice = chooseLegs(offered, wish)
-  switch (choice.outcome) {
+function chosenLegs(offered: readonly Leg[], choice: LegChoice, from: 'body' | 'query'): Leg[] {
+  const chosen = chooseLegs(offered, choice)
+  switch (chosen.outcome) {
     case 'chosen':
-      return choice.legs
+      return chosen.legs
     case 'unknown_network':
       throw new ValidationError({ loc: [from, 'pay_network'], msg: 'is not a network of this gateway' })
     case 'not_offered':
-      // Without a wish there is nothing that could be refused.
-      if (wish.pay_asset === undefined && wish.pay_network === undefined) return []
-      throw new ServiceError('leg_not_in_quote', notInQuote(wish, 'any network'), {
+      // Without a choice there is nothing to refuse.
+      if (choice.pay_asset === undefined && choice.pay_network === undefined) return []
+      throw new ServiceError('leg_not_in_quote', notInQuote(choice, 'any network'), {
         hint: 'ask without pay_network and pay_asset to see what can be paid',
       })
   }

@@ -1,4 +1,4 @@
-// The body of a 402: what to pay, where, by when, and what one gets.
+// The body of a 402 response: what to pay, where, by when, and what for.
 
 import { Answer, JsonText } from '@svc/http-service/answer'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
@@ -6,7 +6,7 @@ import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { PricedLegs } from './price-legs.ts'
 
-/** What only this quote has. */
+/** What is unique to one quote. */
 export interface QuoteId {
   payReqId: string
   /** Unix seconds. */
@@ -19,9 +19,9 @@ export interface Offer<Terms, Summary> extends QuoteId {
   url: string
   description: string
   confirmUrl: string
-  /** Beside X402-TX. */
+  /** Headers to send besides X402-TX. */
   confirmHeaders: readonly string[]
-  /** What to do with what one gets. */
+  /** What to do after the confirmation. */
   lastStep: string
   terms: Terms
   priceSummary: Summary
@@ -64,7 +64,7 @@ const INFO_SCHEMA = {
   additionalProperties: { type: 'string' },
 }
 
-/** What of a quote goes into the header, whatever it is a quote of. */
+/** The parts of any quote that go into the header. */
 export interface AnyQuote {
   x402Version: 2
   resource: object
@@ -76,7 +76,7 @@ export function quoteAnswer<Quote extends AnyQuote>(text: string, quote: Quote):
   return paymentRequired(text, headerText(quote))
 }
 
-/** Stock x402 clients read the header alone. It leaves out what only people read: servers limit header sizes (ADD-01). */
+/** Stock x402 clients read only the header. It leaves out what is for people, because servers limit headers (ADD-01). */
 export function headerText({ x402Version, resource, accepts, extensions }: AnyQuote): string {
   return JSON.stringify({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
 }
@@ -96,13 +96,13 @@ function steps({ isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep }
   ]
 }
 
-/** Comes first wherever somebody is told to pay (ADD-10). */
+/** Comes first wherever instructions say to pay (ADD-10). */
 export function developmentWarning(isDevelopment: boolean): string[] {
   const warning = 'DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.'
   return isDevelopment ? [warning] : []
 }
 
-/** With the tools people have: the memo binds the payment to this quote, so that nobody else can claim it. */
+/** Uses common tools. The memo binds the payment to this quote, so that nobody else can claim it. */
 function cliExample({ legs, payReqId, confirmUrl, confirmHeaders }: Offer<unknown, unknown>): string {
   const headers = ['X402-TX: <transaction>', ...confirmHeaders, 'Content-Type: application/json']
   const confirm = `curl -X POST ${confirmUrl} ${headers.map((header) => `-H '${header}'`).join(' ')} -d '{"pay_req_id":"${payReqId}"}'`

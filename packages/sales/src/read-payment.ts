@@ -1,13 +1,18 @@
+// Confirming a payment: which transaction, and what the chain says about it.
+
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { judgePayment } from '@svc/payments/judge-payment'
 import type { ChainReading } from '@svc/payments/payment'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { canonicalTx } from '@svc/protocol/ids'
 import type { QuotedLeg } from './paid-leg.ts'
 import { chainUnavailable, quoteExpired, txNotFound } from './payment-errors.ts'
 import type { Sales } from './sales.ts'
 import type { SalesConfig } from './settings.ts'
 
-/** What reading a payment needs of a service. */
+/** What a service provides for reading payments. */
 export interface Seller {
   sales: Sales
   config: { payments: SalesConfig }
@@ -16,7 +21,7 @@ export interface Seller {
   now: () => number
 }
 
-/** When a quote was made and is over, in Unix seconds. */
+/** When a quote was made and when it expires, in Unix seconds. */
 export interface QuoteTime {
   created_at: number
   expires_at: number
@@ -24,13 +29,13 @@ export interface QuoteTime {
 
 export interface Purchase {
   request: QuoteTime
-  /** Of the request's quote. */
+  /** A leg of the request's quote. */
   leg: QuotedLeg
 }
 
 /**
- * What the chain says of a transaction as the payment of purchases with one destination: the payment, if it is good
- * for all of them together, or why it is not. `payReqIds` are the quotes that the transaction may name.
+ * Reads a transaction as the payment of purchases with one destination: the payment, if it covers all of them together,
+ * or why it does not. `payReqIds` are the quotes that the transaction may name.
  */
 export async function readPayment(
   seller: Seller,
@@ -61,8 +66,8 @@ export async function readPayment(
 }
 
 /**
- * A quote is over for payments, not for the paperwork: one that was paid in time may be confirmed later, and
- * everything else about a quote that is over is 410 (AMB-06).
+ * An expired quote takes no payments, but a payment that was made in time may be confirmed later. Every other outcome of
+ * an expired quote is 410 (AMB-06).
  */
 export async function inQuoteTime<Payment>(
   seller: Seller,
@@ -82,4 +87,18 @@ export async function inQuoteTime<Payment>(
 
 function unixNow({ now }: Seller): number {
   return Math.floor(now() / 1000)
+}
+
+/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
+export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
+  const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
+  const wellFormed = candidates.find(isTransactionId)
+  if (wellFormed) return canonicalTx(wellFormed)
+  throw new ServiceError('tx_required', 'name the transaction that paid', {
+    hint: 'send header X402-TX, or tx_sig in the body: a base58 signature of 64 bytes, or 0x and 64 hex characters',
+  })
+}
+
+function isTransactionId(text: string): boolean {
+  return /^0x[0-9a-f]{64}$/i.test(text) || fromBase58(text, 64) !== null
 }

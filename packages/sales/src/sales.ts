@@ -1,4 +1,4 @@
-// What selling takes beside a database: legs, readers of chains, prices. Built once at start.
+// Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '@svc/payments/assets'
@@ -14,11 +14,11 @@ import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
 import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
-import { type Market, watchMarket } from './market.ts'
+import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
 export interface Sales {
-  /** Legs that can be paid right now: a token account that does not exist cannot. */
+  /** Legs that can be paid right now. One whose token account does not exist cannot. */
   offeredLegs(): Promise<Leg[]>
   market(): Promise<Market>
   reader(network: Network): PaymentReader
@@ -26,7 +26,7 @@ export interface Sales {
   treasuries: readonly Treasury[]
 }
 
-/** Where everything sold on one network is paid. */
+/** Where all payments on one network go. */
 interface Treasury {
   network: Network
   address: string
@@ -97,7 +97,7 @@ function findAsset(ticker: string, network: Network): Asset | undefined {
   return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
 }
 
-/** Of both networks: quotes and receipts of before may be on one that is no longer sold on, and then has no nodes. */
+/** Readers of both networks: older quotes may be on a network that is no longer offered, and then has no nodes. */
 function paymentReaders(
   { primary, evm }: SalesConfig,
   { primaryRpcUrls, evmRpcUrls }: SalesSecrets,
@@ -133,6 +133,6 @@ function priceOracle(
     }),
     fallback: oracle.fallback,
     now,
-    onProblem: (symbol, problem) => log.warn({ symbol, problem }, 'price oracle: the configured rate stands in'),
+    onProblem: (symbol, problem) => log.warn({ symbol, problem }, 'price oracle failed; the configured rate is used'),
   })
 }

@@ -1,4 +1,4 @@
-// Settings of whoever sells: chains, treasuries, exchange rates, how long a quote holds.
+// Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { parseDecimal } from '@svc/payments/amounts'
@@ -23,13 +23,13 @@ export interface SalesConfig {
 }
 
 export interface SalesSecrets {
-  /** Node addresses often hold an access key. */
+  /** Secret, because node addresses often hold an access key. */
   primaryRpcUrls: string[]
   evmRpcUrls: string[]
   oracleApiKey: string | null
 }
 
-/** Their private keys are public: the treasuries of the local primary chain, and the accounts every EVM tool knows. */
+/** Wallets whose private keys are public: treasuries of the local primary chain, and the accounts of EVM test tools. */
 const DEVELOPMENT_WALLETS = new Set(
   [
     'C4igSbvw2w3iPbXSatW4s2jb4C5196Eb8kQ1r5jDNnYv',

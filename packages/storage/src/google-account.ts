@@ -1,8 +1,7 @@
 // Who we are to Google, where that is not said by the machine we run on.
 
 import { createPrivateKey } from 'node:crypto'
-import type { SettingsReader } from '@svc/http-service/config'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 /** Of a key file as Google gives it out; a secret. */
 export interface ServiceAccount {

@@ -1,15 +1,15 @@
-// The files themselves against the list: read one after the other, each as a stream.
+// Compares the files themselves with the list, one after the other, each as a stream.
 
-import { hashContent } from '@svc/protocol/content-hash'
 import type { FileEntry } from '@svc/protocol/merkle'
+import { hashContent } from '@svc/protocol/sha256'
 import { type Fact, failed, PASSED } from './facts.ts'
-import { quoted } from './printable.ts'
+import { quoted } from './untrusted.ts'
 
-/** Where the files are. The verifier asks for names that stay within a folder, and for no others. */
+/** Where the files are. The verifier only asks for names that stay within a folder. */
 export interface FileSource {
-  /** The bytes of a file; null when there is none of that name. */
+  /** The bytes of a file; null when there is no file of that name. */
   open(filename: string): Opened | Promise<Opened>
-  /** All names that are there. Without it nobody looks for files that the bundle does not have. */
+  /** All names that exist. Without it, files that are not in the bundle go unnoticed. */
   names?(): AsyncIterable<string> | Iterable<string>
 }
 
@@ -19,11 +19,11 @@ const PROBLEMS = ['missing', 'changed', 'unreadable', 'unsafe', 'extra'] as cons
 type FileProblem = (typeof PROBLEMS)[number]
 
 export interface FilesReport {
-  /** Files whose bytes have the size and the hash of the list. */
+  /** Files with the size and hash of the list. */
   matching: number
-  /** How many files have which problem. `unsafe` are names that would leave a folder; nobody asked for them. */
+  /** How many files have which problem. `unsafe` names would leave the folder, so they were not opened. */
   counts: Record<FileProblem, number>
-  /** The first hundred of each. */
+  /** The first hundred names of each. */
   names: Record<FileProblem, string[]>
 }
 
@@ -77,7 +77,7 @@ async function problemOf(file: FileEntry, source: FileSource): Promise<FileProbl
   }
 }
 
-/** A relative path of plain parts: no way up, no root, no drive, nothing that one system reads as a separator. */
+/** A relative path of plain parts: no `..`, no root, no drive, nothing that some system reads as a separator. */
 function staysInFolder(filename: string): boolean {
   if (/[\\\0:]/.test(filename)) return false
   return filename.split('/').every((part) => part !== '' && part !== '.' && part !== '..')

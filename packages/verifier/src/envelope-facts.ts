@@ -1,15 +1,15 @@
-import { bare } from '@svc/protocol/bytes'
+import { bare, isHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
-import { type EvidenceBody, statementDigest } from '@svc/protocol/evidence'
+import { type EvidenceBody, isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import { snapshotId } from '@svc/protocol/ids'
+import { EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
 import type { BundleParts } from './read-bundle.ts'
-import { readStatementBody } from './statement-body.ts'
-import { isObject } from './strict.ts'
+import { isObject, quoted } from './untrusted.ts'
 
 const NO_ENVELOPE = notChecked('a version-1 bundle has no envelope')
 
-/** Merkle rule 8: the number of leaves counts as much as the root. */
+/** Merkle rule 8: the number of leaves must match as well as the root. */
 export function merkleRootMatches({ commitment, files }: BundleParts): Fact {
   const { merkle_root, file_count } = commitment
   if (file_count !== files.count) return failed(`the bundle lists ${files.count} files, its commitment says otherwise`)
@@ -24,7 +24,7 @@ export function statementDigestMatches({ envelope }: BundleParts): Fact {
   return passedUnless(digestOf(envelope.body) === envelope.statement_digest ? null : 'the statement has another digest')
 }
 
-/** Null of what has no canonical form, and so no digest. */
+/** Null for a value without canonical form, which has no digest. */
 function digestOf(body: Json | undefined): string | null {
   if (!isObject(body)) return null
   try {
@@ -34,7 +34,7 @@ function digestOf(body: Json | undefined): string | null {
   }
 }
 
-/** Whether the statement speaks of the files that were counted, and the commitment repeats what it says (EVID-20). */
+/** Whether the statement is about the counted files, and the commitment repeats what it says (EVID-20). */
 export function envelopeBindsCommitment(parts: BundleParts): Fact {
   if (!parts.envelope) return NO_ENVELOPE
   const body = readStatementBody(parts.envelope.body)
@@ -52,11 +52,62 @@ function differingField(body: EvidenceBody, { proofId, commitment, files }: Bund
     ['merkle_root', commitment.merkle_root, body.merkle_root],
     ['file_count', commitment.file_count, body.file_count],
     ['manifest_file_count', commitment.manifest_file_count, body.manifest_file_count],
-    // AMB-52: a string here, and a number elsewhere.
+    // AMB-52: it may be a string or a number.
     ['total_bytes', String(commitment.total_bytes), body.total_bytes],
     ['check_mode', commitment.check_mode, body.check_mode],
     ['attested_at', commitment.attested_at, body.issued_at],
   ]
   const differing = said.find(([, inCommitment, inBody]) => inCommitment !== inBody)
   return differing ? `commitment.${differing[0]} is not what the statement says` : null
+}
+
+type Test = (value: Json | undefined) => boolean
+
+const is = (expected: Json) => (value: Json | undefined) => value === expected
+const hex = (bytes: number) => (value: Json | undefined) => typeof value === 'string' && isHex(value, bytes)
+const sha256: Test = (value) => typeof value === 'string' && value !== bare(value) && isHex(bare(value), 32)
+const matching = (pattern: RegExp) => (value: Json | undefined) => typeof value === 'string' && pattern.test(value)
+const integer = (least: number, most: number) => (value: Json | undefined) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
+
+const MAX_COUNT = 0xffffffff
+/** The end of the year 9999: later times have another form. */
+const MAX_UNIX_SECONDS = 253_402_300_799
+
+/** The 17 fields of a body (EVID-09..15, EVID-21). */
+const FIELDS: Record<keyof EvidenceBody, Test> = {
+  schema: is(EVIDENCE_SCHEMA),
+  policy_version: is(1),
+  proof_id: hex(16),
+  snapshot_id: hex(32),
+  sequence: integer(1, MAX_COUNT),
+  prev_statement_digest: (value) => value === null || hex(32)(value),
+  merkle_algorithm: is(MERKLE_ALGORITHM),
+  merkle_root: sha256,
+  file_count: integer(1, MAX_COUNT),
+  manifest_file_count: integer(1, MAX_COUNT),
+  total_bytes: matching(/^(?:0|[1-9]\d{0,38})$/),
+  manifest_digest: sha256,
+  check_mode: matching(/^(?:recorded_hashes|bytes_hashed)$/),
+  issued_at: matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+  issued_at_unix: integer(0, MAX_UNIX_SECONDS),
+  issuer_key_id: matching(/^(?:ed25519:[0-9a-f]{16}|unsigned)$/),
+  nonce: hex(16),
+}
+
+/** The body of a statement, or what is wrong with it. */
+export function readStatementBody(body: Json | undefined): EvidenceBody | string {
+  if (!isObject(body)) return 'the envelope has no body'
+  const unknown = Object.keys(body).find((field) => !Object.hasOwn(FIELDS, field))
+  if (unknown !== undefined) return `a statement has no field ${quoted(unknown)}`
+  for (const [field, test] of Object.entries(FIELDS)) {
+    if (!test(body[field])) return `${field} of the statement is missing or has another form`
+  }
+  const statement = body as unknown as EvidenceBody // each field was checked
+  if (statement.issued_at !== isoSeconds(statement.issued_at_unix)) return 'issued_at and issued_at_unix differ'
+  if (statement.manifest_file_count < statement.file_count) return 'manifest_file_count is below file_count'
+  if ((statement.sequence === 1) !== (statement.prev_statement_digest === null)) {
+    return 'only the first statement has no previous one'
+  }
+  return statement
 }

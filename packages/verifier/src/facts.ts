@@ -1,4 +1,4 @@
-// The facts about a bundle. Each stands alone; none is folded into another, and there is no word for all of them.
+// The facts about a bundle. Each stands alone: none is combined with another, and there is no overall result.
 
 import type { FactValue } from '@svc/protocol/facts'
 

@@ -1,19 +1,17 @@
-// Keys that a verifier got from somewhere else than the bundle.
+// Keys that a verifier got from elsewhere than the bundle.
 
 import type { Json } from '@svc/protocol/canonical'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, type KeyPeriod } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
-import type { KeyPeriod } from '@svc/protocol/signing-keys'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { quoted } from './printable.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
 export type KeyUse = 'evidence-envelope' | 'attestation'
 
 export interface PinnedKey extends KeyPeriod {
   publicKeyHex: string
-  /** Null: pinned by itself, for whatever it signs. */
+  /** Null for a key that is pinned for every use. */
   use: string | null
 }
 
@@ -22,8 +20,8 @@ export type PinnedKeys = { ok: true; keys: PinnedKey[] } | { ok: false; problem:
 const MAX_LIST_BYTES = 1024 * 1024
 
 /**
- * A signing-key list as gateways publish it, or public keys of 64 hex digits with spaces, commas or lines between. Key
- * ids are refused: they hold 64 bits of a key, and another key with the same id can be made.
+ * Reads a signing-key list as gateways publish it, or public keys of 64 hex digits separated by spaces, commas or lines.
+ * Key ids are refused: they hold 64 bits of a key, so another key with the same id can be made.
  */
 export function readPinnedKeys(text: string): PinnedKeys {
   try {
@@ -57,7 +55,7 @@ function listedKey(entry: Json): PinnedKey {
   const id = issuerKeyId(publicKeyHex)
   if (key_id !== id) throw new RangeError(`the key ${id} has another key_id`)
   if (alg !== 'ed25519' || typeof use !== 'string') throw new RangeError(`alg or use of ${id} is not known`)
-  // A status that is not known may mean that the key must not be used any more.
+  // An unknown status may mean that the key must no longer be used.
   if (status !== 'active' && status !== 'retired') throw new RangeError(`the status of ${id} is not known`)
   return { publicKeyHex, use, validFrom: timeIn(entry, 'valid_from'), validTo: timeIn(entry, 'valid_to') }
 }
@@ -75,7 +73,7 @@ function timeIn(entry: JsonObject, field: string): number | null {
   return seconds
 }
 
-/** Of `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction. */
+/** Reads `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction. */
 export function unixSeconds(time: Json | undefined): number | null {
   if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(time)) return null
   const milliseconds = Date.parse(time)

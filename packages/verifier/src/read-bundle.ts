@@ -1,24 +1,22 @@
-// Bytes of an evidence bundle → its parts. Nothing in them is trusted yet. The file list is never held: its files go by
-// in order, and what remains of them is a count and two digests.
+// Bytes of an evidence bundle → its parts, none of which is trusted yet. The file list is never held in memory: its files
+// pass by in order, and a count and two digests remain.
 
+import { fromUtf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import type { FileEntry } from '@svc/protocol/merkle'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
-import { type CountedFiles, createFileCounter } from './counted-files.ts'
-import { createFileOrder } from './file-order.ts'
+import { type CountedFiles, createFileCounter, createFileOrder } from './file-list.ts'
 import { createFileRows } from './file-rows.ts'
-import { RefusedBundle } from './refusal.ts'
 import { createRestOfDocument } from './rest-of-document.ts'
-import { isObject, type JsonObject, strictJson } from './strict.ts'
-import { type Chunks, textPieces } from './text-pieces.ts'
+import { isObject, type JsonObject, RefusedBundle, strictJson } from './untrusted.ts'
 
 export interface BundleParts {
   receiptId: Json
   proofId: Json
   commitment: JsonObject
-  /** Of a version-2 bundle. */
+  /** Null in a version-1 bundle. */
   envelope: JsonObject | null
-  /** Of a version-1 bundle. */
+  /** Null in a version-2 bundle. */
   v1Signature: JsonObject | null
   anchor: JsonObject | null
   signingKeys: Json
@@ -94,4 +92,51 @@ function objectOrNull(bundle: JsonObject, field: string): JsonObject | null {
   const value = bundle[field] ?? null
   if (value === null || isObject(value)) return value
   throw new RefusedBundle('not_a_bundle', `${field} is not an object`)
+}
+
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+const PIECE_BYTES = 64 * 1024
+/** A million files with the longest names take 0.7 GB. */
+const MAX_BUNDLE_BYTES = 1024 ** 3
+
+/** Text in pieces of one size, whatever the size of the chunks. No character is split. */
+async function* textPieces(chunks: Chunks): AsyncGenerator<string> {
+  const buffer = new Uint8Array(PIECE_BYTES)
+  let used = 0
+  let total = 0
+  for await (const chunk of chunks) {
+    total += chunk.length
+    if (total > MAX_BUNDLE_BYTES) throw new RefusedBundle('too_large', `more than ${MAX_BUNDLE_BYTES} bytes`)
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + PIECE_BYTES - used)
+      buffer.set(part, used)
+      used += part.length
+      at += part.length
+      if (used < PIECE_BYTES) continue
+      const whole = wholeCharacters(buffer)
+      yield decode(buffer.subarray(0, whole))
+      buffer.copyWithin(0, whole)
+      used -= whole
+    }
+  }
+  if (used > 0) yield decode(buffer.subarray(0, used))
+}
+
+/** The number of bytes before a last character that is cut short. */
+function wholeCharacters(bytes: Uint8Array): number {
+  const end = bytes.length
+  for (let start = end - 1; start >= end - 4; start--) {
+    const byte = bytes[start] as number
+    if (byte >= 0x80 && byte < 0xc0) continue
+    const length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return start + length > end ? start : end
+  }
+  return end
+}
+
+function decode(bytes: Uint8Array): string {
+  const text = fromUtf8(bytes)
+  if (text === null) throw new RefusedBundle('not_strict_json', 'not UTF-8')
+  return text
 }

@@ -11,9 +11,9 @@ import {
 } from '@svc/protocol/registry'
 import { type Fact, failed, notChecked, PASSED, unavailable } from './facts.ts'
 import { askAccount, type Rpc } from './rpc.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject } from './untrusted.ts'
 
-/** What `anchor.sas` says of the account. */
+/** What `anchor.sas` says about the account. */
 interface RegistryPlace {
   credential: string
   schema: string
@@ -23,9 +23,9 @@ interface RegistryPlace {
 }
 
 /**
- * The account in the registry holds this statement (SAS-09). In mode `latest` a newer statement of the same proof takes
- * the place of an older one, which is as it should be: that statement's record can no longer be seen, so the fact is
- * `not_checked`. An older statement in its place, or none, is `failed`.
+ * Whether the account in the registry holds this statement (SAS-09). In mode `latest` a newer statement of the same proof
+ * replaces an older one, as intended: the older record can no longer be seen, so the fact is `not_checked`. An older
+ * statement in its place, or none, is `failed`.
  */
 export async function registryMatches(rpc: Rpc, anchor: JsonObject, envelope: EvidenceEnvelope | null): Promise<Fact> {
   if (anchor.type !== 'chain_sas_v1') return notChecked('the anchor is not in the registry')
@@ -49,10 +49,10 @@ function registryPlace({ sas }: JsonObject): RegistryPlace | null {
   const addresses = [credential, schema, nonce, attestation]
   const areAddresses = addresses.every((text) => typeof text === 'string' && fromBase58(text, 32) !== null)
   if (!areAddresses || (mode !== 'latest' && mode !== 'per_snapshot')) return null
-  return { credential, schema, nonce, attestation, mode } as RegistryPlace // each is a string that was looked at
+  return { credential, schema, nonce, attestation, mode } as RegistryPlace // each is a string that was checked
 }
 
-/** The place is computed, so that no other account can stand for it. */
+/** Computes the address, so that no other account can take its place. */
 function isPlaceOf(place: RegistryPlace, { body }: EvidenceEnvelope): boolean {
   const nonce = registryNonce(body.proof_id, place.mode === 'per_snapshot' ? body.snapshot_id : undefined)
   return place.nonce === toBase58(nonce) && place.attestation === attestationAddress(place, nonce)

@@ -1,12 +1,12 @@
-// The text of a bundle without the rows of its file list, and where in it that list begins. Whether the text is JSON is
-// for the strict reader to judge, which gets all of it in the end; so a second list under the same key is refused there.
+// Collects the text of a bundle without the rows of its file list, and finds where that list begins. The strict parser
+// reads the collected text at the end, so it also refuses a second list under the same key.
 
-import { RefusedBundle } from './refusal.ts'
+import { RefusedBundle } from './untrusted.ts'
 
 const MAX_LENGTH = 1024 * 1024
 
 export interface RestOfDocument {
-  /** What follows the opening bracket of the file list; null when the list does not begin in this piece. */
+  /** The text after the opening bracket of the file list; null when the list does not begin in this piece. */
   write(piece: string): string | null
   text(): string
 }
@@ -17,7 +17,7 @@ export function createRestOfDocument(): RestOfDocument {
   let depth = 0
   let stringStart = -1
   let lastString = ''
-  /** The key after whose colon we stand. */
+  /** The key of the current value. */
   let key = ''
   let isListFound = false
 
@@ -29,7 +29,7 @@ export function createRestOfDocument(): RestOfDocument {
     else if (char === '}' || char === ']') depth--
     else if (char === ':' && depth === 1) key = lastString
     else if (char === ',' && depth === 1) key = ''
-    return char === '[' && stringStart < 0 && depth === 2 && !isListFound && meansFiles(key)
+    return char === '[' && stringStart < 0 && depth === 2 && !isListFound && isFilesKey(key)
   }
 
   function inString(char: string): void {
@@ -58,8 +58,8 @@ export function createRestOfDocument(): RestOfDocument {
   }
 }
 
-/** In whatever spelling: a key may be written with escapes. */
-function meansFiles(key: string): boolean {
+/** In any spelling: a key may be written with escapes. */
+function isFilesKey(key: string): boolean {
   try {
     return JSON.parse(key) === 'files'
   } catch {

@@ -1,25 +1,25 @@
-// Questions to a node of the primary chain. A node can be down, lie or babble: each answer is looked at before it is
-// used, and what cannot be read counts as no answer.
+// Questions to a node of the primary chain. A node can be down, lie, or answer nonsense: each answer is checked before it
+// is used, and one that cannot be read counts as no answer.
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
-import { printable } from './printable.ts'
-import { isObject } from './strict.ts'
+import { isObject, printable } from './untrusted.ts'
+import { readWireTransaction, type WireTransaction } from './wire-transaction.ts'
 
-/** The `result` of a JSON-RPC call, as JSON; throws when there is none. That it ends in time is the function's duty. */
+/** Returns the `result` of a JSON-RPC call; throws when there is none. The function itself must end in time. */
 export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
 
 export type Answer<T> = { found: T } | { found: null } | { unavailable: string }
 
-/** `read` gives null for what is not an answer to the question. */
-export async function ask<T>(
+/** `read` returns null for a result that does not answer the question. */
+async function ask<T>(
   rpc: Rpc,
   method: string,
   params: readonly Json[],
   read: (result: Json) => Answer<T> | null,
 ): Promise<Answer<T>> {
   try {
-    // Plain data, whatever the function gave: nothing in it can throw or change when it is looked at.
+    // Make plain data of it, in which no getter can throw or change values.
     const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
     return read(result) ?? { unavailable: `the node's answer to ${method} makes no sense` }
   } catch (error) {
@@ -27,7 +27,7 @@ export async function ask<T>(
   }
 }
 
-export type Commitment = 'confirmed' | 'finalized'
+type Commitment = 'confirmed' | 'finalized'
 
 export function askGenesisHash(rpc: Rpc): Promise<Answer<string>> {
   return ask(rpc, 'getGenesisHash', [], (result) => (typeof result === 'string' ? { found: result } : null))
@@ -38,7 +38,7 @@ export interface Account {
   data: Uint8Array
 }
 
-/** Null: there is no such account. */
+/** `found` is null when there is no such account. */
 export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> {
   return ask(rpc, 'getAccountInfo', [address, { encoding: 'base64', commitment: 'confirmed' }], (result) => {
     const value = isObject(result) ? result.value : undefined
@@ -52,9 +52,46 @@ export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> 
 const MAX_BASE64_LENGTH = 64 * 1024
 
 /** Bytes as nodes write them: `[text, "base64"]`. */
-export function readBase64(value: Json | undefined): Uint8Array | null {
+function readBase64(value: Json | undefined): Uint8Array | null {
   if (!Array.isArray(value)) return null
   const [text, encoding] = value as readonly Json[]
   if (typeof text !== 'string' || text.length > MAX_BASE64_LENGTH || encoding !== 'base64') return null
   return fromBase64(text)
+}
+
+/**
+ * The transaction that an anchor names. Its content and signers do not depend on the node: its bytes are read and its
+ * signatures verified here. Its success, slot and finality are the node's word.
+ */
+export interface AnchorTransaction extends WireTransaction {
+  slot: number
+  blockTime: number | null
+  /** Null for a transaction that succeeded. */
+  error: Json
+  isFinal: boolean
+}
+
+/** `found` is null when the node does not know the transaction. */
+export async function askTransaction(rpc: Rpc, id: string): Promise<Answer<AnchorTransaction>> {
+  const finalized = await askAt(rpc, id, 'finalized')
+  return 'found' in finalized && finalized.found === null ? askAt(rpc, id, 'confirmed') : finalized
+}
+
+function askAt(rpc: Rpc, id: string, commitment: Commitment): Promise<Answer<AnchorTransaction>> {
+  const options = { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 }
+  return ask(rpc, 'getTransaction', [id, options], (result) => {
+    if (result === null) return { found: null }
+    const transaction = readTransaction(result)
+    if (transaction?.id !== id) return null
+    return { found: { ...transaction, isFinal: commitment === 'finalized' } }
+  })
+}
+
+function readTransaction(result: Json): Omit<AnchorTransaction, 'isFinal'> | null {
+  if (!isObject(result) || !isObject(result.meta)) return null
+  const { slot, blockTime = null, meta } = result
+  const bytes = readBase64(result.transaction)
+  const wire = bytes && readWireTransaction(bytes)
+  if (!wire || typeof slot !== 'number' || (blockTime !== null && typeof blockTime !== 'number')) return null
+  return meta.err === undefined ? null : { ...wire, slot, blockTime, error: meta.err }
 }

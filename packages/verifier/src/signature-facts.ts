@@ -3,18 +3,17 @@ import { bare } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
-import { isKeyOfTime } from '@svc/protocol/signing-keys'
 import { type Fact, failed, notChecked, PASSED } from './facts.ts'
 import { type KeyUse, type PinnedKey, unixSeconds } from './pinned-keys.ts'
 import type { BundleParts } from './read-bundle.ts'
-import { isObject, type JsonObject } from './strict.ts'
+import { isObject, type JsonObject } from './untrusted.ts'
 
 export interface SigningKey {
   public_key_hex: string
   key_id: string
-  /** Whether it was among the keys given. A key that came with the bundle proves that it agrees with itself, no more. */
+  /** Whether it was among the given keys. A key from the bundle proves only that the bundle agrees with itself. */
   pinned: boolean
 }
 
@@ -24,15 +23,15 @@ export interface SignatureFacts {
   key: SigningKey | null
 }
 
-/** A signature that is there, and all that is needed to check it. */
+/** A signature, and what is needed to check it. */
 interface Signed {
   use: KeyUse
   isSignedBy(key: Ed25519Verifier): boolean
   /** Keys that the bundle itself names. */
   ownKeys: string[]
-  /** When it was signed, as the bundle says. */
+  /** When it was signed, according to the bundle. */
   at: number | null
-  /** What the bundle says of the key, against which it is held. */
+  /** How the key contradicts what the bundle says about it; null when it does not. */
   contradicts(keyHex: string): string | null
 }
 
@@ -67,7 +66,7 @@ function keyPinned(pins: readonly PinnedKey[], usable: readonly PinnedKey[], at:
   )
 }
 
-/** Why there is nothing to check, or how to check it. */
+/** How to check the signature, or why there is none to check. */
 function signedStatement(envelope: JsonObject, domainTag: string): Signed | string {
   const { body, sig_alg, signature, issuer_pubkey = null } = envelope
   if (!domainTagBytes(domainTag)) return `the domain tag is not ${DOMAIN_TAG_BYTES} printable ASCII characters`
@@ -101,7 +100,7 @@ function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Sign
   }
 }
 
-/** A bundle must not keep its verifier busy with keys. */
+/** Limits the work that a bundle can cause with its own keys. */
 const MAX_OWN_KEYS = 64
 
 function listedKeys(signingKeys: Json): string[] {
@@ -120,7 +119,7 @@ function findSigner(candidates: readonly string[], { isSignedBy }: Signed): stri
   return [...new Set(candidates)].find(isSigner) ?? null
 }
 
-/** A body that cannot even be hashed is signed by nobody. */
+/** A body that cannot be hashed throws, and is signed by nobody. */
 function holds(check: () => boolean): boolean {
   try {
     return check()

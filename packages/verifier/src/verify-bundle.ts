@@ -1,27 +1,30 @@
-// Evidence bundle → facts. The package makes no request of its own: a node is asked only through the function given.
+// Evidence bundle → facts. The package makes no requests of its own: it asks a node only through the given function.
 
 import { isHex } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
-import { envelopeBindsCommitment, merkleRootMatches, statementDigestMatches } from './envelope-facts.ts'
+import {
+  envelopeBindsCommitment,
+  merkleRootMatches,
+  readStatementBody,
+  statementDigestMatches,
+} from './envelope-facts.ts'
 import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS } from './facts.ts'
 import { onlineFacts } from './online-facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
-import { type BundleParts, readBundle } from './read-bundle.ts'
-import { type Refusal, RefusedBundle } from './refusal.ts'
+import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import type { Rpc } from './rpc.ts'
 import { type SigningKey, signatureFacts } from './signature-facts.ts'
-import { readStatementBody } from './statement-body.ts'
-import type { Chunks } from './text-pieces.ts'
+import { type Refusal, RefusedBundle } from './untrusted.ts'
 
-/** What the verifier has besides the bundle. Without any of it, it checks that the bundle agrees with itself. */
+/** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
 export interface Given {
-  /** Statement keys: see `readPinnedKeys`. */
+  /** Statement keys, as `readPinnedKeys` returns them. */
   pinnedKeys?: readonly PinnedKey[]
-  /** Publication keys, base58. */
+  /** Publication keys in base58. */
   pinnedSigners?: readonly string[]
-  /** 25 characters, when the gateway does not sign under the usual tag. */
+  /** 25 characters, when the gateway does not use the default tag. */
   domainTag?: string
   files?: FileSource
   rpc?: Rpc
@@ -31,12 +34,12 @@ export interface VerifiedBundle {
   refused: null
   facts: BundleFacts
   failed: BundleFact[]
-  /** The key under which the signature holds. */
+  /** The key that verifies the signature. */
   key: SigningKey | null
-  /** The statement; null in version 1, and when it has not the form of one. */
+  /** The statement; null in version 1, and when it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
-  /** Counted, whatever the bundle says. */
+  /** Counted from the file list, whatever the bundle says. */
   counted: { files: number; totalBytes: bigint; merkleRoot: string }
   /** Null when no files were given. */
   files: FilesReport | null
@@ -82,5 +85,5 @@ function wellFormedEnvelope({ envelope }: BundleParts): EvidenceEnvelope | null 
   const { body, statement_digest } = envelope ?? {}
   if (typeof readStatementBody(body) === 'string') return null
   const isDigest = typeof statement_digest === 'string' && isHex(statement_digest, 32)
-  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // what the facts look at was looked at
+  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // the fields that the facts use were checked
 }

@@ -1,26 +1,26 @@
-// Several bundles of one proof: each statement names the digest of the one before it.
+// Several bundles of one proof form a chain: each statement contains the digest of the one before it.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { VerifiedBundle } from './verify-bundle.ts'
 
 type ChainProblem =
-  /** A bundle without a statement: of version 1, or one whose statement has not the form of one. */
+  /** A bundle without a statement: one of version 1, or with a malformed statement. */
   | 'no_statement'
   | 'other_proof'
   /** The same statement twice. */
   | 'repeat'
-  /** Two statements in one place, or one that names another before it than the one that is there. */
+  /** Two statements with one sequence number, or one that follows another statement than the given one. */
   | 'fork'
   | 'gap'
-  /** The key changed, and not from one pinned key to another. */
+  /** The key changed, but not from one pinned key to another. */
   | 'other_key'
-  /** A bundle is wrong by itself. */
+  /** A fact about a single bundle failed. */
   | 'failed_facts'
 
 export interface ChainReport {
-  /** In the order of their places. */
+  /** The sequence numbers in order. */
   sequences: number[]
-  /** Empty for a chain without fault from its first place to its last. */
+  /** Empty for a correct chain from its first statement to its last. */
   problems: { code: ChainProblem; why: string }[]
   /** Whether the chain begins with the first statement ever made. */
   isFromStart: boolean
@@ -28,7 +28,7 @@ export interface ChainReport {
 
 type Link = VerifiedBundle & { envelope: EvidenceEnvelope }
 
-/** In whatever order they are given. */
+/** The bundles may be in any order. */
 export function verifyChain(bundles: readonly VerifiedBundle[]): ChainReport {
   const links = bundles.filter((bundle): bundle is Link => bundle.envelope !== null)
   links.sort((a, b) => a.envelope.body.sequence - b.envelope.body.sequence)

@@ -1,4 +1,4 @@
-// Bundles of many files, and what property tests need to break them.
+// For tests: signed bundles of any files.
 
 import { utf8 } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
@@ -6,7 +6,7 @@ import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import type { FileEntry } from '@svc/protocol/merkle'
 import { DEFAULT_DOMAIN_TAG, EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { sortedByFilename } from '@svc/protocol/order'
-import { type CountedFiles, createFileCounter } from '../src/counted-files.ts'
+import { type CountedFiles, createFileCounter } from '../src/file-list.ts'
 
 export const SIGNER: Ed25519Signer = ed25519Signer(new Uint8Array(32).fill(7))
 
@@ -17,7 +17,7 @@ export function bundleOf(files: readonly FileEntry[]) {
   return { ...signedBundle(counter.end()!), files }
 }
 
-/** All of a bundle but its file list. */
+/** A bundle without its file list. */
 export function signedBundle({ count, totalBytes, merkleRoot, manifestDigest }: CountedFiles) {
   const envelope = issueStatement(
     {
@@ -58,7 +58,7 @@ export function listedFiles(count: number): FileEntry[] {
   })
 }
 
-/** The bytes of a text in chunks of these sizes, over and over. */
+/** The bytes of a text in chunks that cycle through these sizes. */
 export function* inChunks(text: string, sizes: readonly number[]): Generator<Uint8Array> {
   const bytes = utf8(text)
   for (let start = 0, turn = 0; start < bytes.length; turn++) {

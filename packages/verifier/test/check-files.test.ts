@@ -1,6 +1,6 @@
 import { utf8 } from '@svc/protocol/bytes'
-import { hashContent } from '@svc/protocol/content-hash'
 import type { FileEntry } from '@svc/protocol/merkle'
+import { hashContent } from '@svc/protocol/sha256'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFileCheck, type FileSource } from '../src/check-files.ts'
@@ -21,13 +21,13 @@ async function* pieces(...texts: string[]) {
 }
 
 describe('the files of a folder', () => {
-  it('CLI-02 match when each has its size and its bytes, in whatever pieces they come', async () => {
+  it('CLI-02 match when each has its size and bytes, however they are split', async () => {
     const files = [await entry('a/b.txt', 'hello'), await entry('empty', '')]
     const open = async (name: string) => (name === 'empty' ? [] : pieces('he', '', 'llo'))
     expect(await check(files, { open })).toMatchObject({ fact: { value: 'passed' }, report: { matching: 2 } })
   })
 
-  it('CLI-02 names what is missing, changed, unreadable, and not in the bundle', async () => {
+  it('CLI-02 are reported when missing, changed, unreadable or not in the bundle', async () => {
     const files = await Promise.all(['same', 'gone', 'other', 'broken'].map((name) => entry(name, name)))
     const { fact, report } = await check(files, {
       open(name) {
@@ -48,7 +48,7 @@ describe('the files of a folder', () => {
     })
   })
 
-  it('CLI-02 a stream that breaks is not readable', async () => {
+  it('CLI-02 are unreadable when their stream breaks', async () => {
     async function* broken() {
       yield utf8('he')
       throw new Error('EIO')
@@ -57,7 +57,7 @@ describe('the files of a folder', () => {
     expect(report.counts.unreadable).toBe(1)
   })
 
-  it('reads no further than a file may go', async () => {
+  it('are not read beyond their listed size', async () => {
     let given = 0
     let isClosed = false
     async function* endless() {
@@ -74,7 +74,7 @@ describe('the files of a folder', () => {
     expect([report.counts.changed, given, isClosed]).toEqual([1, 2, true])
   })
 
-  it('CLI-05 never asks for a name that leaves the folder', async () => {
+  it('CLI-05 are never opened by a name that leaves the folder', async () => {
     const part = fc.constantFrom('..', '.', '', 'a', 'b..', '...', '\\', 'C', '\0', ' ', '..\\', '/', '//', '~')
     const names = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/'))
     await fc.assert(
@@ -94,11 +94,11 @@ describe('the files of a folder', () => {
           expect(name).not.toContain('\\')
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
-  it('keeps a hundred names of each kind, and counts them all', async () => {
+  it('are listed up to a hundred for each problem, and counted all', async () => {
     const open = () => null
     const files = Array.from({ length: 150 }, (_, i) => ({ filename: `${i}`, size_bytes: 0, content_hash: '' }))
     const { report, fact } = await check(files, { open })
@@ -106,7 +106,7 @@ describe('the files of a folder', () => {
     expect(fact).toMatchObject({ why: '"0" and 149 more not there' })
   })
 
-  it('shows hostile names as plain text on one line', async () => {
+  it('with hostile names are shown as plain text on one line', async () => {
     const { fact } = await check([await entry('\u001b[2J\u202eexe\n', '')], { open: () => null })
     expect(fact).toMatchObject({ why: '"\\u{1b}[2J\\u{202e}exe\\u{a}" not there' })
   })

@@ -5,7 +5,7 @@ import { type Verification, verifyBundle } from '../src/verify-bundle.ts'
 import { bundleOf, listedFiles, SIGNER } from './bundles.ts'
 import { pinnedKeys } from './pack.ts'
 
-const bundle = bundleOf(listedFiles(5))
+const bundle = bundleOf(listedFiles(3))
 const text = JSON.stringify(bundle)
 const bytes = utf8(text)
 const given = { pinnedKeys: pinnedKeys([toHex(SIGNER.publicKey)]) }
@@ -15,14 +15,14 @@ function isAccepted(verification: Verification): boolean {
   return verification.refused === null && verification.failed.length === 0
 }
 
-/** What the statement vouches for; the rest of a bundle only accompanies it. */
+/** What the statement signs; the rest of a bundle is not protected. */
 function signedParts(some: Uint8Array) {
   const { files, commitment, proof_id, envelope } = JSON.parse(fromUtf8(some)!)
   const { body, statement_digest, signature, sig_alg } = envelope
   return { files, commitment, proof_id, body, statement_digest, signature, sig_alg }
 }
 
-/** Every value in a document, by the path to it. */
+/** The path to every value in a document. */
 function pathsIn(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, member]) => pathsIn(member, [...path, key]))
@@ -39,33 +39,33 @@ function replaced(path: readonly string[], value: unknown): Uint8Array {
 
 const paths = pathsIn(bundle)
 const signedPaths = paths.filter(([part]) => ['files', 'commitment', 'proof_id', 'envelope'].includes(part as string))
-/** They are null, or may be. */
+/** They may be null. */
 const OPTIONAL = ['prev_statement_digest', 'issuer_pubkey']
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)))
 
 describe('hostile bundles', () => {
-  it('the bundle that is broken here holds unbroken', async () => {
+  it('the bundle that these tests change is valid', async () => {
     expect(isAccepted(await verify(bytes))).toBe(true)
   })
 
-  it('CLI-05 cut short at any place it is refused', async () => {
+  it('CLI-05 a bundle that is cut short anywhere is refused', async () => {
     for (let end = 0; end < bytes.length; end++) {
       expect((await verify(bytes.subarray(0, end))).refused, String(end)).not.toBeNull()
     }
   })
 
-  it('CLI-05 with any bit flipped it fails, unless no signed value changed', async () => {
+  it('CLI-05 a bundle with a flipped bit fails, unless no signed value changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (place, bit) => {
         const flipped = bytes.slice()
         flipped[place] = (flipped[place] as number) ^ (1 << bit)
         if (isAccepted(await verify(flipped))) expect(signedParts(flipped)).toEqual(signedParts(bytes))
       }),
-      { numRuns: 1500 },
+      { numRuns: 400 },
     )
   })
 
-  it('CLI-05 with text put in or taken out anywhere it never throws, and passes only as it was signed', async () => {
+  it('CLI-05 a bundle with text inserted or removed never throws, and passes only when signed values are unchanged', async () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -93,11 +93,11 @@ describe('hostile bundles', () => {
           if (isAccepted(await verify(broken))) expect(signedParts(broken)).toEqual(signedParts(bytes))
         },
       ),
-      { numRuns: 800 },
+      { numRuns: 250 },
     )
   })
 
-  it('EVID-20 MERK-10 with any signed value replaced it fails some fact or is refused', async () => {
+  it('EVID-20 MERK-10 a bundle with any signed value replaced fails a fact or is refused', async () => {
     for (const path of signedPaths) {
       for (const value of ['x', 7, null, [], {}, true]) {
         if (value === null && OPTIONAL.includes(path.at(-1) as string)) continue
@@ -108,14 +108,14 @@ describe('hostile bundles', () => {
     }
   })
 
-  it('CLI-05 with any value of any type anywhere it never throws', async () => {
+  it('CLI-05 a bundle with any value of any type anywhere never throws', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), fc.nat(3), anyJson, async (path, depth, value) => {
         const changed = replaced(path.slice(0, Math.max(1, path.length - depth)), value)
         const verification = await verify(changed)
         expect(Object.keys(verification)).toContain('refused')
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 
@@ -126,11 +126,11 @@ describe('hostile bundles', () => {
     ['a number of a hundred thousand digits', text.replace(row, `"size_bytes":${'9'.repeat(60_000)},`)],
     ['a number with a far exponent', text.replace(row, '"size_bytes":1e308,')],
     ['a name of a megabyte', text.replace('f0000001', 'f'.repeat(1_000_000))],
-    ['a name of nothing but escapes', text.replace('f0000001', '\\u0041'.repeat(10_000))],
-    ['backslashes without end', text.replace('f0000001', '\\'.repeat(60_001))],
+    ['a name of escapes only', text.replace('f0000001', '\\u0041'.repeat(10_000))],
+    ['sixty thousand backslashes', text.replace('f0000001', '\\'.repeat(60_001))],
     ['a body of a megabyte', text.replace('svc/evidence/v2"}', `${'x'.repeat(1_100_000)}"}`)],
     ['twenty thousand fields in the body', text.replace('"policy_version"', `${fields(20_000)}"policy_version"`)],
-    ['a key of prototypes', text.replace('"policy_version"', '"__proto__":{"sig_alg":"ed25519"},"policy_version"')],
+    ['a key named __proto__', text.replace('"policy_version"', '"__proto__":{"sig_alg":"ed25519"},"policy_version"')],
   ])('ADD-05 %s does not pass', async (_, hostile) => {
     expect(isAccepted(await verify(utf8(hostile)))).toBe(false)
   })

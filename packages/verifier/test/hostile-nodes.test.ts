@@ -6,9 +6,11 @@ import { givenOf, packBytes, verified } from './pack.ts'
 
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)))
 
-/** About a bundle that is in the registry. */
+/** A bundle that is in the registry. */
+const bundle = await packBytes('registry-latest.json')
+
 async function factsBy(rpc: Rpc) {
-  return (await verified([await packBytes('registry-latest.json')], { rpc })).facts
+  return (await verified([bundle], { rpc })).facts
 }
 
 describe('hostile nodes', () => {
@@ -25,18 +27,18 @@ describe('hostile nodes', () => {
 
   it.each<[string, unknown]>([
     ['undefined', undefined],
-    ['a number that JSON does not have', 1n],
-    ['something circular', circular],
-    ['something that bites', trap],
+    ['a bigint', 1n],
+    ['a circular object', circular],
+    ['an object that throws', trap],
     ['a function', () => 1],
     ['a text', 'hello'],
     ['a list', []],
-  ])('CLI-03 %s for an answer gives no fact', async (_, answer) => {
+  ])('CLI-03 %s as an answer makes every fact unavailable', async (_, answer) => {
     const facts = await factsBy(async () => answer)
     for (const name of ONLINE_FACTS) expect(facts[name].value, name).toBe('unavailable')
   })
 
-  it('CLI-03 any JSON in any answer never throws, and turns nothing into passed', async () => {
+  it('CLI-03 any JSON as an answer never throws, and passes no fact', async () => {
     const { rpc: honest } = await givenOf({ rpc: 'registry-latest.rpc.json' })
     await fc.assert(
       fc.asyncProperty(
@@ -49,7 +51,7 @@ describe('hostile nodes', () => {
           expect(touched.value).not.toBe('passed')
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })

@@ -26,7 +26,7 @@ const rpc: Rpc = async (method, params) => {
   return result
 }
 
-/** The memo on the chain, and the bundle with the anchor that a gateway makes of it. */
+/** Puts the memo on the chain; returns the bundle with the anchor that a gateway makes from it. */
 async function publish(memoProgram: string, memo = anchorMemo(anchorPayload(envelope))) {
   const programAddress = memoProgram as Instruction['programAddress']
   const tx = await send(chain.rpc, await signerOf(PUBLICATION), [{ programAddress, data: memo }])
@@ -57,22 +57,25 @@ async function onlineValues(anchored: object): Promise<string[]> {
 const EACH_PASSED = ['passed', 'passed', 'passed', 'passed', 'passed', 'not_checked']
 
 describe('a node of the primary chain', () => {
-  it.each(MEMO_PROGRAMS)('CLI-03 ANCH-01 shows an anchor by %s grow up', async (memoProgram) => {
-    const anchored = await publish(memoProgram)
-    expect((await onlineValues(anchored))[0]).toBe('failed')
-    chain.clock.time += 400
-    expect(await onlineValues(anchored)).toEqual(EACH_PASSED.with(4, 'not_checked'))
-    chain.clock.time += 1_600
-    expect(await onlineValues(anchored)).toEqual(EACH_PASSED)
-  })
+  it.each(MEMO_PROGRAMS)(
+    'CLI-03 ANCH-01 shows an anchor by %s as pending, confirmed and final',
+    async (memoProgram) => {
+      const anchored = await publish(memoProgram)
+      expect((await onlineValues(anchored))[0]).toBe('failed')
+      chain.clock.time += 400
+      expect(await onlineValues(anchored)).toEqual(EACH_PASSED.with(4, 'not_checked'))
+      chain.clock.time += 1_600
+      expect(await onlineValues(anchored)).toEqual(EACH_PASSED)
+    },
+  )
 
-  it('CLI-03 shows that a transaction says something else', async () => {
+  it('CLI-03 shows that a transaction has another payload', async () => {
     const anchored = await publish(MEMO_PROGRAMS[1]!, utf8('something else'))
     chain.clock.time += 2_000
     expect(await onlineValues(anchored)).toEqual(EACH_PASSED.with(2, 'failed'))
   })
 
-  it('SAS-09 has no account where no record was written', async () => {
+  it('SAS-09 shows that no registry record was written', async () => {
     const { anchor, ...rest } = await publish(MEMO_PROGRAMS[1]!)
     chain.clock.time += 2_000
     const values = await onlineValues({ ...rest, anchor: { ...anchor, type: 'chain_sas_v1', sas: place() } })

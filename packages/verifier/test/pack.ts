@@ -1,11 +1,11 @@
-// The conformance pack, in Node and in a browser.
+// For tests: the conformance pack, in Node and in a browser.
 
 import { utf8 } from '@svc/protocol/bytes'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
 import type { FileSource } from '../src/check-files.ts'
 import { readPinnedKeys } from '../src/pinned-keys.ts'
+import type { Chunks } from '../src/read-bundle.ts'
 import type { Rpc } from '../src/rpc.ts'
-import type { Chunks } from '../src/text-pieces.ts'
 import { type Given, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 
 export interface PackGiven {
@@ -35,7 +35,7 @@ export async function packBytes(name: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** Of a bundle that is one. */
+/** Throws when the bundle is refused. */
 export async function verified(chunks: Chunks, given: Given = {}): Promise<VerifiedBundle> {
   const verification = await verifyBundle(chunks, given)
   if (verification.refused) throw new Error(verification.refused.why)
@@ -75,12 +75,12 @@ interface Recorded {
   error?: { message: string }
 }
 
-/** A node that answers what was recorded and nothing else. */
+/** A node that knows the recorded answers and no others. */
 function recordedNode(answers: readonly Recorded[]): Rpc {
   return async (method, params) => {
     const question = JSON.stringify([method, params])
     const answer = answers.find((recorded) => JSON.stringify([recorded.method, recorded.params]) === question)
-    if (!answer) throw new Error('nobody is there')
+    if (!answer) throw new Error('no answer was recorded')
     if (answer.error) throw new Error(answer.error.message)
     return answer.result
   }

@@ -10,16 +10,16 @@ const v2 = vectors.evidence_bundle_v2_example
 const v1 = vectors.evidence_bundle_v1_example
 const statementKey = vectors.keys.statement_signing
 const pinned = { pinnedKeys: pinnedKeys([statementKey.public_key_hex]) }
-const strangerKey = toHex(ed25519Signer(new Uint8Array(32).fill(8)).publicKey)
+const otherKey = toHex(ed25519Signer(new Uint8Array(32).fill(8)).publicKey)
 
 const verified = (bundle: object, given: Given = {}) => verifiedChunks([utf8(JSON.stringify(bundle))], given)
 
 const values = ({ facts }: VerifiedBundle) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact.value]))
 
-/** The pack comes from the same hand as the verifier; these bundles do not. */
+/** The pack has the same author as the verifier; these bundles have not. */
 describe('bundles of another implementation', () => {
-  it('CLI-02 CLI-03 EVID-19 EVID-20 of version 2 hold under their pinned key', async () => {
+  it('CLI-02 CLI-03 EVID-19 EVID-20 of version 2 pass under their pinned key', async () => {
     const verification = await verified(v2, pinned)
     expect(values(verification)).toEqual({
       ...Object.fromEntries(OFFLINE_FACTS.map((name) => [name, 'passed'])),
@@ -36,20 +36,20 @@ describe('bundles of another implementation', () => {
     })
   })
 
-  it('CLI-02 VER-15 of version 1 hold, and have no envelope', async () => {
+  it('CLI-02 VER-15 of version 1 pass, and have no envelope', async () => {
     const verification = await verified(v1, pinned)
     expect(verification.failed).toEqual([])
     expect(values(verification)).toMatchObject({ merkle_root_matches: 'passed', signature_valid: 'passed' })
     expect(verification).toMatchObject({ envelope: null, key: { pinned: true } })
   })
 
-  it('EVID-19 say which key was used, and that it came with the bundle', async () => {
+  it('EVID-19 report which key was used, and whether it was pinned', async () => {
     expect(await verified(v2)).toMatchObject({ failed: [], key: { key_id: statementKey.issuer_key_id, pinned: false } })
-    const stranger = await verified(v2, { pinnedKeys: pinnedKeys([strangerKey]) })
-    expect(stranger).toMatchObject({ failed: ['key_pinned'], key: { pinned: false } })
+    const unpinned = await verified(v2, { pinnedKeys: pinnedKeys([otherKey]) })
+    expect(unpinned).toMatchObject({ failed: ['key_pinned'], key: { pinned: false } })
   })
 
-  it('EVID-16 EVID-17 do not hold with a bit of the signature or a count of the statement changed', async () => {
+  it('EVID-16 EVID-17 fail with a changed bit of the signature or a changed count of the statement', async () => {
     const signature = vectors.evidence_envelope.negative[0]!.signature!
     const flipped = await verified({ ...v2, envelope: { ...v2.envelope, signature } }, pinned)
     expect(flipped.failed).toEqual(['signature_valid', 'key_pinned'])
@@ -58,12 +58,12 @@ describe('bundles of another implementation', () => {
     expect(counted.failed).toEqual(OFFLINE_FACTS.slice(2))
   })
 
-  it('AMB-01 do not hold under a tag that is none', async () => {
+  it('AMB-01 fail under a tag of another length', async () => {
     const { facts } = await verified(v2, { ...pinned, domainTag: 'SVC_CONTENT_ENVELOPE_V2' })
     expect(facts.signature_valid).toMatchObject({ value: 'failed', why: expect.stringContaining('25') })
   })
 
-  it('throws what the source of the bundle throws', async () => {
+  it('make verifyBundle throw what their source throws', async () => {
     async function* broken() {
       yield utf8('{')
       throw new Error('the disk is gone')

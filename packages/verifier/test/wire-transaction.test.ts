@@ -17,28 +17,28 @@ describe.each(['anchor-memo', 'anchor-memo-v4', 'anchor-fee-paid-by-other'])('th
     expect(instructions).toEqual([{ program: expect.stringMatching(/^Memo/), data: expect.anything() }])
   })
 
-  it('CLI-03 is none when cut short anywhere, or with bytes to spare', () => {
+  it('CLI-03 is not read when it is cut short or has extra bytes', () => {
     for (let end = 0; end < bytes.length; end++)
       expect(readWireTransaction(bytes.subarray(0, end)), `${end}`).toBeNull()
     expect(readWireTransaction(Uint8Array.of(...bytes, 0))).toBeNull()
   })
 
-  it('CLI-03 is none with any bit flipped: nobody signed that', () => {
+  it('CLI-03 is not read with a flipped bit, which nobody signed', () => {
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(7), (place, bit) => {
         const flipped = bytes.slice()
         flipped[place] = (flipped[place] as number) ^ (1 << bit)
         expect(readWireTransaction(flipped)).toBeNull()
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
+})
 
-  it('CLI-03 any bytes are read without harm', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 400 }), (any) => {
-        expect(readWireTransaction(any)).toBeNull()
-      }),
-    )
-  })
+it('CLI-03 random bytes are no transaction', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), (any) => {
+      expect(readWireTransaction(any)).toBeNull()
+    }),
+  )
 })

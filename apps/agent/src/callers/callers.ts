@@ -2,7 +2,7 @@
 
 import { addressKey } from '@svc/guard/address-key'
 import { notSigned } from '@svc/guard/signers'
-import { readEnvelope, requireFittingEnvelope } from '@svc/http-service/envelope'
+import { readEnvelope, requireMatchingEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Op } from '@svc/protocol/names'
@@ -22,7 +22,7 @@ export async function requireSignedBy(
   const signed = readEnvelope(wire)
   await requireSignature(context, wire, signed, identity)
   const { envelope } = signed
-  requireFittingEnvelope(envelope, wire, ops, unixNow(context))
+  requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
   const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
   if (!(await context.useNonce(nonce))) throw replayed()
   // Last: who repeats what others signed must not use up their limit.

@@ -2,8 +2,7 @@
 
 import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
 import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
-import { SourceError } from '@svc/outgoing/source-error'
-import { parseSourceUrl } from '@svc/outgoing/source-url'
+import { parseSourceUrl, SourceError } from '@svc/outgoing/public-request'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 
 const LOC = ['body', 'tasks']

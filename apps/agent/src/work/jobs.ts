@@ -1,6 +1,6 @@
 // Which jobs there are, what does them, and those that come by themselves.
 
-import { forgetNonces } from '@svc/guard/nonce-store'
+import { forgetNonces } from '@svc/guard/nonces'
 import type { JobRun, Queue } from '@svc/queue/queue'
 import { type Context, unixNow } from '../context.ts'
 import { CHECK_ATTEMPTS, lookForKey } from '../delegations/check-registration.ts'

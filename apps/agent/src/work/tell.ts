@@ -1,5 +1,5 @@
 import type { Tasks } from '@svc/api/agent/tasks'
-import { SourceError } from '@svc/outgoing/source-error'
+import { SourceError } from '@svc/outgoing/public-request'
 import type { JobRun } from '@svc/queue/queue'
 import { hasRoom } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'

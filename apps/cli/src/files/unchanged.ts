@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fileUrls } from '@svc/api/files'
 import { withPrefix } from '@svc/protocol/bytes'
-import { hashContent } from '@svc/protocol/content-hash'
+import { hashContent } from '@svc/protocol/sha256'
 import type { Client } from '@svc/sdk/client'
 import type { Locker } from '@svc/sdk/lockers/locker'
 import type { FoundFile } from './walk.ts'

@@ -1,6 +1,6 @@
 // Text from elsewhere (a gateway, a node, a file's name) on its way to a terminal: nothing in it may steer the terminal.
 
-import { printable } from '@svc/verifier/printable'
+import { printable } from '@svc/verifier/untrusted'
 
 const MAX_LENGTH = 2000
 

@@ -1,4 +1,4 @@
-import { PermanentError } from '@svc/queue/permanent-error'
+import { PermanentError } from '@svc/queue/queue'
 import type { Context } from '../context.ts'
 
 export const PUSH_ATTEMPTS = 12

@@ -1,5 +1,5 @@
 import { ServiceError } from '@svc/http-service/service-error'
-import { PermanentError } from '@svc/queue/permanent-error'
+import { PermanentError } from '@svc/queue/queue'
 import type { Context } from '../context.ts'
 import { attestReceipt } from './attest-receipt.ts'
 import { deletePending } from './store.ts'

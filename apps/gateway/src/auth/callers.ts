@@ -5,7 +5,7 @@ import { addressKey } from '@svc/guard/address-key'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
 import { type Candidates, createSignerFinder, notSigned, type Signer } from '@svc/guard/signers'
-import { readEnvelope, requireFittingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
+import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerId } from '@svc/protocol/ids'
@@ -69,7 +69,7 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
   async function authorize(wire: WireRequest, signed: SignedEnvelope, ops: RequiredOps, who: Candidates) {
     const { envelope } = signed
     const signer = await requireSigner(wire, signed, who)
-    requireFittingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
+    requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
     const nonce = { signer: signer.identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
     if (!(await useNonce(nonce))) throw replayed()

@@ -1,7 +1,7 @@
 // Who may call the internal endpoints: holders of the shared secret, and allowed services of the identity provider.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Mode } from '@svc/http-service/http-settings'
+import type { Mode } from '@svc/http-service/config'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { bearerToken, type OidcVerifier } from './oidc.ts'

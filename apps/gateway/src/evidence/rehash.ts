@@ -1,8 +1,7 @@
 // The files of a statement, read again from where they are kept, whoever may have read them before.
 
 import { withPrefix } from '@svc/protocol/bytes'
-import { leafHash } from '@svc/protocol/merkle'
-import { createBlockTree } from '@svc/protocol/merkle-blocks'
+import { createBlockTree, leafHash } from '@svc/protocol/merkle'
 import type { AttestationRecord } from '../attestations/record.ts'
 import type { SnapshotFile } from '../attestations/snapshots/chunk-content.ts'
 import { filesOf } from '../attestations/view.ts'

@@ -1,9 +1,8 @@
 // Which jobs there are, what does them, and those that come by themselves.
 
-import { forgetNonces } from '@svc/guard/nonce-store'
+import { forgetNonces } from '@svc/guard/nonces'
 import { ServiceError } from '@svc/http-service/service-error'
-import { PermanentError } from '@svc/queue/permanent-error'
-import type { JobRun, Queue } from '@svc/queue/queue'
+import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
 import { retryEntries } from '../anchors/bridge/retry-entries.ts'
 import { writeEntry } from '../anchors/bridge/write-entry.ts'
 import { attestPayment } from '../anchors/payments/attest-payment.ts'

@@ -1,8 +1,7 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { multiplyUsd } from '@svc/payments/amounts'
-import type { Market } from '@svc/sales/market'
-import { type PricedLegs, priceOnMarket } from '@svc/sales/price-legs'
+import { type Market, type PricedLegs, priceOnMarket } from '@svc/sales/price-legs'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 

@@ -1,13 +1,13 @@
 import type { Provider } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
-import type { Market } from '@svc/sales/market'
-import { BLANK, type QuoteForm, quoteForm } from '@svc/sales/quote-form'
+import type { Market } from '@svc/sales/price-legs'
+import { PLACEHOLDER, type QuoteTemplate, quoteTemplate } from '@svc/sales/quote-template'
 import type { Context } from '../context.ts'
 import { chooseProvider, type Order, priceOrder } from './price-storage.ts'
 import { quoteBody } from './quote-body.ts'
 import { offerFacts } from './quote-facts.ts'
 
-interface OrderForm extends QuoteForm {
+interface OrderForm extends QuoteTemplate {
   provider: Provider
   units: number
 }
@@ -30,7 +30,7 @@ export function createQuoteForms(context: Context): (order: Order) => Promise<Or
     const form = forms.get(key)
     if (form) return form
     const facts = offerFacts(config, priceOrder(config, market, { ...order, provider }, 'body'))
-    const made = { ...quoteForm(quoteBody({ ...facts, ...BLANK })), provider, units }
+    const made = { ...quoteTemplate(quoteBody({ ...facts, ...PLACEHOLDER })), provider, units }
     forms.set(key, made)
     return made
   }

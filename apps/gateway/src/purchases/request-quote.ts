@@ -3,7 +3,7 @@ import type { Quote, requestStorage } from '@svc/api/purchases'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { paymentRequired, quoteAnswer } from '@svc/sales/quote'
-import { filledIn } from '@svc/sales/quote-form'
+import { fillTemplate } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { newQuoteId, payRequestOf } from './quote-facts.ts'
@@ -22,7 +22,7 @@ export function createRequestQuote(context: Context): RequestQuote {
   async function newQuote(order: Order) {
     const form = await formOf(order)
     const id = newQuoteId(context)
-    const { body, header } = filledIn(form, id)
+    const { body, header } = fillTemplate(form, id)
     return { request: payRequestOf({ ...form, ...id }, body), header }
   }
 

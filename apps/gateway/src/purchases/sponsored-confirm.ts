@@ -1,6 +1,6 @@
 import type { Body } from '@svc/api/endpoint'
 import type { SponsoredConfirmation, sponsoredConfirm } from '@svc/api/sponsored'
-import { transactionId } from '@svc/sales/transaction-id'
+import { transactionId } from '@svc/sales/read-payment'
 import type { Context } from '../context.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { confirmation } from './confirm-payment.ts'

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { forgetNonces } from '@svc/guard/nonce-store'
-import { createNonces } from '@svc/guard/nonces'
+import { createNonces, forgetNonces } from '@svc/guard/nonces'
 import type { NonceTable } from '@svc/guard/tables'
 import { toHex } from '@svc/protocol/bytes'
 import type { Kysely } from 'kysely'

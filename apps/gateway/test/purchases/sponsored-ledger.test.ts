@@ -1,4 +1,4 @@
-import type { DialectName } from '@svc/database/dialect-name'
+import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectError, legOf, type Market, payReqId, type Reply } from './market.ts'

@@ -3,7 +3,7 @@
 import { evidenceBundle } from '@svc/api/proofs'
 import { isGatewayError } from '@svc/sdk/errors'
 import { chunksOf } from '@svc/sdk/files/source'
-import type { Chunks } from '@svc/verifier/text-pieces'
+import type { Chunks } from '@svc/verifier/read-bundle'
 import type { Context } from '../context.ts'
 import { Refusal } from '../failures.ts'
 import { fileSource } from '../paths/file-source.ts'

@@ -1,5 +1,5 @@
 import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
-import type { Chunks } from '@svc/verifier/text-pieces'
+import type { Chunks } from '@svc/verifier/read-bundle'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import type { Context } from '../context.ts'

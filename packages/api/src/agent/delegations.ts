@@ -9,7 +9,7 @@ import { Tasks } from './tasks.ts'
 export const TASK_NAMES = ['mirror', 'watch', 'tell'] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 
-/** Waiting for the owner to register the key, at work, without a paid subscription, key removed, ended. */
+/** Waiting for the owner to register the key, working, without a paid subscription, key removed, ended. */
 export const DELEGATION_STATUSES = ['pending', 'active', 'paused', 'revoked', 'ended'] as const
 export type DelegationStatus = (typeof DELEGATION_STATUSES)[number]
 
@@ -105,14 +105,16 @@ export const Delegation = Type.Object(
         {
           delivered: Type.Integer(),
           undelivered: Type.Integer({ description: 'Waiting, or given up.' }),
-          last_error: OrNull(Type.String({ description: 'Why the newest of them was not taken yet.' })),
+          last_error: OrNull(Type.String({ description: 'Why the newest of them was not accepted yet.' })),
         },
-        { description: 'What became of the findings that were to be sent to the address of `tell`.' },
+        { description: 'The outcome of sending findings to the address of `tell`.' },
       ),
     ),
     runs: Type.Array(Run, { description: 'The newest first.' }),
     log: Type.Array(Finding, { description: 'Entries after `after`, the oldest first.' }),
-    next_after: Type.Optional(Type.Integer({ description: 'Where there are more entries: ask on with it.' })),
+    next_after: Type.Optional(
+      Type.Integer({ description: 'Present when there are more entries: send it as `after`.' }),
+    ),
   },
   { title: 'Delegation' },
 )

@@ -1,4 +1,4 @@
-// What the agent service says of itself.
+// Information about the agent service.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'

@@ -1,4 +1,4 @@
-// The agent service sells one thing: thirty days of work.
+// Subscriptions: the agent service sells thirty days of work.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
@@ -62,7 +62,7 @@ export const confirmSubscription = endpoint({
   method: 'POST',
   path: '/v1/service/confirm',
   auth: 'public',
-  summary: 'Show the transaction that paid a quote; the subscription begins, or is prolonged',
+  summary: 'Show the transaction that paid a quote; the subscription begins, or is extended',
   requestHeaders: Type.Object({
     'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid.' })),
     'X-Svc-Identity': Identity,

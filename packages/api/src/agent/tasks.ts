@@ -1,4 +1,4 @@
-// What the agent can be asked to do with a locker.
+// The tasks that the agent can do for a locker.
 
 import Type, { type Static } from 'typebox'
 
@@ -13,7 +13,7 @@ export const Mirror = Type.Object(
     }),
     every_hours: Type.Optional(Hours),
   },
-  { title: 'Mirror', description: 'Fetch what these addresses hold into the locker, again and again.' },
+  { title: 'Mirror', description: 'Fetch these addresses into the locker, repeatedly.' },
 )
 export type Mirror = Static<typeof Mirror>
 
@@ -30,7 +30,7 @@ const Watch = Type.Object(
 export const Tell = Type.Object(
   {
     url: PublicUrl,
-    only_alerts: Type.Optional(Type.Boolean({ description: 'Whether findings that are no alerts are kept quiet.' })),
+    only_alerts: Type.Optional(Type.Boolean({ description: 'Whether only alerts are sent.' })),
   },
   { title: 'Tell', description: 'Send findings to an address, signed as Standard Webhooks are.' },
 )
@@ -42,6 +42,6 @@ export const Tasks = Type.Object(
 )
 export type Tasks = Static<typeof Tasks>
 
-/** What is done where nothing is asked for, or not how often. */
+/** The default tasks, and how often they run. */
 export const DEFAULT_HOURS = 24
 export const DEFAULT_TASKS: Tasks = { watch: { every_hours: DEFAULT_HOURS, read_bytes: true } }

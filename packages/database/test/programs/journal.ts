@@ -6,7 +6,7 @@ export interface JournalSchema {
   counter: { value: number }
 }
 
-/** Each migration enters its name, so that the journal shows how often each was applied. */
+/** Each migration writes its name, so that the journal shows how often it ran. */
 export const journalMigrations: Migrations = {
   '0001-journal': async (db, column) => {
     await db.schema.createTable('journal').addColumn('entry', column.text).execute()

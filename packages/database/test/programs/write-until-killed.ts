@@ -1,4 +1,4 @@
-// Inserts rows for ever and writes the number of each to standard output once its insert is acknowledged.
+// Inserts rows forever and writes the number of each to standard output once its insert is acknowledged.
 import { writeSync } from 'node:fs'
 import { openDatabase } from '../../src/open.ts'
 import { type JournalSchema, journalMigrations } from './journal.ts'

@@ -1,8 +1,7 @@
 // Settings of Arweave: who takes data items to the chain, and where they are read.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import { parseKeySeed } from '@svc/http-service/key-seeds'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { parseKeySeed } from '@svc/http-service/keys'
 
 export interface ArweaveSettings {
   /** Of a service that speaks as Turbo does, without a slash at its end. */

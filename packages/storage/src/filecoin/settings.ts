@@ -1,7 +1,6 @@
 // Settings of Filecoin: a storage provider that proves what it keeps (PDP), and the contract that pays for it.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface FilecoinSettings {
   /** Where the provider takes pieces, without a slash at its end. */

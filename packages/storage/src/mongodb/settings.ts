@@ -1,5 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface MongodbSettings {
   /** With the credentials in it: a secret. */

@@ -1,7 +1,6 @@
 // Settings of Storj, or of any other store that speaks S3.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import { readSecret } from '@svc/http-service/secret-settings'
+import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface StorjSettings {
   /** The origin of the store, without a slash at its end. */

@@ -1,7 +1,7 @@
 // Writes a statement to the registry on the EVM chain: noted before it is sent, looked for after any doubt.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { PermanentError } from '@svc/queue/permanent-error'
+import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import type { Context } from '../../context.ts'
 import type { RegistryEntryTable } from '../../db/schema.ts'

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
 import { type FileListDigests, hashFileList } from '@svc/protocol/file-list'
-import { createBlockTree } from '@svc/protocol/merkle-blocks'
+import { createBlockTree } from '@svc/protocol/merkle'
 import { chunkId, writeContent } from './chunk-content.ts'
 import { type ChunkListEntry, writeChunkList } from './chunk-list.ts'
 import type { Chunk } from './cut-chunks.ts'

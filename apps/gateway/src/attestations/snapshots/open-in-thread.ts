@@ -1,6 +1,6 @@
 // The gateway's database, opened by a thread for itself.
 
-import { dialectNameOf } from '@svc/database/dialect-name'
+import { dialectNameOf } from '@svc/database/dialects'
 import type { LockerReading } from './read-locker.ts'
 import { type ChunkStore, readFromSqlite, storeInSqlite } from './sqlite-access.ts'
 

@@ -1,6 +1,6 @@
 // PostgreSQL as threads use it, and the gateway where it does their work itself.
 
-import { createPostgresDialect } from '@svc/database/postgres-dialect'
+import { createPostgresDialect } from '@svc/database/postgres'
 import { Kysely } from 'kysely'
 import type { Db } from '../../db/schema.ts'
 import { type ListedFile, type LockerReading, PAGE } from './read-locker.ts'

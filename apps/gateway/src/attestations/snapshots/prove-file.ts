@@ -1,5 +1,4 @@
-import { BLOCK_LEAVES, leafHash, type ProofStep, treeDepth } from '@svc/protocol/merkle'
-import { proofInBlocks } from '@svc/protocol/merkle-blocks'
+import { BLOCK_LEAVES, leafHash, type ProofStep, proofInBlocks, treeDepth } from '@svc/protocol/merkle'
 import type { Db } from '../../db/schema.ts'
 import type { SnapshotFile } from './chunk-content.ts'
 import { type ChunkList, openChunkList } from './chunk-list.ts'

@@ -1,7 +1,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
 import type { ServiceError } from '@svc/http-service/service-error'
-import { SourceError } from '@svc/outgoing/source-error'
+import { SourceError } from '@svc/outgoing/public-request'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'

@@ -1,0 +1,30 @@
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { createStatementCache } from '../src/sqlite-statements.ts'
+
+describe('the statement cache', () => {
+  it('prepares the same SQL once', () => {
+    const prepared = createStatementCache(new DatabaseSync(':memory:'))
+    expect(prepared('select 1').statement).toBe(prepared('select 1').statement)
+    expect(prepared('select 1').statement).not.toBe(prepared('select 2').statement)
+  })
+
+  it('knows which statements return rows', () => {
+    const database = new DatabaseSync(':memory:')
+    database.exec('create table t (a)')
+    const prepared = createStatementCache(database)
+    expect(prepared('insert into t values (1)').returnsRows).toBe(false)
+    expect(prepared('insert into t values (1) returning a').returnsRows).toBe(true)
+  })
+
+  it('drops the least recently used statement when it is full', () => {
+    const prepared = createStatementCache(new DatabaseSync(':memory:'))
+    const used = prepared('select -1').statement
+    const unused = prepared('select -2').statement
+    for (let i = 0; i < 1000; i++) {
+      prepared(`select ${i}`)
+      expect(prepared('select -1').statement).toBe(used)
+    }
+    expect(prepared('select -2').statement).not.toBe(unused)
+  })
+})

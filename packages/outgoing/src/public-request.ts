@@ -1,0 +1,159 @@
+// One HTTPS request to a host that a caller has named. The URL, the host's addresses and its certificate are checked
+// first, so that nobody can make the service talk to machines that are not public (T-08).
+
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { isIP, type TcpSocketConnectOpts } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+
+export type SourceFault =
+  | 'not_https'
+  | 'blocked_host'
+  | 'blocked_address'
+  | 'unresolvable'
+  | 'unreachable'
+  | 'tls_failed'
+  | 'bad_status'
+  | 'too_many_redirects'
+  | 'bad_redirect'
+  | 'encoded'
+  | 'too_large'
+  | 'timed_out'
+  | 'broken_off'
+
+/** Why a source is not fetched. Callers may see the message, but not the cause, which may name addresses. */
+export class SourceError extends Error {
+  override name = 'SourceError'
+  readonly reason: SourceFault
+
+  constructor(reason: SourceFault, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.reason = reason
+  }
+}
+
+/** The URL parser drops control characters and turns backslashes; other parsers find another host in such text. */
+const AMBIGUOUS = /[\p{Cc}\\]/u
+
+/** Names of this machine, of its network, and of the metadata servers of clouds. */
+const BLOCKED_ZONES = ['localhost', 'local', 'internal', 'home.arpa']
+const BLOCKED_PREFIX = 'metadata.'
+
+/** A URL that may be fetched as far as its text shows. The addresses of its host are checked later. */
+export function parseSourceUrl(text: string, base?: URL): URL {
+  const url = AMBIGUOUS.test(text) ? null : URL.parse(text, base)
+  if (url?.protocol !== 'https:') throw new SourceError('not_https', 'only https:// URLs are fetched')
+  if (url.username || url.password)
+    throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
+  if (url.port) throw new SourceError('blocked_host', 'only port 443 is fetched from')
+  if (isBlocked(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
+  url.hash = ''
+  return url
+}
+
+/** A host name, or an IP address without brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** A name with a dot at its end is another name of the same host, so it is blocked too. */
+function isBlocked(host: string): boolean {
+  if (isIP(host)) return false
+  const isPlain = host.includes('.') && !host.endsWith('.')
+  return !isPlain || host.startsWith(BLOCKED_PREFIX) || BLOCKED_ZONES.some((zone) => `.${host}`.endsWith(`.${zone}`))
+}
+
+/** How to resolve names and connect. Only tests set these, because their servers are on this machine. */
+export interface Connecting {
+  resolve?: (hostname: string) => Promise<LookupAddress[]>
+  isPublic?: (address: string) => boolean
+  ca?: string
+  port?: number
+}
+
+export interface PublicRequest {
+  method: 'GET' | 'POST'
+  headers: Readonly<Record<string, string>>
+  body?: string
+}
+
+/** Resolves with the head of the response. `url` comes from `parseSourceUrl`. */
+export async function requestPublicHost(
+  url: URL,
+  message: PublicRequest,
+  options: Connecting,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return send(url, await resolvePublicHost(hostOf(url), options, signal), message, options, signal)
+}
+
+/** One address that is not public blocks the host: a mix of both is an attempt to make us try until we reach it. */
+async function resolvePublicHost(
+  host: string,
+  { resolve = (hostname) => lookup(hostname, { all: true }), isPublic = isPublicAddress }: Connecting,
+  signal: AbortSignal,
+): Promise<LookupAddress[]> {
+  const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await untilAborted(signal, resolve(host))
+  if (addresses.length === 0) throw unresolvable()
+  if (!addresses.every(({ address }) => isPublic(address)))
+    throw new SourceError('blocked_address', 'only hosts whose addresses are all public are fetched from')
+  return addresses
+}
+
+/** A lookup cannot be cancelled, so its result is ignored after the signal. */
+function untilAborted(signal: AbortSignal, lookup: Promise<LookupAddress[]>): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    lookup.then(resolve, (cause) => reject(unresolvable(cause)))
+  })
+}
+
+function unresolvable(cause?: unknown): SourceError {
+  return new SourceError('unresolvable', 'the host of the source is not known', cause)
+}
+
+/** Each address gets two seconds while there are others to try. */
+const TRY_ALL: Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: 2_000,
+}
+
+/** Connects to the checked addresses: a second lookup of the name could give others. */
+function send(
+  url: URL,
+  addresses: LookupAddress[],
+  { method, headers, body }: PublicRequest,
+  { ca, port }: Connecting,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let fault: [SourceFault, string] = ['unreachable', 'the host of the source cannot be reached']
+    const sent = request(url, {
+      ...TRY_ALL,
+      agent: false,
+      method,
+      headers: { ...headers, host: url.host },
+      lookup: (_hostname, _options, done) => done(null, addresses),
+      // Stated, because an environment variable can change the default.
+      rejectUnauthorized: true,
+      signal,
+      ...(ca && { ca }),
+      ...(port && { port }),
+    })
+    sent.once('socket', (socket) => {
+      socket.once('connect', () => {
+        fault = ['tls_failed', 'the host of the source does not prove its name with a good certificate']
+      })
+      socket.once('secureConnect', () => {
+        fault = ['unreachable', 'the host of the source gives no good HTTP answer']
+      })
+    })
+    sent.once('response', resolve)
+    sent.on('error', (cause) => reject(signal.aborted ? signal.reason : new SourceError(...fault, cause)))
+    // There is no error event when a host switches to another protocol.
+    sent.once('close', () => reject(new SourceError(...fault)))
+    sent.end(body)
+  })
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import vectors from '../../../vectors/protocol.json' with { type: 'json' }
+import { fromHex, utf8, withPrefix } from '../src/bytes.ts'
+import { hashContent, sha256Hex, sha256Stream } from '../src/sha256.ts'
+
+describe('hashContent', () => {
+  it.each(vectors.files)('MERK-01 gives the hash of $filename that another implementation gives', async (file) => {
+    const bytes = fromHex(file.content_hex)!
+    const found = await hashContent([bytes], bytes.length)
+    expect(found && { ...found, content_hash: withPrefix(found.content_hash) }).toEqual({
+      size_bytes: file.size_bytes,
+      content_hash: file.content_hash,
+    })
+  })
+
+  it('gives the same hash however the content is split, and null when there are too many bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array()), async (pieces) => {
+        const whole = Uint8Array.from(pieces.flatMap((piece) => [...piece]))
+        expect(await hashContent(pieces, whole.length)).toEqual(await hashContent([whole], Number.POSITIVE_INFINITY))
+        if (whole.length > 0) expect(await hashContent(pieces, whole.length - 1)).toBeNull()
+      }),
+    )
+  })
+})
+
+describe('SHA-256', () => {
+  it('MERK-01 of text is the hash of its UTF-8, in one piece or many', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 10 }), (pieces) => {
+        const [ofText, ofBytes] = [sha256Stream(), sha256Stream()]
+        for (const piece of pieces) {
+          ofText.update(piece)
+          ofBytes.update(utf8(piece))
+        }
+        const whole = sha256Hex(pieces.join(''))
+        expect([ofText.hex(), ofBytes.hex()]).toEqual([whole, sha256Hex(utf8(pieces.join('')))])
+        expect(sha256Hex(utf8(pieces.join('')))).toBe(whole)
+      }),
+    )
+  })
+
+  it('MERK-01 throws for text that has no UTF-8', () => {
+    expect(() => sha256Hex('a\ud800')).toThrow('lone surrogate')
+    expect(() => sha256Stream().update('a\ud800')).toThrow('lone surrogate')
+  })
+})

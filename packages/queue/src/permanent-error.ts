@@ -1,4 +1,0 @@
-/** Thrown by a handler: to try again would not help. */
-export class PermanentError extends Error {
-  override name = 'PermanentError'
-}

@@ -1,0 +1,24 @@
+import { configuredLegs, type Leg } from '@svc/payments/legs'
+import { EVM } from '@svc/payments/networks'
+import type { Rates } from '@svc/payments/price-oracle'
+import { expect, it } from 'vitest'
+import { watchMarket } from '../src/price-legs.ts'
+
+const SETTINGS = { treasuries: new Map([[EVM, `0x${'ab'.repeat(20)}`]]), address: () => `0x${'cd'.repeat(20)}` }
+const rate = (usd: string) => ({ usd, source: 'oracle' as const, as_of: '2026-09-01T12:00:00Z', fallback: false })
+
+it('PAY-27 PAY-28 the market is the same object until a leg or a rate changes', async () => {
+  let legs: Leg[] = await configuredLegs(SETTINGS)
+  let rates: Rates = { SOL: rate('150'), MON: rate('0.03'), ETH: null }
+  const market = watchMarket(async () => [...legs], { rates: async () => ({ ...rates }) })
+  const first = await market()
+  expect(first).toEqual({ legs, rates })
+  expect(await market()).toBe(first)
+  rates = { ...rates, ETH: rate('3000') }
+  const second = await market()
+  expect(second).toEqual({ legs, rates })
+  legs = legs.slice(1)
+  const third = await market()
+  expect(third).toEqual({ legs, rates })
+  expect(await market()).toBe(third)
+})

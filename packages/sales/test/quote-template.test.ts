@@ -1,0 +1,45 @@
+import { configuredLegs } from '@svc/payments/legs'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { PricedLeg } from '@svc/payments/x402'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { headerText, quoteBody } from '../src/quote.ts'
+import { fillTemplate, PLACEHOLDER, quoteTemplate } from '../src/quote-template.ts'
+
+const TREASURIES = new Map<Network, string>([
+  [PRIMARY, 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'],
+  [EVM, `0x${'ab'.repeat(20)}`],
+])
+const LEGS = await configuredLegs({ treasuries: TREASURIES, address: ({ defaultAddress }) => defaultAddress })
+const RATE = { usd: '150.25', source: 'oracle', as_of: '2026-09-01T12:00:00Z', fallback: false } as const
+
+const id = fc.record({
+  payReqId: fc.stringMatching(/^[0-9a-f]{32}$/).map((hex) => `pr_${hex}`),
+  expiresAt: fc.integer({ min: 1, max: 4_000_000_000 }),
+})
+const order = fc.record({
+  isDevelopment: fc.boolean(),
+  legs: fc
+    .shuffledSubarray(LEGS, { minLength: 1 })
+    .map((legs) => legs.map((leg) => ({ ...leg, amount: 1_000_001n, rate: RATE })) as [PricedLeg, ...PricedLeg[]]),
+  url: fc.webUrl(),
+})
+
+function quoteOf(
+  offer: { isDevelopment: boolean; legs: [PricedLeg, ...PricedLeg[]]; url: string },
+  own: typeof PLACEHOLDER,
+) {
+  const { url } = offer
+  const words = { description: 'of “something”', confirmUrl: url, confirmHeaders: [], lastStep: '' }
+  return quoteBody({ ...offer, ...own, ...words, terms: {}, priceSummary: {} })
+}
+
+it('PAY-06 PAY-13 PAY-22 a filled template equals the quote, in body and header', () => {
+  fc.assert(
+    fc.property(order, id, (offer, own) => {
+      const template = quoteTemplate(quoteOf(offer, PLACEHOLDER))
+      const quote = quoteOf(offer, own)
+      expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: headerText(quote) })
+    }),
+  )
+})

@@ -1,0 +1,63 @@
+// Text that a bundle or a node made up: read strictly, refused with a code, and made printable before it goes into a
+// sentence for a person.
+
+import type { Json } from '@svc/protocol/canonical'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+
+/** Why something cannot be read as an evidence bundle, so that there are no facts about it. */
+export type RefusalCode =
+  | 'too_large'
+  | 'not_strict_json'
+  | 'not_a_bundle'
+  | 'unsupported_version'
+  | 'empty_file_list'
+  | 'bad_file_entry'
+  | 'colon_in_filename'
+  | 'duplicate_filename'
+  | 'unsorted_file_list'
+
+export interface Refusal {
+  code: RefusalCode
+  why: string
+}
+
+/** Thrown while a bundle is read; `verifyBundle` returns it as a value. */
+export class RefusedBundle extends Error {
+  override name = 'RefusedBundle'
+  readonly code: RefusalCode
+
+  constructor(code: RefusalCode, why: string) {
+    super(why)
+    this.code = code
+  }
+}
+
+export type JsonObject = { readonly [key: string]: Json }
+
+export function strictJson(text: string, maxLength: number, what: string): Json {
+  if (text.length > maxLength) throw new RefusedBundle('too_large', `${what} has over ${maxLength} characters`)
+  try {
+    return parseStrictJson(text, maxLength)
+  } catch (error) {
+    throw new RefusedBundle(
+      'not_strict_json',
+      `${what} is not strict JSON: ${printable((error as Error).message, 200)}`,
+    )
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** One line, not too long, without characters that control terminals or change the direction of writing. */
+export function printable(text: string, maxLength: number): string {
+  const start = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
+  return start.replace(INVISIBLE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
+}
+
+export function quoted(text: string): string {
+  return `"${printable(text, 80)}"`
+}
