@@ -6,9 +6,9 @@ import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { prepareDeployment } from './anchors/evm/deploy-registry.ts'
 import { createEvmRegistry } from './anchors/evm/evm-registry.ts'
+import { readRegistryContract, readRegistryKey } from './anchors/evm/settings.ts'
 import { createEvmAccount, type EvmAccount } from './evm/account.ts'
 import { awaitFate } from './evm/await-fate.ts'
-import { readRegistryContract, readRegistryKey } from './evm-registry-settings.ts'
 
 const COULD_NOT_RUN = 2
 const WAIT_MS = 60_000

@@ -69,7 +69,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides?:
     x402Routes(service, context)
     const url = await service.app.listen({ host: config.http.host, port: config.http.port })
     registerJobs(context)
-    if (config.jobs.areDoneHere) await context.queue.start()
+    if (config.jobs.enabled) await context.queue.start()
     context.log.info({ url, mode: config.mode }, 'gateway started')
     return {
       url,

@@ -11,9 +11,9 @@ import {
   registryNonce,
   registryRecord,
 } from '@svc/protocol/registry'
-import type { RegistryConfig } from '../../anchor-settings.ts'
 import type { AccountOnChain, PublicationNodes } from '../publication-nodes.ts'
 import { NotPublished } from '../push-errors.ts'
+import type { RegistryConfig } from '../settings.ts'
 import type { Writing } from '../writing.ts'
 import { closeAttestation, createAttestation } from './instructions.ts'
 

@@ -1,6 +1,6 @@
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { describe, expect, it } from 'vitest'
-import { readAttestConfig } from '../src/attest-settings.ts'
+import { readAttestConfig } from '../../src/attestations/settings.ts'
 
 function read(variables: Variables = {}) {
   const settings = new SettingsReader(variables)
