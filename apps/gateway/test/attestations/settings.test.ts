@@ -14,7 +14,7 @@ describe('settings of attestations', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
       isAutomatic: false,
-      cron: { isEnabled: false, isPushed: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
+      cron: { isEnabled: false, publish: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
     })
   })
 
@@ -34,7 +34,7 @@ describe('settings of attestations', () => {
       isAutomatic: true,
       cron: {
         isEnabled: true,
-        isPushed: true,
+        publish: true,
         batchSize: 7,
         minAgeHours: 1,
         filter: 'tier',

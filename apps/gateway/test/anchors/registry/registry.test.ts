@@ -56,7 +56,7 @@ describe('the attestation registry', () => {
   it('SAS-01 SAS-02 set-up makes credential and schema, once', async () => {
     const { tx, credential, schema } = await setUp(latest)
     expect(tx).not.toBeNull()
-    const { signer } = latest.gateway.context.publisher!
+    const { signer } = latest.gateway.rooms.anchors.publisher!
     const made = getCredentialDecoder().decode((await account(credential))!)
     expect(made).toMatchObject({ authority: signer, authorizedSigners: [signer] })
     expect(Buffer.from(made.name).toString()).toBe('svc-content-attestations')
