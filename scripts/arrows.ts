@@ -74,7 +74,8 @@ const GATEWAY: Record<string, readonly string[]> = {
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'info', 'jobs', 'wire.ts'],
-  'main.ts': ['config.ts', 'gateway.ts'],
+  bin: ['anchors', 'attestations', 'db', 'evm', 'gateway.ts', 'info'],
+  'main.ts': ['bin'],
 }
 
 /** Inside the agent service; the files at its root wire the rooms together. */

@@ -23,7 +23,7 @@ export function readEvmRegistrySettings(
   if (Boolean(contract) !== Boolean(evmRegistryKey)) {
     settings.problem(
       'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or none. ' +
-        'With the key alone, node apps/gateway/src/deploy-evm-registry.ts makes the contract',
+        'With the key alone, svc-gateway deploy-evm-registry makes the contract',
     )
   }
   if (evmRegistryKey && !evm) settings.problem('EVM_REGISTRY_KEY needs EVM_RPC_URLS')

@@ -36,7 +36,7 @@ export function createRegistryWriter(
     if (isSetUp) return
     throw new NotPublished(
       'registry_not_set_up',
-      'the registry has no credential or schema of this gateway: run apps/gateway/src/set-up-registry.ts once',
+      'the registry has no credential or schema of this gateway: run svc-gateway set-up-registry once',
       { isRetryable: false },
     )
   }

@@ -49,7 +49,7 @@ describe('the attestation registry', () => {
     const locker = await filledLocker(latest)
     const { push_result } = await attest(latest, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
-    expect(push_result.error?.error).toContain('set-up-registry.ts')
+    expect(push_result.error?.error).toContain('svc-gateway set-up-registry')
     expect(await publicationsOf(latest, locker)).toEqual([])
   })
 
