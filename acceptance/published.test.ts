@@ -170,10 +170,10 @@ describe('@svc/mcp', () => {
 
 const TYPED_PROGRAM = `
 import { keys } from '@svc/api/info'
-import { createClient, type Client } from '@svc/sdk'
+import { createClient, type Client } from '@svc/sdk/client'
 import { signerFromSeed } from '@svc/sdk/signers'
 import type { Wallet } from '@svc/sdk/wallets/wallet'
-import { type Verification, verifyBundle } from '@svc/verifier'
+import { type Verification, verifyBundle } from '@svc/verifier/verify-bundle'
 
 declare const wallet: Wallet
 const signer = signerFromSeed(new Uint8Array(32))

@@ -1,6 +1,7 @@
-// Who may import whom. `npm run check` fails on an import that is not in this table.
+// Who may import whom. `npm run check` fails on an import that is not in these tables, and on files that import each
+// other in a circle.
 
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 
 const PACKAGES: Record<string, readonly string[]> = {
   protocol: [],
@@ -40,45 +41,95 @@ const PACKAGES: Record<string, readonly string[]> = {
   bench: ['api', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'testbed'],
 }
 
-/** Rooms of the gateway: each names those it may enter. Files at the top wire them together. */
-const ROOMS: Record<string, readonly string[]> = {
+/** Inside the gateway: what each room, and each file at the root, may import. */
+const GATEWAY: Record<string, readonly string[]> = {
   db: [],
   evm: [],
-  info: ['db'],
   auth: ['db'],
+  info: ['auth', 'db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'lockers'],
   x402: ['auth', 'db', 'evm', 'purchases'],
   files: ['auth', 'db', 'lockers'],
   transfers: ['auth', 'db', 'files', 'lockers'],
-  attestations: ['auth', 'db', 'files', 'lockers'],
+  attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   anchors: ['attestations', 'auth', 'db', 'evm', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
   jobs: ['anchors', 'attestations', 'auth', 'files', 'transfers', 'x402'],
+  'config.ts': ['anchors', 'attestations', 'auth', 'evidence', 'files', 'lockers', 'purchases', 'x402'],
+  'context.ts': ['config.ts', 'db', 'jobs'],
+  'create-context.ts': ['config.ts', 'context.ts', 'db', 'files', 'jobs'],
+  'wire.ts': [
+    'anchors',
+    'attestations',
+    'auth',
+    'config.ts',
+    'context.ts',
+    'evidence',
+    'files',
+    'info',
+    'lockers',
+    'purchases',
+    'transfers',
+    'x402',
+  ],
+  'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'info', 'jobs', 'wire.ts'],
+  bin: ['anchors', 'attestations', 'db', 'evm', 'gateway.ts', 'info'],
+  'main.ts': ['bin'],
 }
 
-const problems = sourceFiles().flatMap((file) => {
-  const owner = file.split('/').at(file.startsWith('packages/') || file.startsWith('apps/') ? 1 : 0) as string
-  return imports(file).flatMap((target) => objection(file, owner, target) ?? [])
-})
+/** Inside the agent service; the files at its root wire the rooms together. */
+const AGENT: Record<string, readonly string[]> = {
+  db: [],
+  callers: [],
+  info: [],
+  gateway: ['db'],
+  subscriptions: ['callers', 'db'],
+  delegations: ['callers', 'db', 'gateway', 'subscriptions', 'work'],
+  work: ['callers', 'db', 'delegations', 'gateway', 'subscriptions'],
+}
+
+/** What every room works with. */
+const TOOLS = ['config.ts', 'context.ts']
+
+const FILES = new Set(sourceFiles())
+const IMPORTS = new Map([...FILES].map((file) => [file, importsOf(file)]))
+
+const problems = [
+  ...[...IMPORTS].flatMap(([file, targets]) => targets.flatMap((target) => objection(file, target) ?? [])),
+  ...circles().map((circle) => `import circle: ${[...circle, circle[0]].join(' → ')}`),
+]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
 
 function sourceFiles(): string[] {
   return globSync('{packages,apps}/*/{src,test}/**/*.ts').concat(
     globSync('{testbed,bench}/{src,test}/**/*.ts'),
-    globSync('acceptance/**/*.ts'),
+    globSync('{acceptance,scripts}/**/*.ts'),
     globSync('contracts/{*,src/*,test/*}.ts'),
   )
 }
 
-function imports(file: string): string[] {
+/** Types, too: what cannot be understood alone is a circle to its reader. */
+function importsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
     (match) => match[1] as string,
   )
 }
 
-function objection(file: string, owner: string, target: string): string | null {
+/** The folder of a package: `packages/<name>`, `apps/<name>`, `testbed`, … */
+function homeOf(file: string): string {
+  return /^(?:packages|apps)\/[^/]+|^[^/]+/.exec(file)?.[0] as string
+}
+
+function nameOf(home: string): string {
+  return home.split('/').at(-1) as string
+}
+
+function objection(file: string, target: string): string | null {
+  const home = homeOf(file)
+  const owner = nameOf(home)
+  if (home === 'scripts') return null
   const isTest = /(?:\/test\/|^acceptance\/)/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
@@ -86,14 +137,71 @@ function objection(file: string, owner: string, target: string): string | null {
     return allowed.includes(imported) ? null : `${file}: ${owner} may not import ${imported}`
   }
   if (!target.startsWith('.') || isTest) return null
-  const path = new URL(target, `file:///${file}`).pathname.slice(1)
-  const home = file.split(/\/(?:src|test)\//)[0] as string
+  const path = relativeTarget(file, target)
   if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
-  return owner === 'gateway' ? roomObjection(file, path) : null
+  if (owner === 'gateway') return placeObjection(GATEWAY, file, path)
+  return owner === 'agent' && placeOf(file) in AGENT ? placeObjection(AGENT, file, path) : null
 }
 
-function roomObjection(file: string, target: string): string | null {
-  const [from, to] = [file, target].map((path) => /^apps\/gateway\/src\/([^/]+)\//.exec(path)?.[1])
-  if (!from || !to || from === to) return null
-  return ROOMS[from]?.includes(to) ? null : `${file}: the room ${from} may not enter ${to}`
+function relativeTarget(file: string, target: string): string {
+  return new URL(target, `file:///${file}`).pathname.slice(1)
+}
+
+function placeObjection(table: Record<string, readonly string[]>, file: string, target: string): string | null {
+  const [from, to] = [placeOf(file), placeOf(target)]
+  if (from === to) return null
+  const isRoom = !from.endsWith('.ts')
+  return table[from]?.includes(to) || (isRoom && TOOLS.includes(to)) ? null : `${file}: ${from} may not import ${to}`
+}
+
+/** A room, or a file at the root of `src`. */
+function placeOf(file: string): string {
+  return /\/src\/([^/]+)/.exec(file)?.[1] ?? ''
+}
+
+/** One shortest circle through each file that is in one and in none of those before. */
+function circles(): string[][] {
+  const edges = new Map(
+    [...IMPORTS].map(([file, targets]) => [file, targets.flatMap((target) => fileOf(file, target) ?? [])]),
+  )
+  const seen = new Set<string>()
+  const found: string[][] = []
+  for (const file of edges.keys()) {
+    const circle = seen.has(file) ? null : shortestCircle(edges, file)
+    if (!circle) continue
+    for (const member of circle) seen.add(member)
+    found.push(circle)
+  }
+  return found
+}
+
+function shortestCircle(edges: ReadonlyMap<string, readonly string[]>, start: string): string[] | null {
+  const cameFrom = new Map<string, string>()
+  const queue = [start]
+  for (const file of queue) {
+    for (const next of edges.get(file) ?? []) {
+      if (next === start) return pathTo(cameFrom, file)
+      if (cameFrom.has(next)) continue
+      cameFrom.set(next, file)
+      queue.push(next)
+    }
+  }
+  return null
+}
+
+function pathTo(cameFrom: ReadonlyMap<string, string>, end: string): string[] {
+  const before = cameFrom.get(end)
+  return before === undefined ? [end] : [...pathTo(cameFrom, before), end]
+}
+
+/** Null for what is not a source file of this repository. */
+function fileOf(file: string, target: string): string | null {
+  if (target.startsWith('.')) return known(relativeTarget(file, target))
+  const [, name, path] = /^@svc\/([^/]+)\/(.+)$/.exec(target) ?? []
+  const home = name && [`packages/${name}`, `apps/${name}`, name].find((folder) => existsSync(folder))
+  return home ? (known(`${home}/src/${path}.ts`) ?? known(`${home}/${path}.ts`)) : null
+}
+
+function known(path: string): string | null {
+  return FILES.has(path) ? path : null
 }

@@ -35,13 +35,15 @@ export async function seedStatement(
     ...context,
     config: { ...config, attestations: { ...config.attestations, checkMode } },
     signers: { ...signers, statement: signer },
+    publisher: null,
+    queueEntry: null,
   }
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)
   const before = await findAttestation(database.db, locker.receipt_id)
   const { record } = await database.db
     .transaction()
     .execute((tx) =>
-      writeStatement(tx, issuer, locker, { snapshot, isPushed: false, replacing: before?.sequence ?? null }),
+      writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing: before?.sequence ?? null }),
     )
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))

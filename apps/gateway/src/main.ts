@@ -1,11 +1,7 @@
-// The gateway as operators run it: `node apps/gateway/src/main.ts`, configured by the environment.
+// `node apps/gateway/src/main.ts` is the same as `svc-gateway start`.
 
-import { runUntilStopped, useCompileCache } from '@svc/http-service/run'
+import { useCompileCache } from '@svc/http-service/run'
+import { run } from './bin/start.ts'
 
 useCompileCache()
-await runUntilStopped(async () => {
-  const { readConfig } = await import('./config.ts')
-  const { config, secrets } = readConfig(process.env)
-  const { startGateway } = await import('./gateway.ts')
-  return startGateway(config, secrets)
-})
+await run()

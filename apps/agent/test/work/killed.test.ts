@@ -12,7 +12,7 @@ beforeAll(async () => {
   answer = (request, response) => response.end(`of ${request.url}`)
   server = await startTestTlsServer((request, response) => answer(request, response))
   workshop = await openWorkshop()
-  workshop.gateway.context.fetchSource = (url) => openSource(url, server.options)
+  workshop.gateway.rooms.files.fetchSource = (url) => openSource(url, server.options)
 })
 afterAll(async () => {
   await workshop.close()

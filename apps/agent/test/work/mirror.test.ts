@@ -16,7 +16,7 @@ let fetching: SourceOptions
 beforeAll(async () => {
   server = await startTestTlsServer((request, response) => answer(request, response))
   workshop = await openWorkshop()
-  workshop.gateway.context.fetchSource = fetchSource
+  workshop.gateway.rooms.files.fetchSource = fetchSource
 })
 afterAll(async () => {
   await workshop.close()
@@ -102,10 +102,10 @@ describe('mirrors', () => {
 
   it('T-08 FILE-27 a source that leads to a private network is not fetched', async () => {
     const { isPublic: _, ...options } = server.options
-    workshop.gateway.context.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
+    workshop.gateway.rooms.files.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
     const place = await workshop.place(mirrorOf('a'))
     await workshop.soon()
-    workshop.gateway.context.fetchSource = fetchSource
+    workshop.gateway.rooms.files.fetchSource = fetchSource
     expect(await place.news()).toEqual([['mirror_failed', { ...source('a'), reason: expect.stringMatching(/public/) }]])
     expect(server.asked).toEqual([])
   })

@@ -22,7 +22,7 @@ forEachDatabase('the work of an agent', (database) => {
       { DATABASE_URL: database.url },
       { postWebhook: (url, message) => postWebhook(url, message, server.options) },
     )
-    workshop.gateway.context.fetchSource = (url) => openSource(url, server.options)
+    workshop.gateway.rooms.files.fetchSource = (url) => openSource(url, server.options)
   })
   afterAll(async () => {
     await workshop.close()

@@ -1,10 +1,10 @@
 import { PermanentError } from '@svc/queue/queue'
-import type { Context } from '../context.ts'
+import type { AnchorsContext } from './room.ts'
 
 export const PUSH_ATTEMPTS = 12
 
 /** Tried again as long as there is hope; what was sent in between is found, not sent again. */
-export async function runPushJob(context: Context, receiptId: string): Promise<void> {
+export async function runPushJob(context: AnchorsContext, receiptId: string): Promise<void> {
   const { status, error } = await context.push(receiptId)
   if (status !== 'failed') return
   const problem = error?.error ?? 'not published'

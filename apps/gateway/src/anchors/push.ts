@@ -6,6 +6,7 @@ import { singleFlight } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { notAttested } from '../attestations/attest-errors.ts'
+import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -18,9 +19,7 @@ import { recordNotSent } from './record-fate.ts'
 import { settle, watchTransaction } from './settle.ts'
 import { findAnchor, findSent, insertPublication, lockStanding, type Statement, setStanding } from './store.ts'
 
-export type Push = (receiptId: string) => Promise<PushResult>
-
-type Parts = Pick<Context, 'database' | 'config' | 'queueEntry' | 'now'>
+type Parts = Pick<Context, 'database' | 'config' | 'now'> & Pick<Publishing, 'queueEntry'>
 type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
 
 const SKIPPED: PushResult = {

@@ -3,6 +3,7 @@
 
 import type { Anchor } from '@svc/api/attestations'
 import type { Transaction } from 'kysely'
+import type { Publishing } from '../attestations/publishing.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PublicationTable, Schema } from '../db/schema.ts'
 import type { Fate } from './fate.ts'
@@ -19,7 +20,7 @@ import {
 } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'now'>
-type Recorder = Parts & Pick<Context, 'queueEntry'>
+type Recorder = Parts & Pick<Publishing, 'queueEntry'>
 type Landed = Extract<Fate, { is: 'landed' }>
 
 export async function recordLanded(

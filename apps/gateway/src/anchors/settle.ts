@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Publishing } from '../attestations/publishing.ts'
 import type { Context } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
 import { type Fate, fates, type Lost } from './fate.ts'
@@ -27,7 +28,7 @@ const UNKNOWN: Fate = { is: 'unknown' }
 
 /** Writes down what became of one that was sent. Answers why its statement is not published by it; null when it is. */
 export async function settle(
-  parts: Pick<Context, 'database' | 'queueEntry' | 'now'>,
+  parts: Pick<Context, 'database' | 'now'> & Pick<Publishing, 'queueEntry'>,
   nodes: PublicationNodes,
   sent: PublicationTable,
   fate: Fate,

@@ -1,10 +1,11 @@
 // Looks after what was sent: finds out about transactions whose sender was cut off, and sees anchors become final.
 
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
 import { fates, type Lost } from './fate.ts'
 import type { PublicationNodes } from './publication-nodes.ts'
 import { recordFinalized, recordLost } from './record-fate.ts'
+import type { AnchorsContext } from './room.ts'
 import { lost, settle } from './settle.ts'
 import { findAnchor, pageOfPublications } from './store.ts'
 
@@ -13,7 +14,7 @@ const AT_ONCE = 256
 /** After its sender has stopped to wait; then it was cut off, or has given up. */
 const GRACE_SECONDS = 5
 
-export async function watchPublications(context: Context): Promise<void> {
+export async function watchPublications(context: AnchorsContext): Promise<void> {
   const { publisher, config } = context
   if (!publisher) return
   const { nodes } = publisher
@@ -22,7 +23,7 @@ export async function watchPublications(context: Context): Promise<void> {
   await watchLanded(context, nodes)
 }
 
-async function settleSent(context: Context, nodes: PublicationNodes, sentBefore: number): Promise<void> {
+async function settleSent(context: AnchorsContext, nodes: PublicationNodes, sentBefore: number): Promise<void> {
   const sent = await pageOfPublications(context.database.db, 'sent', { sentBefore, limit: AT_ONCE })
   const found = await fates(nodes, sent)
   // The same transactions again: they may have been noted and never sent.
@@ -33,7 +34,7 @@ async function settleSent(context: Context, nodes: PublicationNodes, sentBefore:
   }
 }
 
-async function watchLanded(context: Context, nodes: PublicationNodes): Promise<void> {
+async function watchLanded(context: AnchorsContext, nodes: PublicationNodes): Promise<void> {
   const { db } = context.database
   const landed = await pageOfPublications(db, 'landed', { sentBefore: unixNow(context), limit: AT_ONCE })
   const found = await fates(nodes, landed)
@@ -45,14 +46,14 @@ async function watchLanded(context: Context, nodes: PublicationNodes): Promise<v
 }
 
 /** A block that was confirmed is hardly ever lost. When it is, its statement is not published, though it is to be. */
-async function publishAgain(context: Context, publication: PublicationTable, fate: Lost): Promise<void> {
+async function publishAgain(context: AnchorsContext, publication: PublicationTable, fate: Lost): Promise<void> {
   const { receipt_id } = publication
   await recordLost(context, publication, lost(publication, fate))
   const { database, queue } = context
   await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }
 
-async function finalize(context: Context, publication: PublicationTable): Promise<void> {
+async function finalize(context: AnchorsContext, publication: PublicationTable): Promise<void> {
   const anchor = await findAnchor(context.database.db, publication)
   if (anchor) await recordFinalized(context, publication, anchor)
 }

@@ -2,7 +2,8 @@ import type { AttestAnswer, PushResult } from '@svc/api/attestations'
 import type { JsonStream, JsonText } from '@svc/http-service/answer'
 import { attCode } from '@svc/protocol/ids'
 import type { Context } from '../context.ts'
-import type { Attested } from './attest.ts'
+import type { Attested } from './record.ts'
+import type { AttestationsContext } from './room.ts'
 import { findRecord } from './store.ts'
 import { answerInPieces, attestationPieces, publicStatus } from './view.ts'
 
@@ -17,11 +18,11 @@ const NOT_PUSHED: PushResult = {
 
 /** Publishes what was attested, where that is wanted. A statement that could not be published is there all the same. */
 export async function attestAnswer(
-  context: Context,
+  context: AttestationsContext,
   attested: Attested,
-  { isPushed }: { isPushed: boolean },
+  { publish }: { publish: boolean },
 ): Promise<JsonText<AttestAnswer> | JsonStream<AttestAnswer>> {
-  if (!isPushed) return answerInPieces(attested.record, pieces(context, attested, NOT_PUSHED))
+  if (!publish) return answerInPieces(attested.record, pieces(context, attested, NOT_PUSHED))
   const { receiptId, sequence: attestedSequence } = attested.record
   const result = await context.push(receiptId)
   // Our own anchors say which statement they are of; there may be a newer one by now.

@@ -1,9 +1,10 @@
 import type { AnchorCosts, AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
+import type { AttestationsContext } from './room.ts'
 import { countByStatus } from './store.ts'
 
-export async function attestHealth(context: Context): Promise<AttestHealth> {
+export async function attestHealth(context: AttestationsContext): Promise<AttestHealth> {
   const anchors = await anchorCosts(context)
   return {
     ...(await attestationCounts(context)),
@@ -30,7 +31,7 @@ export async function attestationCounts(context: Context): Promise<Omit<AttestHe
   }
 }
 
-async function anchorCosts({ publisher, publishingCosts }: Context): Promise<AnchorCosts | null> {
+async function anchorCosts({ publisher, publishingCosts }: AttestationsContext): Promise<AnchorCosts | null> {
   if (!publisher) return null
   const [totals, balance] = await Promise.all([publishingCosts.totals(), publishingCosts.balance()])
   if (!totals) return null

@@ -2,11 +2,12 @@
 
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
 import { type DueLocker, findDueLockers, forgetCronFailure, recordCronFailure } from './cron-store.ts'
+import type { AttestationsContext } from './room.ts'
 
 export async function cronAttest(
-  context: Context,
+  context: AttestationsContext,
   { dry_run: isRehearsal = false }: { dry_run?: boolean },
 ): Promise<CronAttestAnswer> {
   const { cron } = context.config.attestations
@@ -30,14 +31,14 @@ export async function cronAttest(
 }
 
 /** The code of what went wrong, where something did: one locker does not keep the others from their turn. */
-async function reattest(context: Context, { sequence, ...locker }: DueLocker): Promise<string> {
+async function reattest(context: AttestationsContext, { sequence, ...locker }: DueLocker): Promise<string> {
   const { db } = context.database
   try {
-    const { isPushed } = context.config.attestations.cron
-    const { isNew } = await context.attest(locker, { replacing: sequence, isPushed })
+    const { publish } = context.config.attestations.cron
+    const { isNew } = await context.attest(locker, { replacing: sequence, publish })
     await forgetCronFailure(db, locker.receipt_id)
     if (!isNew) return 'skipped'
-    const isPublished = isPushed && (await context.push(locker.receipt_id)).status === 'pushed'
+    const isPublished = publish && (await context.push(locker.receipt_id)).status === 'pushed'
     return isPublished ? 'pushed' : 'attested'
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'

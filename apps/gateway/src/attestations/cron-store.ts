@@ -1,8 +1,8 @@
 // Which lockers are due to be attested again.
 
 import { type NotNull, sql } from 'kysely'
-import type { CronAttestConfig } from '../attest-settings.ts'
 import type { Db } from '../db/schema.ts'
+import type { CronAttestConfig } from './settings.ts'
 
 export interface DueLocker {
   receipt_id: string

@@ -47,3 +47,9 @@ function pastStatus({ sequence, anchor }: StatementTable): AttestationRecord['st
   if (sequence === 0) return null
   return anchor === null ? 'computed' : 'complete'
 }
+
+export interface Attested {
+  record: AttestationRecord
+  /** False when the statement there was is still right. */
+  isNew: boolean
+}

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker, Schema, StatementTable } from '../db/schema.ts'
-import type { Attested } from './attest.ts'
 import { newStatement } from './new-statement.ts'
-import { attestationRecord } from './record.ts'
+import type { Publishing } from './publishing.ts'
+import { type Attested, attestationRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
 import { findRecord, findStatement, insertStatement, lockAttestation, updateAttestation } from './store.ts'
@@ -12,7 +12,7 @@ interface Work {
   snapshot: Snapshot
   /** The sequence of the newest statement when the work began; null when there was none. */
   replacing: number | null
-  isPushed: boolean
+  publish: boolean
 }
 
 /**
@@ -21,9 +21,9 @@ interface Work {
  */
 export async function writeStatement(
   tx: Transaction<Schema>,
-  context: Pick<Context, 'signers' | 'config' | 'queue' | 'publisher' | 'queueEntry' | 'now' | 'randomBytes'>,
+  context: Context & Pick<Publishing, 'publisher' | 'queueEntry'>,
   { receipt_id, locker_id }: Locker,
-  { snapshot, replacing, isPushed }: Work,
+  { snapshot, replacing, publish }: Work,
 ): Promise<Attested> {
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   const isOvertaken = before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
@@ -59,7 +59,7 @@ export async function writeStatement(
   await insertStatement(tx, statement)
   await updateAttestation(tx, after)
   if (!context.publisher) await context.queueEntry?.(tx, statement, 0)
-  if (isPushed && context.publisher) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+  if (publish && context.publisher) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return { record: attestationRecord(statement, after), isNew: true }
 }
 

@@ -6,6 +6,7 @@ import { attCode } from '@svc/protocol/ids'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, attestationPieces } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
+import type { TokenReader } from '../auth/oidc.ts'
 import type { Context } from '../context.ts'
 import { missingResultHash } from './attest-code.ts'
 import { readEvidence } from './read-evidence.ts'
@@ -17,9 +18,12 @@ export interface ReceiptToken {
 }
 
 /** Whoever issues these tokens says which receipt their holder may ask about (AMB-77). */
-export async function readReceiptToken(context: Context, wire: WireRequest): Promise<ReceiptToken> {
+export async function readReceiptToken(
+  context: Context,
+  receiptTokens: TokenReader | null,
+  wire: WireRequest,
+): Promise<ReceiptToken> {
   await limitStranger(context, wire, null)
-  const { receiptTokens } = context
   if (!receiptTokens) throw notConfigured()
   const { iss, exp, receipt_id } = await receiptTokens.readClaims(wire.headers.authorization)
   if (!isStorableText(receipt_id)) throw receiptTokens.invalid('has no good claim "receipt_id"')

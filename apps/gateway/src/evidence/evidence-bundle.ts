@@ -6,16 +6,15 @@ import type { FileEntry } from '@svc/protocol/merkle'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
-import type { Context } from '../context.ts'
 import { listSigningKeys } from '../info/signing-keys.ts'
-import { factsOf } from './facts.ts'
+import { type FactsContext, factsOf } from './facts.ts'
 import { howToVerify, howToVerifyV1 } from './how-to-verify.ts'
 import { limitLong } from './limit-long.ts'
 import { type Attested, readAttested } from './read-evidence.ts'
 
 /** Everything an offline verifier needs. */
 export async function readEvidenceBundle(
-  context: Context,
+  context: FactsContext,
   { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -30,7 +29,7 @@ export async function readEvidenceBundle(
   return answerInPieces<EvidenceBundle>(attested.record, withFiles(head, attested.record, context, bundleFile))
 }
 
-async function bundleHead(context: Context, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
+async function bundleHead(context: FactsContext, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
   const { receipt, record: of } = attested
   const { record, anchor } = of
   const envelope = record.envelope ?? null

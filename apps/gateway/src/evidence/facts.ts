@@ -3,16 +3,20 @@ import { type AttestationFacts, type VerificationFacts, verificationFacts } from
 import type { Ed25519Verifier } from '@svc/protocol/keys'
 import type { AttestationRecord, StatementRecord } from '../attestations/record.ts'
 import type { Context } from '../context.ts'
+import type { KeysAt } from '../info/keys-at.ts'
 import type { Evidence } from './read-evidence.ts'
 
+/** Facts are checked with the gateway's keys, old and new. */
+export type FactsContext = Context & { keysAt: KeysAt }
+
 /** Checked against the key that was in use when the statement was made (ADD-07). */
-export async function factsOf(context: Context, { record, isPending }: Pick<Evidence, 'record' | 'isPending'>) {
+export async function factsOf(context: FactsContext, { record, isPending }: Pick<Evidence, 'record' | 'isPending'>) {
   const { domainTag } = context.config.evidence
   if (!record) return verificationFacts(isPending ? PENDING : null, { key: null, domainTag })
   return recordFacts(context, record)
 }
 
-async function recordFacts(context: Context, of: AttestationRecord): Promise<VerificationFacts> {
+async function recordFacts(context: FactsContext, of: AttestationRecord): Promise<VerificationFacts> {
   const { domainTag } = context.config.evidence
   const { status, record, anchor, anchorError } = of
   const facts: AttestationFacts = {
@@ -38,7 +42,7 @@ const PENDING: AttestationFacts = {
 }
 
 /** Ours that the envelope names; before envelopes, the one that fits. Null when it is none of ours. */
-async function signingKey({ keysAt }: Context, record: StatementRecord): Promise<Ed25519Verifier | null> {
+async function signingKey({ keysAt }: FactsContext, record: StatementRecord): Promise<Ed25519Verifier | null> {
   const keys = await keysAt(issuedAt(record))
   if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '') ?? null
   const { merkle_root, manifest_signature } = record

@@ -10,7 +10,7 @@ import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { createObjectReader } from '../files/confirm/hash-object.ts'
 import { findLockerOf } from '../files/store.ts'
-import { factsOf } from './facts.ts'
+import { type FactsContext, factsOf } from './facts.ts'
 import { keepOutcomes } from './kept-outcomes.ts'
 import { type Attested, readAttested } from './read-evidence.ts'
 import { type Rehashed, rehash } from './rehash.ts'
@@ -24,7 +24,7 @@ const MAX_KEPT_DIFFERENCES = 1000
 const BYTES_PER_FILE = 65_536
 
 /** Reads every attested file again and compares. Once for all who ask for the same receipt, and once a minute (T-10). */
-export function createRecompute(context: Context) {
+export function createRecompute(context: FactsContext) {
   const readObject = createObjectReader(context.providers)
   const keep = keepOutcomes<Recomputed>(context.now, ({ differing }) => differing.size <= MAX_KEPT_DIFFERENCES)
   let underWay = 0
@@ -52,7 +52,7 @@ export function createRecompute(context: Context) {
   }
 }
 
-async function* pieces(context: Context, attested: Attested, outcome: Recomputed, cached: boolean) {
+async function* pieces(context: FactsContext, attested: Attested, outcome: Recomputed, cached: boolean) {
   const { record: of } = attested
   const { merkle_root, file_count } = of.record
   const { merkleRoot, fileCount, totalBytes, differing, checkedAt } = outcome

@@ -6,14 +6,14 @@ import { notAttested } from '../attestations/attest-errors.ts'
 import { attestReceipt } from '../attestations/attest-receipt.ts'
 import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
-import type { Context } from '../context.ts'
 import { factsOf } from './facts.ts'
 import { limitLong } from './limit-long.ts'
 import { type Attested, readAttested, readEvidence } from './read-evidence.ts'
+import type { EvidenceContext } from './room.ts'
 
 /** As oracles read it. What is attested anybody may read; what is not is computed, for those who may ask for it. */
 export async function retrieve(
-  context: Context,
+  context: EvidenceContext,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -23,14 +23,19 @@ export async function retrieve(
   return answerInPieces<Retrieved>(attested.record, pieces(context, attested))
 }
 
-async function computed(context: Context, receiptId: string, { isPending }: { isPending: boolean }, wire: WireRequest) {
+async function computed(
+  context: EvidenceContext,
+  receiptId: string,
+  { isPending }: { isPending: boolean },
+  wire: WireRequest,
+) {
   await limitStranger(context, wire, receiptId)
   if (!context.mayCompute(wire)) throw notAttested(receiptId, { isPending })
   await attestReceipt(context, receiptId)
   return readAttested(context, receiptId)
 }
 
-async function* pieces(context: Context, attested: Attested): AsyncGenerator<string> {
+async function* pieces(context: EvidenceContext, attested: Attested): AsyncGenerator<string> {
   const { record: of } = attested
   const { result_hash, merkle_root, file_count, total_bytes } = of.record
   const head = {

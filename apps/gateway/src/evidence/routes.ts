@@ -2,27 +2,22 @@ import * as evidence from '@svc/api/evidence'
 import * as proofs from '@svc/api/proofs'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Context } from '../context.ts'
+import type { Auth } from '../auth/room.ts'
 import { readAttestCode } from './attest-code.ts'
 import { readByToken, readReceiptToken } from './attest-code-jwt.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
 import { readMerkleProof } from './merkle-proof.ts'
-import { createRecompute } from './recompute-verify.ts'
 import { retrieve } from './retrieve.ts'
 import { retrievePayment } from './retrieve-payment.ts'
-import { createSelfVerify } from './self-verify.ts'
+import type { EvidenceContext } from './room.ts'
 import { simulateAttest } from './simulate.ts'
 import { listStatements } from './statements.ts'
 import { readVerificationBundle } from './verification-bundle.ts'
-import { createVerify } from './verify.ts'
 
-export function evidenceRoutes(service: Service, context: Context): void {
+export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceContext): void {
   warnOfOpenComputing(context)
-  const verify = createVerify(context)
-  const recompute = createRecompute(context)
-  const selfVerify = createSelfVerify(context)
-  serve(service, evidence.verify, ({ query, wire }) => verify(query, wire))
-  serve(service, evidence.verifyByPost, ({ body, wire }) => verify(body, wire))
+  serve(service, evidence.verify, ({ query, wire }) => context.verify(query, wire))
+  serve(service, evidence.verifyByPost, ({ body, wire }) => context.verify(body, wire))
   serve(service, evidence.statements, ({ query }) => listStatements(context, query))
   serve(service, evidence.retrieve, ({ query, wire }) => retrieve(context, query, wire))
   serve(service, evidence.retrievePayment, ({ query }) => retrievePayment(context, query.receipt_id))
@@ -31,18 +26,18 @@ export function evidenceRoutes(service: Service, context: Context): void {
   serveKnown(
     service,
     evidence.attestCodeByToken,
-    (wire) => readReceiptToken(context, wire),
+    (wire) => readReceiptToken(context, auth.receiptTokens, wire),
     ({ caller }) => readByToken(context, caller),
   )
   serve(service, proofs.merkleProof, ({ query }) => readMerkleProof(context, query))
   serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
   serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
-  serve(service, proofs.recomputeVerify, ({ query, wire }) => recompute(query.receipt_id, wire))
-  serve(service, proofs.selfVerify, ({ query, wire }) => selfVerify(query, wire))
+  serve(service, proofs.recomputeVerify, ({ query, wire }) => context.recompute(query.receipt_id, wire))
+  serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
 }
 
 /** AMB-39. */
-function warnOfOpenComputing({ config, log, mayCompute }: Context): void {
+function warnOfOpenComputing({ config, log, mayCompute }: EvidenceContext): void {
   if (config.mode === 'development' || !mayCompute({ headers: {} })) return
   log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
 }

@@ -8,9 +8,9 @@ import type { AttestationRecord } from '../attestations/record.ts'
 import { findRecord } from '../attestations/store.ts'
 import { isLong } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
 import type { Db } from '../db/schema.ts'
-import { factsOf } from './facts.ts'
+import { type FactsContext, factsOf } from './facts.ts'
 import { keepOutcomes } from './kept-outcomes.ts'
 import { readAttested } from './read-evidence.ts'
 import { type SnapshotDigests, snapshotDigests } from './snapshot-digests.ts'
@@ -19,7 +19,7 @@ type Digests = SnapshotDigests | null
 type Check = 'passed' | 'failed' | 'not_checked'
 
 /** Computes everything of a statement again from what is stored; reads no file, and asks no chain. */
-export function createSelfVerify(context: Context) {
+export function createSelfVerify(context: FactsContext) {
   const { db } = context.database
   const inTurn = limit(1)
   const keep = keepOutcomes<Digests>(context.now, (digests) => digests !== null)

@@ -6,8 +6,7 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { verifyUrl } from '../attestations/attest-answer.ts'
 import { attestationHint } from '../attestations/attest-errors.ts'
 import { answerInPieces, attestationPieces } from '../attestations/view.ts'
-import type { Context } from '../context.ts'
-import { factsOf } from './facts.ts'
+import { type FactsContext, factsOf } from './facts.ts'
 import { limitLong } from './limit-long.ts'
 import { type Evidence, readEvidence } from './read-evidence.ts'
 import { findStandings, type Standing } from './store.ts'
@@ -25,7 +24,7 @@ const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: nul
  * What is attested of a receipt, fact by fact; computes nothing. A short answer is kept for as long as nothing it says
  * has changed: to write it takes ten times as long as to look.
  */
-export function createVerify(context: Context) {
+export function createVerify(context: FactsContext) {
   const answers = lru<string, Known>(ANSWERS_KEPT)
   const findStanding = batch(async (ids: string[]): Promise<Standing[]> => {
     const found = await findStandings(context.database.db, [...new Set(ids)])
@@ -53,12 +52,12 @@ function isSame(a: Standing, b: Standing): boolean {
   )
 }
 
-async function answer(context: Context, evidence: Evidence, wire: WireRequest, sequence?: number) {
+async function answer(context: FactsContext, evidence: Evidence, wire: WireRequest, sequence?: number) {
   await limitLong(context, wire, evidence.record)
   return answerInPieces<VerifyAnswer>(evidence.record, pieces(context, evidence, sequence))
 }
 
-async function* pieces(context: Context, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
+async function* pieces(context: FactsContext, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
   const { receipt, record, isPending } = evidence
   const rest = {
     attestation_hint: record ? null : attestationHint(receipt.receipt_id, isPending),

@@ -1,16 +1,16 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
-import type { Context } from '../context.ts'
 import { currentBytes, statObject } from './current-bytes.ts'
 import { contentNotFound } from './errors.ts'
 import { noSuchFile } from './filename.ts'
+import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 import { urlMinter, urlPair } from './urls.ts'
 
 /** Fresh URLs of a file whose bytes are there: the provider is asked (FILE-15). */
 export async function getFile(
-  context: Context,
+  context: FilesContext,
   { locker, signer }: LockerCaller,
   filename: string,
   ttlMinutes: number | undefined,

@@ -8,6 +8,7 @@ import { SigningDenied } from '@svc/storage/gcs/signing-denied'
 import { ProviderError, type StoredObject } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
+import type { FilesContext } from './room.ts'
 import { condemnObject, deleteObjectRow, findUnheldObjects } from './store.ts'
 
 export interface NewObject extends StoredObject {
@@ -15,7 +16,7 @@ export interface NewObject extends StoredObject {
 }
 
 /** Notes an object that is about to be written, by us or by a client that is sent to its provider. */
-export async function announceObject(context: Context, provider: string): Promise<string> {
+export async function announceObject(context: FilesContext, provider: string): Promise<string> {
   const object_id = toHex(context.randomBytes(16))
   await context.announceObject({ object_id, provider, provider_ref: null, state: 'writing', since: unixNow(context) })
   return object_id
@@ -23,7 +24,7 @@ export async function announceObject(context: Context, provider: string): Promis
 
 /** Keeps bytes at a provider. They belong to nobody until a transaction holds them. */
 export async function writeObject(
-  context: Context,
+  context: FilesContext,
   provider: string,
   bytes: Readable,
   about: { contentType: string; size: number | null },

@@ -1,9 +1,10 @@
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import type { NewObject } from './objects.ts'
+import type { FilesContext } from './room.ts'
 import { settleLater } from './settling/settle-later.ts'
 import { changeManifest, holdObject, lockFile, releaseObjects, updateFile, upsertFiles } from './store.ts'
 
@@ -26,14 +27,14 @@ export interface FilePut {
  * Points a file at new bytes, in one transaction: the object is held, the one before it released, what was known of
  * the old bytes forgotten. Of several who put at once the last one stays.
  */
-export function putFile(context: Context, locker: Locker, put: FilePut): Promise<FileRow> {
+export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
   return context.database.db.transaction().execute((tx) => putFileIn(tx, context, locker, put))
 }
 
 /** The same within a transaction that has locked no other file, and does not go on to. */
 export async function putFileIn(
   tx: Transaction<Schema>,
-  context: Context,
+  context: FilesContext,
   locker: Locker,
   put: FilePut,
 ): Promise<FileRow> {

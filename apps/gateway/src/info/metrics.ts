@@ -8,6 +8,7 @@ import { createHttpMetrics } from './metrics-http.ts'
 import { type AttestationCounts, numberFamilies, readNumbers } from './metrics-numbers.ts'
 import { balanceFamilies, totalFamilies } from './metrics-publishing.ts'
 import { type Family, metricsText } from './metrics-text.ts'
+import type { PublishingCosts } from './publishing-costs.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void
@@ -17,7 +18,9 @@ export interface Metrics {
 /** Within the ten seconds that Prometheus waits unless told otherwise. */
 const WAIT_MS = 8_000
 
-export function createMetrics(context: Context, countAttestations: () => Promise<AttestationCounts>): Metrics {
+type Parts = Context & { publishingCosts: PublishingCosts }
+
+export function createMetrics(context: Parts, countAttestations: () => Promise<AttestationCounts>): Metrics {
   const { publishingCosts, providers, now, log } = context
   const http = createHttpMetrics()
   // Observes the event loop and the collector of garbage, which costs something: not before somebody wants to know.

@@ -25,7 +25,14 @@ const BASE_FEE = 5_000n
 /** The chain refuses transactions that would leave their payer less than this. */
 const UNSPENDABLE = 890_880n
 
-type Parts = Pick<Context, 'publisher' | 'config' | 'database' | 'now'>
+/** The key that pays for anchors, and the nodes that know what it holds. */
+export interface PublicationKey {
+  /** Base58. */
+  signer: string
+  nodes: { balance(address: string): Promise<bigint> }
+}
+
+type Parts = Pick<Context, 'config' | 'database' | 'now'> & { publisher: PublicationKey | null }
 
 export function createPublicationBalance({ publisher, config, database, now }: Parts): ReadPublicationBalance {
   if (!publisher) return async () => ({ state: 'disabled' })

@@ -3,7 +3,7 @@
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Context } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
-import { createPublicationBalance, type ReadPublicationBalance } from './publication-balance.ts'
+import { createPublicationBalance, type PublicationKey, type ReadPublicationBalance } from './publication-balance.ts'
 import { streamPublicationCosts } from './store.ts'
 
 export interface PublicationTotals {
@@ -21,7 +21,7 @@ export interface PublishingCosts {
 
 const WAIT_MS = 8_000
 
-type Parts = Pick<Context, 'publisher' | 'config' | 'database' | 'now' | 'log'>
+type Parts = Pick<Context, 'config' | 'database' | 'now' | 'log'> & { publisher: PublicationKey | null }
 
 export function createPublishingCosts(parts: Parts): PublishingCosts {
   const { database, now, log } = parts

@@ -1,17 +1,20 @@
+import { readFileSync } from 'node:fs'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import * as info from '@svc/api/info'
 import { openApiDocument } from '@svc/api/openapi'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Context } from '../context.ts'
+import { toHex } from '@svc/protocol/bytes'
+import type { Auth } from '../auth/room.ts'
 import { discoveryDocument } from './discovery.ts'
-import { docsPage } from './docs-page.ts'
 import { checkHealth } from './health.ts'
-import type { Metrics } from './metrics.ts'
-import { shortUrlVerifyKey } from './short-url-key.ts'
+import type { InfoContext } from './room.ts'
 import { listSigningKeys } from './signing-keys.ts'
 
-export function infoRoutes(service: Service, context: Context, metrics: Metrics): void {
+/** Draws `/openapi.json`; it loads nothing from elsewhere. */
+const docsPage = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8')
+
+export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
   const openApi = openApiDocument(gatewayEndpoints, {
     title: 'svc storage gateway',
@@ -19,11 +22,20 @@ export function infoRoutes(service: Service, context: Context, metrics: Metrics)
     baseUrl,
   })
   serve(service, info.health, () => checkHealth(context))
-  serveKnown(service, info.metrics, context.isInternalCaller, metrics.text)
+  serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
   serve(service, info.keys, () => listSigningKeys(context))
   serve(service, info.wellKnownKeys, () => listSigningKeys(context))
-  serve(service, info.shortUrlVerifyKey, () => shortUrlVerifyKey(context))
+  serve(
+    service,
+    info.shortUrlVerifyKey,
+    () =>
+      ({
+        verify_key_hex: toHex(context.signers.shortUrl.publicKey),
+        algorithm: 'ed25519',
+        usage: 'short_url_token_verification',
+      }) as const,
+  )
   serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, info.openApi, () => openApi)
-  serve(service, info.docs, docsPage)
+  serve(service, info.docs, () => docsPage)
 }

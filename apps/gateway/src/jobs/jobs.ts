@@ -7,47 +7,58 @@ import { retryEntries } from '../anchors/bridge/retry-entries.ts'
 import { writeEntry } from '../anchors/bridge/write-entry.ts'
 import { attestPayment } from '../anchors/payments/attest-payment.ts'
 import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push-job.ts'
+import type { AnchorsContext } from '../anchors/room.ts'
 import { watchPublications } from '../anchors/watch-publications.ts'
 import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
 import { cronAttest } from '../attestations/cron-attest.ts'
-import { type Context, unixNow } from '../context.ts'
+import type { AttestationsContext } from '../attestations/room.ts'
+import { unixNow } from '../context.ts'
 import { sweepObjects } from '../files/objects.ts'
+import type { FilesContext } from '../files/room.ts'
 import { dropStaged } from '../files/settling/drop-staged.ts'
 import { SETTLE_ATTEMPTS, settleObject } from '../files/settling/settle-object.ts'
 import { sweepSettling } from '../files/settling/sweep-settling.ts'
-import { sessionFinalizer } from '../transfers/sessions/finalize-session.ts'
+import type { TransfersContext } from '../transfers/room.ts'
 import { sweepSessions } from '../transfers/sessions/sweep-sessions.ts'
 import { resumeSettlements } from '../x402/resume-settlements.ts'
+import type { X402Context } from '../x402/room.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
 
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
+interface JobRooms {
+  anchors: AnchorsContext
+  attestations: AttestationsContext
+  files: FilesContext
+  transfers: TransfersContext
+  x402: X402Context
+}
+
 /** To be called once; what is due is done from then on, where workers run. */
-export function registerJobs(context: Context): void {
-  const { queue, config, publisher, evmRegistry, settlers, rateLimiter, database } = context
-  const finalizeSession = sessionFinalizer(context)
+export function registerJobs({ anchors, attestations, files, transfers, x402 }: JobRooms): void {
+  const { queue, config, rateLimiter, database } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const settles: HandleOptions = { concurrency: 4, maxAttempts: SETTLE_ATTEMPTS }
 
-  handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(context, receipt_id, attempt))
-  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(context, receipt_id))
-  handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(context, receipt_id))
-  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(context, receipt_id))
-  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => finalizeSession(session_id))
-  handle('settle-object', settles, ({ object_id }, { signal }) => settleObject(context, object_id, signal))
-  handle('drop-staged', settles, ({ object_id }, { signal }) => dropStaged(context, object_id, signal))
+  handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(attestations, receipt_id, attempt))
+  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(anchors, receipt_id))
+  handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
+  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(anchors, receipt_id))
+  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => transfers.finalizeSession(session_id))
+  handle('settle-object', settles, ({ object_id }, { signal }) => settleObject(files, object_id, signal))
+  handle('drop-staged', settles, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))
 
-  if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
-  if (publisher) regularly(15, 'watch-publications', () => watchPublications(context))
-  if (evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(context, {}))
-  if (settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(context))
-  regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
+  if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(attestations, {}))
+  if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
+  if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
+  if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
+  regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(attestations)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
-  regularly(300, 'sweep-sessions', () => sweepSessions(context))
-  regularly(300, 'sweep-objects', () => sweepObjects(context))
-  regularly(600, 'sweep-settling', () => sweepSettling(context))
+  regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
+  regularly(300, 'sweep-objects', () => sweepObjects(files))
+  regularly(600, 'sweep-settling', () => sweepSettling(files))
 
   /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
   function handle<Kind extends keyof JobPayloads>(

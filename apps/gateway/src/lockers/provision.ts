@@ -8,25 +8,23 @@ import type { Locker } from '../db/schema.ts'
 import { createLocker } from './create-locker.ts'
 import { lockerRecord } from './locker-record.ts'
 import { addOperatorTo, requireOperatorKey } from './operators.ts'
+import type { LockersContext } from './room.ts'
 import { findPurchase } from './store.ts'
 
 type Order = Body<typeof signedProvision>
-/** The first files of a locker that was opened before. */
-type ListFiles = (locker: Locker) => Promise<FileEntry[]>
 
 /** By the payer; with no caller, as a development gateway may allow, by anybody who knows the receipt. */
 export async function provision(
-  context: Context,
+  context: LockersContext,
   caller: ReceiptCaller | null,
   order: Order,
-  listFiles: ListFiles,
 ): Promise<ProvisionManifest> {
   if (caller && order.receipt_id !== caller.receipt.receipt_id) {
     throw receiptMismatch('the envelope is for another receipt than the body')
   }
   if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
   const { locker, isNew } = await openLocker(context, order, caller !== null)
-  return manifest(locker, isNew, isNew ? [] : await listFiles(locker))
+  return manifest(locker, isNew, isNew ? [] : await context.listFiles(locker))
 }
 
 async function openLocker(

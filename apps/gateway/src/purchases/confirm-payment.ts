@@ -12,7 +12,7 @@ import { findPayRequest, type PayRequest, receiptFinder } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
-type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
+export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
 
 /** In the order of AMB-86. A repeated confirmation returns the receipt there is, also when the quote is long over. */
 export function createConfirmPayment(context: Context): ConfirmPayment {

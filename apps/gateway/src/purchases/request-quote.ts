@@ -9,14 +9,17 @@ import type { Context } from '../context.ts'
 import { newQuoteId, payRequestOf } from './quote-facts.ts'
 import { createQuoteForms } from './quote-forms.ts'
 import { idempotencyKey, quoteOnce } from './quote-once.ts'
-import { findReceiptOfRequest } from './store.ts'
+import { findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
-type RequestQuote = (order: Order, wire: WireRequest) => Promise<QuoteAnswer>
+export type RequestQuote = (order: Order, wire: WireRequest) => Promise<QuoteAnswer>
 
 /** A quote, new or, under a known Idempotency-Key, the one it had. Stored before it is answered: it fixes the terms. */
-export function createRequestQuote(context: Context): RequestQuote {
+export function createRequestQuote(
+  context: Context,
+  storePayRequest: (request: PayRequest) => Promise<void>,
+): RequestQuote {
   const formOf = createQuoteForms(context)
 
   async function newQuote(order: Order) {
@@ -41,7 +44,7 @@ export function createRequestQuote(context: Context): RequestQuote {
     const key = idempotencyKey(wire)
     if (key !== null) return requestOnce(order, key)
     const { request, header } = await newQuote(order)
-    await context.storePayRequest(request)
+    await storePayRequest(request)
     return paymentRequired(request.quote, header)
   }
 }

@@ -1,21 +1,26 @@
+import * as internal from '@svc/api/internal'
 import * as purchases from '@svc/api/purchases'
 import * as receipts from '@svc/api/receipts'
+import * as sponsored from '@svc/api/sponsored'
 import { JsonText } from '@svc/http-service/answer'
-import { serve } from '@svc/http-service/serve'
+import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Context } from '../context.ts'
-import { createConfirmPayment } from './confirm-payment.ts'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Auth } from '../auth/room.ts'
+import { findByTransaction } from './find-by-transaction.ts'
 import { readReceiptText, verifyReceipt } from './receipts.ts'
-import { createRequestQuote } from './request-quote.ts'
+import type { PurchasesContext } from './room.ts'
 import { showPrice } from './show-price.ts'
+import { confirmSponsoredBatch } from './sponsored-batch.ts'
+import { confirmSponsored } from './sponsored-confirm.ts'
+import { summarizeTreasury } from './treasury-summary.ts'
 import { verifyPayment } from './verify-payment.ts'
 
-export function purchaseRoutes(service: Service, context: Context): void {
-  const requestQuote = createRequestQuote(context)
-  const confirmPayment = createConfirmPayment(context)
+export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
-  serve(service, purchases.requestStorage, ({ body, wire }) => requestQuote(body, wire))
-  serve(service, purchases.confirmStorage, ({ body, wire }) => confirmPayment(body, wire))
+  serve(service, purchases.requestStorage, ({ body, wire }) => context.requestQuote(body, wire))
+  serve(service, purchases.confirmStorage, ({ body, wire }) => context.confirmPayment(body, wire))
   serve(
     service,
     receipts.readReceipt,
@@ -23,4 +28,20 @@ export function purchaseRoutes(service: Service, context: Context): void {
   )
   serve(service, receipts.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
   serve(service, receipts.verifyPayment, ({ params, wire }) => verifyPayment(context, params.receipt_id, wire))
+
+  const sponsor = (wire: WireRequest) => requireSponsor(auth, wire)
+  serveKnown(service, sponsored.sponsoredConfirm, sponsor, ({ body }) => confirmSponsored(context, body))
+  serveKnown(service, sponsored.sponsoredConfirmBatch, sponsor, ({ body }) => confirmSponsoredBatch(context, body))
+
+  const { isInternalCaller } = auth
+  serveKnown(service, internal.treasurySummary, isInternalCaller, () => summarizeTreasury(context))
+  serveKnown(service, internal.findReceipts, isInternalCaller, ({ query }) => findByTransaction(context, query.tx))
+}
+
+async function requireSponsor({ sponsors }: Auth, { headers }: WireRequest): Promise<{ service: string }> {
+  if (sponsors) return sponsors.verify(headers.authorization)
+  throw new ServiceError('OIDC_TOKEN_INVALID', 'this gateway knows no identity provider of sponsors', {
+    hint: 'its operator sets SPONSOR_OIDC_ISSUER and its companions; until then, use POST /v1/storage/confirm',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 }

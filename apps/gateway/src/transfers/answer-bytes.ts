@@ -9,6 +9,7 @@ import type { FileRow, Locker } from '../db/schema.ts'
 import { type CurrentBytes, currentBytes, statObject } from '../files/current-bytes.ts'
 import { contentNotFound } from '../files/errors.ts'
 import { storageTrouble } from '../files/objects.ts'
+import type { FilesContext } from '../files/room.ts'
 import { readRange } from './byte-range.ts'
 import { isNotModified, isRangeStillGood } from './conditional.ts'
 import { fileHeaders } from './file-headers.ts'
@@ -19,7 +20,7 @@ export interface FoundBytes extends CurrentBytes {
 }
 
 /** Bytes of another length than was recorded are as good as lost: they are not the file's. */
-export async function findBytes(context: Context, locker: Locker, entry: FileRow): Promise<FoundBytes> {
+export async function findBytes(context: FilesContext, locker: Locker, entry: FileRow): Promise<FoundBytes> {
   const current = await currentBytes(context, locker, entry)
   const found = current && (await statObject(context, locker, current.key))
   if (!found || (current.file.size_bytes ?? found.size) !== found.size) {

@@ -18,10 +18,10 @@ export interface OpenedFile {
   expiresIn: number
 }
 
-type OpenToken = (token: string, method: string) => Promise<OpenedFile>
+export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 
 /** Method and time are looked at before anything else is touched. */
-export function tokenOpener(context: Context): OpenToken {
+export function createTokenOpener(context: Context): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
   return async (text, method) => {
     const token = readToken(text, key)

@@ -3,15 +3,15 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerNotFound } from '../auth/callers.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
-import type { Context } from '../context.ts'
 import { fileNotFound } from '../files/errors.ts'
+import type { FilesContext } from '../files/room.ts'
 import { findFile } from '../files/store.ts'
 import { answerBytes, findBytes } from './answer-bytes.ts'
 import { PUBLIC_LINK_HEADERS } from './file-headers.ts'
 
 /** Always through the gateway: a link that is shared must not lead to a provider. */
 export async function readPublicly(
-  context: Context,
+  context: FilesContext,
   { receipt_id, filename }: { receipt_id: string; filename: string },
   wire: WireRequest,
 ): Promise<Bytes> {

@@ -4,12 +4,16 @@ import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { currentBytes } from '../files/current-bytes.ts'
 import { fileNotFound } from '../files/errors.ts'
+import type { FilesContext } from '../files/room.ts'
 import { insertObjects, lockFile, updateFile } from '../files/store.ts'
 import type { OpenedFile } from './open-token.ts'
 import { askTarget, redirectTo } from './redirect.ts'
 
 /** Lets a client upload by itself where its provider takes that; null where the bytes come through the gateway. */
-export async function sendToProvider(context: Context, { locker, file, expiresIn }: OpenedFile): Promise<Bytes | null> {
+export async function sendToProvider(
+  context: FilesContext,
+  { locker, file, expiresIn }: OpenedFile,
+): Promise<Bytes | null> {
   const contentType = file.upload_content_type
   const id = toHex(context.randomBytes(16))
   const upload = { contentType, expiresInSeconds: expiresIn }

@@ -3,17 +3,17 @@ import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream } from '@svc/http-service/body-stream'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
+import type { FilesContext } from '../files/room.ts'
 import { requireAcceptable } from './acceptable-upload.ts'
 import type { OpenedFile } from './open-token.ts'
 import { sendToProvider } from './send-to-provider.ts'
 
 /** The bytes count once they are whole, durable and held by the file; until then there is nothing of them to be seen. */
 export async function writeByToken(
-  context: Context,
+  context: FilesContext,
   opened: OpenedFile,
   wire: WireRequest,
   { proxy }: { proxy?: string },
@@ -33,7 +33,7 @@ export async function writeByToken(
   return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_bytes' }
 }
 
-async function hold(context: Context, locker: Locker, file: FileRow, object: NewObject): Promise<void> {
+async function hold(context: FilesContext, locker: Locker, file: FileRow, object: NewObject): Promise<void> {
   try {
     await putFile(context, locker, {
       filename: file.filename,

@@ -6,13 +6,13 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { limitStranger } from '../auth/limits.ts'
-import type { Context } from '../context.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/quote-once.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
 import { doorClosed, nothingToSign, paymentResponse } from './errors.ts'
 import { readPaymentSignature, signedLeg, unreadable } from './payment.ts'
 import { newX402Request, type X402Order } from './quote.ts'
+import type { X402Context } from './room.ts'
 import { resumeSettlement, type SignedPayment, settlePayment } from './settle.ts'
 import { findSettlement } from './store.ts'
 
@@ -20,7 +20,7 @@ type Bought = Answer<Confirmation>
 type Offer = Answer<JsonText<X402Quote>>
 
 /** Without PAYMENT-SIGNATURE, what there is to sign; with it, the receipt. */
-export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw doorClosed()
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
@@ -34,7 +34,7 @@ export async function buyStorage(context: Context, order: X402Order, wire: WireR
  * Under an Idempotency-Key, one that has been paid, or may have been, is not offered a second time: a stock client
  * that repeats the whole call gets its receipt instead of signing again.
  */
-async function offer(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   const { db } = context.database
   const key = idempotencyKey(wire)
   const make = () => newX402Request(context, order)
@@ -67,7 +67,7 @@ function offered({ quote }: PayRequest): Offer {
 
 /** What was signed, for which quote; or the receipt, where the quote has been paid. */
 async function readPayment(
-  context: Context,
+  context: X402Context,
   order: X402Order,
   header: string | string[],
 ): Promise<SignedPayment | { receipt: SignedReceipt; isNew: false }> {

@@ -4,16 +4,16 @@ import type { Body } from '@svc/api/endpoint'
 import type { buyStorage, X402Leg, X402Quote } from '@svc/api/x402'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
 import { developmentWarning } from '@svc/sales/quote'
-import type { Context } from '../context.ts'
 import { priceStorage } from '../purchases/price-storage.ts'
 import { quoteBody } from '../purchases/quote-body.ts'
 import { newQuoteFacts, payRequestOf } from '../purchases/quote-facts.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { nothingToSign } from './errors.ts'
+import type { X402Context } from './room.ts'
 
 export type X402Order = Body<typeof buyStorage>
 
-export async function newX402Request(context: Context, order: X402Order): Promise<PayRequest> {
+export async function newX402Request(context: X402Context, order: X402Order): Promise<PayRequest> {
   const priced = await priceStorage(context, { units: order.units, provider: order.provider }, 'body')
   const facts = newQuoteFacts(context, priced)
   const { payReqId: pay_req_id, baseUrl, isDevelopment } = facts
@@ -54,7 +54,7 @@ const STEPS = [
 ]
 
 /** What the exact scheme can move: dollars by EIP-3009, and dollar tokens of the primary chain. Null for all else. */
-function signableLeg({ config, settlers }: Context, leg: PricedLeg, payReqId: string): X402Leg | null {
+function signableLeg({ config, settlers }: X402Context, leg: PricedLeg, payReqId: string): X402Leg | null {
   const { network, ticker, pricing } = leg.of
   const settler = settlers.get(network)
   if (!settler) return null

@@ -1,5 +1,6 @@
 import { ServiceError } from '@svc/http-service/service-error'
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
+import type { X402Context } from './room.ts'
 import { resumeSettlement } from './settle.ts'
 import { findOpenSettlements } from './store.ts'
 
@@ -8,7 +9,7 @@ const LOOKED_FOR_SECONDS = 7 * 86_400
 const AT_ONCE = 50
 
 /** Brings to their end the settlements whose buyers did not come back: who was charged has his receipt. */
-export async function resumeSettlements(context: Context): Promise<void> {
+export async function resumeSettlements(context: X402Context): Promise<void> {
   const now = unixNow(context)
   const expired = { after: now - LOOKED_FOR_SECONDS, before: now }
   const requests = await findOpenSettlements(context.database.db, expired, AT_ONCE)

@@ -8,10 +8,11 @@ import type { ChainReading } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/paid-leg'
 import { paymentRefused, quoteExpired } from '@svc/sales/payment-errors'
-import { type Context, unixNow } from '../context.ts'
+import { unixNow } from '../context.ts'
 import { claimPayment } from '../purchases/claim-payment.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { nothingToSign, notSettled, settlementPending } from './errors.ts'
+import type { X402Context } from './room.ts'
 import { type Fate, Refused, type SettlementOrder, type Settler } from './settler.ts'
 import {
   findQuoteOfPayment,
@@ -36,7 +37,7 @@ type Claim = { receipt: SignedReceipt; isNew: boolean }
 type End = Claim | 'failed' | 'lost'
 
 /** A quote is settled once: whatever was noted for it first is brought to its end before anything else is sent. */
-export async function settlePayment(context: Context, payment: SignedPayment): Promise<Claim> {
+export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Claim> {
   const { request, leg } = payment
   const { db } = context.database
   const { network } = quotedLeg(leg)
@@ -65,7 +66,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
 }
 
 /** What a settlement of this quote that was begun has led to. */
-export async function resumeSettlement(context: Context, request: PayRequest): Promise<End | 'none'> {
+export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<End | 'none'> {
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
@@ -76,7 +77,7 @@ export async function resumeSettlement(context: Context, request: PayRequest): P
   return finish(context, request, settlement)
 }
 
-function noteFor({ database }: Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
+function noteFor({ database }: X402Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
   const { pay_req_id } = request
   const { network } = quotedLeg(leg)
   return (sent, replacing) => {
@@ -91,7 +92,7 @@ function noteFor({ database }: Context, { request, leg, id }: SignedPayment): Se
   }
 }
 
-function settlerOf({ settlers }: Context, networkName: string): Settler | undefined {
+function settlerOf({ settlers }: X402Context, networkName: string): Settler | undefined {
   const network = networkNamed(networkName)
   return network ? settlers.get(network) : undefined
 }
@@ -105,7 +106,7 @@ function legOf(request: PayRequest, settlement: Settlement): X402Leg {
   return leg
 }
 
-async function finish(context: Context, request: PayRequest, settlement: Settlement): Promise<End> {
+async function finish(context: X402Context, request: PayRequest, settlement: Settlement): Promise<End> {
   const leg = legOf(request, settlement)
   const paid = quotedLeg(leg)
   const reading = await watch(context, paid, settlement)
@@ -128,7 +129,7 @@ function requireFailure(reading: ChainReading): void {
 }
 
 async function fateOf(
-  context: Context,
+  context: X402Context,
   settlement: Settlement,
   leg: X402Leg,
   outcome: 'not_found' | 'rejected',
@@ -147,7 +148,7 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1000
 
 /** Until the chain shows the transaction, or the buyer has waited long enough. */
-async function watch(context: Context, leg: QuotedLeg, settlement: Settlement): Promise<ChainReading> {
+async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   const end = performance.now() + context.config.x402.waitSeconds * 1000
   let reading = await reader.read(settlement.tx, leg)
@@ -164,7 +165,7 @@ function isOpen({ outcome }: ChainReading): boolean {
 
 /** The payment was sent while the quote was alive: when the chain took it up does not matter. */
 async function claim(
-  context: Context,
+  context: X402Context,
   request: PayRequest,
   leg: QuotedLeg,
   payment: Extract<ChainReading, { outcome: 'found' }>,

@@ -1,6 +1,6 @@
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { SalesSecrets } from '@svc/sales/settings'
-import type { X402Secrets } from '../x402-settings.ts'
+import type { X402Secrets } from './settings.ts'
 import type { Settler } from './settler.ts'
 
 /** Of the chains that have a key to send payments with; none where the door is closed. */

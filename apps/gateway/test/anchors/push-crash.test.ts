@@ -106,7 +106,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
   it('T-19 ANCH-11 at any step: what it had begun is found or sent by another, once', async () => {
     const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30' }
     const house = await harbour.open({ ...variables, ATTEST_PUSH: 'false' })
-    const { context } = house.gateway
+    const { anchors } = house.gateway.rooms
     const attested = async () => {
       const locker = await filledLocker(house)
       await attest(house, locker)
@@ -148,13 +148,13 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
 
     // Those who attested have a job that came with the statement.
-    await Promise.all([context.queue.drain(), ...[...asked, done].map(pushedInTheEnd)])
+    await Promise.all([anchors.queue.drain(), ...[...asked, done].map(pushedInTheEnd)])
     await expectOneEach([...asked, done, sent, unsent])
 
     // Where nobody asks, what was noted and never sent is sent in the end, and found the next time.
     harbour.clock.advance(36)
-    await watchPublications(context)
-    await watchPublications(context)
+    await watchPublications(anchors)
+    await watchPublications(anchors)
     await expectOneEach(watched)
     expect(harbour.chain.timeline.transactionCount() - before).toBe(STEPS.length + NOTED.length + 3)
   })

@@ -107,11 +107,11 @@ forEachDatabase('publishing while other things happen', (database) => {
   })
 
   it('ANCH-11 AMB-33 a statement that is made for somebody who does not publish is published for one who does', async () => {
-    const { context } = keen.gateway
+    const { attestations } = keen.gateway.rooms
     const { lockerId: locker_id, receiptId: receipt_id } = locker
-    const quietly = context.attest({ locker_id, receipt_id })
-    await Promise.all([quietly, runAttestJob(context, receipt_id, 1)])
-    await context.queue.drain()
+    const quietly = attestations.attest({ locker_id, receipt_id })
+    await Promise.all([quietly, runAttestJob(attestations, receipt_id, 1)])
+    await attestations.queue.drain()
     await expectAnchors(house, harbour.chain, locker, [true])
   })
 })

@@ -85,7 +85,7 @@ describe('two gateways on one database', () => {
     harbour.chain.expireBlockhashes()
     harbour.node.behave(honestly)
     harbour.clock.advance(60)
-    const watched = keen.map(({ gateway }) => watchPublications(gateway.context))
+    const watched = keen.map(({ gateway }) => watchPublications(gateway.rooms.anchors))
     const sent = await transactionsOf(harbour.chain, () => Promise.all([twentyPush(), ...watched]))
     expect(sent).toBe(1)
     await expectAnchors(one, harbour.chain, locker, [true])

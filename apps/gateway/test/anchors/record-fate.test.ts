@@ -41,7 +41,7 @@ forEachDatabase('what became of a transaction is written down once', (database) 
   it.each<[string, () => Promise<unknown>]>([
     ['is not sure', () => recordUnknown(house.gateway.context, stale)],
     ['takes it for lost', () => recordLost(house.gateway.context, stale, expired(stale.tx))],
-    ['finds it, too', () => recordLanded(house.gateway.context, stale, LANDED, COSTS)],
+    ['finds it, too', () => recordLanded(house.gateway.rooms.anchors, stale, LANDED, COSTS)],
     ['could not send it', () => recordNotSent(house.gateway.context, stale, refused)],
     ['has seen it finalized', () => recordFinalized(house.gateway.context, stale, JSON.parse(stale.draft))],
   ])('T-19 ATT-04 whoever %s after another has found it changes nothing', async (_name, record) => {

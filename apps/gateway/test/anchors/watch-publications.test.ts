@@ -50,7 +50,7 @@ forEachDatabase('looking after publications', (database) => {
     await house.gateway.context.database.db.deleteFrom('publications').execute()
     locker = await filledLocker(house)
   })
-  const watch = (of = house) => watchPublications(of.gateway.context)
+  const watch = (of = house) => watchPublications(of.gateway.rooms.anchors)
   const drain = () => house.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
 
@@ -176,13 +176,13 @@ describe('where nothing is published', () => {
   it('ANCH-07 nothing is asked of the chain', async () => {
     const house = await harbour.open()
     const asked = harbour.node.calls.length
-    await watchPublications(house.gateway.context)
+    await watchPublications(house.gateway.rooms.anchors)
     expect(harbour.node.calls.slice(asked)).toEqual([])
   })
 
   it('AMB-64 there is no schedule, either, where nothing ever is', async () => {
     const house = await harbour.open({ ANCHOR_KIND: 'off' })
-    await watchPublications(house.gateway.context)
+    await watchPublications(house.gateway.rooms.anchors)
     expect(Object.keys(await house.gateway.context.queue.counts())).not.toContain('watch-publications')
   })
 })
@@ -204,9 +204,9 @@ describe('more than nodes answer for', () => {
     expire()
     const open = async () =>
       (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
-    await watchPublications(house.gateway.context)
+    await watchPublications(house.gateway.rooms.anchors)
     expect(await open()).toHaveLength(4)
-    await watchPublications(house.gateway.context)
+    await watchPublications(house.gateway.rooms.anchors)
     expect(await open()).toEqual([])
     await expectAnchors(house, harbour.chain, locker, [true])
   })

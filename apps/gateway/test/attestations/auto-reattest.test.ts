@@ -94,7 +94,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
   })
 
   it('FILE-32 a confirmation that is rolled back queues nothing', async () => {
-    const { queue, database, manifestChanged } = house.gateway.context
+    const { queue, database, manifestChanged } = house.gateway.rooms.attestations
     const undone = database.db.transaction().execute(async (tx) => {
       expect(await manifestChanged(tx, { receipt_id: locker.receiptId })).toBe('queued')
       throw new Error('no')

@@ -74,14 +74,14 @@ it('FILE-16 a name can be given again afterwards, and knows nothing of what was'
 
 it('FILE-16 what a client may still be uploading by itself is cleared away later, not forgotten', async () => {
   await fresh()
-  const { context } = house.gateway
+  const { files } = house.gateway.rooms
   await storeFile(house, locker, 'a', 'hello')
-  const upload_object_id = await announceObject(context, 'gcs')
-  await context.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
+  const upload_object_id = await announceObject(files, 'gcs')
+  await files.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
   expect(await objectRow(upload_object_id)).toMatchObject({ state: 'writing' })
   house.clock.advance(49 * 3600)
-  await sweepObjects(context)
+  await sweepObjects(files)
   expect(await objectRow(upload_object_id)).toBeUndefined()
 })
 

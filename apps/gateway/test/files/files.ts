@@ -24,12 +24,12 @@ export async function storeFile(
   bytes: string,
   { contentType = 'text/plain', isConfirmed = true } = {},
 ): Promise<FileRow> {
-  const { context } = house.gateway
+  const { files } = house.gateway.rooms
   const locker = await lockerRow(house, to)
   const about = { contentType, size: null }
-  const object = await writeObject(context, locker.provider, Readable.from([Buffer.from(bytes)]), about)
+  const object = await writeObject(files, locker.provider, Readable.from([Buffer.from(bytes)]), about)
   const contentHash = isConfirmed ? { contentHash: `sha256:${hash('sha256', bytes)}` } : {}
-  return putFile(context, locker, {
+  return putFile(files, locker, {
     filename,
     object,
     contentType,

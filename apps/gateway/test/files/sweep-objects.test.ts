@@ -32,15 +32,15 @@ afterAll(async () => {
 })
 
 it('what cannot be removed is tried again later, and does not stand before all others', async () => {
-  const { context } = house.gateway
-  stubborn = await announceObject(context, 'gcs')
+  const { files } = house.gateway.rooms
+  stubborn = await announceObject(files, 'gcs')
   house.clock.advance(49 * 3600)
-  expect(await sweepObjects(context)).toBe(0)
-  expect(await sweepObjects(context)).toBe(0)
+  expect(await sweepObjects(files)).toBe(0)
+  expect(await sweepObjects(files)).toBe(0)
   expect(asked).toEqual([stubborn])
 
-  const other = await announceObject(context, 'gcs')
+  const other = await announceObject(files, 'gcs')
   house.clock.advance(49 * 3600)
-  expect(await sweepObjects(context)).toBe(1)
+  expect(await sweepObjects(files)).toBe(1)
   expect(asked.slice(1).sort()).toEqual([stubborn, other].sort())
 })

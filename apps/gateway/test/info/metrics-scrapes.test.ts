@@ -83,7 +83,8 @@ forEachDatabase('many scrapes', (database) => {
   afterAll(() => house.close())
 
   it('a hundred at once are one reading of the database', async () => {
-    const { context, url } = house.gateway
+    const { url, rooms } = house.gateway
+    const context = rooms.info
     let queries = 0
     const counter: KyselyPlugin = {
       transformQuery({ node }) {

@@ -90,7 +90,7 @@ forEachDatabase('metrics', (database) => {
       await locker.put('b', 'again')
       const since = Math.floor(market.clock.now() / 1000)
       const object = { object_id: 'o1', provider: 'gcs', provider_ref: null, state: 'writing', since } as const
-      await shop.gateway.context.announceObject(object)
+      await shop.gateway.rooms.files.announceObject(object)
     })
     expect(grown).toEqual({ lockers: 1, writing: 1, held: 2, released: 1 })
   })
@@ -118,7 +118,7 @@ forEachDatabase('metrics', (database) => {
     })
     // Each reading is an hour after the one before; a new status begins anew.
     expect(computed).toEqual({ ...none, waiting: -1, pending: -1, computed: 1, age: -LATER })
-    const published = await growth(samples, () => context.push(locker.receiptId))
+    const published = await growth(samples, () => house.gateway.rooms.anchors.push(locker.receiptId))
     expect(published).toEqual({
       ...none,
       computed: -1,

@@ -1,19 +1,15 @@
-import type { Transaction } from 'kysely'
+import type { QueueEntry } from '../../attestations/publishing.ts'
 import type { StatementRecord } from '../../attestations/record.ts'
 import { findStatement } from '../../attestations/store.ts'
 import type { Context } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { EvmRegistry } from '../evm/evm-registry.ts'
 import { putEntry } from './store.ts'
 
-/** Has a statement written to the EVM registry, too. `slot`: of its anchor on the primary chain, 0 without one. */
-export type QueueEntry = (
-  tx: Transaction<Schema>,
-  statement: { receipt_id: string; sequence: number },
-  slot: number,
-) => Promise<void>
-
 /** Null where no registry is configured. */
-export function createEntryQueue({ queue, evmRegistry }: Pick<Context, 'queue' | 'evmRegistry'>): QueueEntry | null {
+export function createEntryQueue({
+  queue,
+  evmRegistry,
+}: Pick<Context, 'queue'> & { evmRegistry: EvmRegistry | null }): QueueEntry | null {
   if (!evmRegistry) return null
   return async (tx, { receipt_id, sequence }, slot) => {
     const statement = await findStatement(tx, receipt_id, sequence)

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { AnchorsContext } from '../room.ts'
 import { findEntry, openEntries } from './store.ts'
 import { writeEntry } from './write-entry.ts'
 
@@ -6,7 +6,7 @@ const AT_ONCE = 50
 
 /** What could not be written to the EVM registry is tried again, also where a job has given up. */
 export async function retryEntries(
-  context: Context,
+  context: AnchorsContext,
   { receipt_id, limit = AT_ONCE }: { receipt_id?: string; limit?: number },
 ) {
   const { db } = context.database
@@ -23,7 +23,7 @@ export async function retryEntries(
   return { ok: succeeded === open.length, attempted: open.length, succeeded, failed: open.length - succeeded }
 }
 
-async function openEntryOf({ database }: Context, receiptId: string): Promise<string[]> {
+async function openEntryOf({ database }: AnchorsContext, receiptId: string): Promise<string[]> {
   const entry = await findEntry(database.db, receiptId)
   return entry && entry.state !== 'done' ? [receiptId] : []
 }

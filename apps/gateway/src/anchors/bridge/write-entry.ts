@@ -3,14 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
-import type { Context } from '../../context.ts'
 import type { RegistryEntryTable } from '../../db/schema.ts'
 import type { EntryFate, EvmRegistry } from '../evm/evm-registry.ts'
 import { RegistryRefusal } from '../evm/registry-refusal.ts'
+import type { AnchorsContext } from '../room.ts'
 import { changeEntry, findEntry } from './store.ts'
 
 /** Throws where it could not be written now; the reason is with the entry. */
-export async function writeEntry(context: Context, receiptId: string): Promise<void> {
+export async function writeEntry(context: AnchorsContext, receiptId: string): Promise<void> {
   const { evmRegistry, database, config } = context
   if (!evmRegistry) return
   for (;;) {

@@ -1,12 +1,13 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { findReceiptAndLocker } from '../../auth/store.ts'
-import { type Context, unixNow } from '../../context.ts'
+import { unixNow } from '../../context.ts'
+import type { AnchorsContext } from '../room.ts'
 import { publishPaymentCode } from './publish-payment-code.ts'
 import { recordPaymentCode } from './store.ts'
 
 /** The same again for a receipt whose code is on record. Where that is enabled, the code is also published. */
-export async function attestPayment(context: Context, receipt_id: string) {
+export async function attestPayment(context: AnchorsContext, receipt_id: string) {
   const { db } = context.database
   const found = await findReceiptAndLocker(db, receipt_id)
   if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')

@@ -1,11 +1,11 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { canonicalBytes } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Context } from '../../context.ts'
 import { memoInstruction } from '../instructions.ts'
 import { ChainUnavailable } from '../publication-nodes.ts'
 import type { Publisher } from '../publisher.ts'
 import { NotPublished } from '../push-errors.ts'
+import type { AnchorsContext } from '../room.ts'
 import { lost, watchTransaction } from '../settle.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './store.ts'
 
@@ -13,7 +13,11 @@ import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './store.ts'
  * A memo with the code of a payment and the transaction that made it; no receipt id, which opens files. Noted before it
  * is sent, like statements, so that a payment has one, whatever is cut off in between.
  */
-export async function publishPaymentCode(context: Context, receipt: SignedReceipt, attCode: number): Promise<void> {
+export async function publishPaymentCode(
+  context: AnchorsContext,
+  receipt: SignedReceipt,
+  attCode: number,
+): Promise<void> {
   const { publisher, config } = context
   if (!publisher || !config.anchors.includesPayments) return
   try {
@@ -28,7 +32,7 @@ export async function publishPaymentCode(context: Context, receipt: SignedReceip
 }
 
 async function publish(
-  { database: { db }, config }: Context,
+  { database: { db }, config }: AnchorsContext,
   publisher: Publisher,
   { receipt_id, network, tx_hash }: SignedReceipt,
   attCode: number,

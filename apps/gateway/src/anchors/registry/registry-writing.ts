@@ -11,9 +11,9 @@ import {
   registryNonce,
   registryRecord,
 } from '@svc/protocol/registry'
-import type { RegistryConfig } from '../../anchor-settings.ts'
 import type { AccountOnChain, PublicationNodes } from '../publication-nodes.ts'
 import { NotPublished } from '../push-errors.ts'
+import type { RegistryConfig } from '../settings.ts'
 import type { Writing } from '../writing.ts'
 import { closeAttestation, createAttestation } from './instructions.ts'
 
@@ -36,7 +36,7 @@ export function createRegistryWriter(
     if (isSetUp) return
     throw new NotPublished(
       'registry_not_set_up',
-      'the registry has no credential or schema of this gateway: run apps/gateway/src/set-up-registry.ts once',
+      'the registry has no credential or schema of this gateway: run svc-gateway set-up-registry once',
       { isRetryable: false },
     )
   }

@@ -1,6 +1,6 @@
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Context } from '../../context.ts'
+import type { FilesContext } from '../room.ts'
 import { confirmNames } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'
 import type { Outcome } from './look-at-file.ts'
@@ -8,7 +8,7 @@ import type { Outcome } from './look-at-file.ts'
 type Request = ConfirmRequest<{ receipt_id: string; filenames: string[] }>
 
 /** Answers in the order of the request; a name that is in it twice is confirmed once and answered twice. */
-export async function confirmFiles(context: Context, request: Request): Promise<ConfirmedFiles> {
+export async function confirmFiles(context: FilesContext, request: Request): Promise<ConfirmedFiles> {
   const { receipt_id, filenames } = requestedFields(request, 'receipt_id', 'filenames')
   const locker = await lockerToConfirm(context, request, receipt_id)
   const { outcomes, reattest } = await confirmNames(context, locker, filenames)

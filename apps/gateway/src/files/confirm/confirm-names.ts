@@ -6,9 +6,10 @@ import { limit } from '@svc/concurrency/locks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
-import { type Context, unixNow } from '../../context.ts'
+import { unixNow } from '../../context.ts'
 import type { FileRow, Locker, Schema } from '../../db/schema.ts'
 import { fileNotFound, keepsChanging } from '../errors.ts'
+import type { FilesContext } from '../room.ts'
 import { type ConfirmedObject, settleLater } from '../settling/settle-later.ts'
 import { changeManifest, type FileReading, findFiles, recordHashes } from '../store.ts'
 import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
@@ -28,7 +29,7 @@ const READ_AT_ONCE = 4
 
 /** What one look can record is recorded in one transaction, as one change of the manifest. */
 export async function confirmNames(
-  context: Context,
+  context: FilesContext,
   locker: Locker,
   filenames: readonly string[],
 ): Promise<Confirmation> {
@@ -50,7 +51,7 @@ export async function confirmNames(
 
 /** Leaves out the files that changed meanwhile. */
 async function lookOnce(
-  context: Context,
+  context: FilesContext,
   locker: Locker,
   filenames: string[],
   tellOfChange: TellOfChange,
@@ -75,7 +76,7 @@ async function lookOnce(
 }
 
 async function settle(
-  context: Context,
+  context: FilesContext,
   locker: Locker,
   sights: Sight[],
   tellOfChange: TellOfChange,

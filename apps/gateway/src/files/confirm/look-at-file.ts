@@ -1,9 +1,9 @@
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Context } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { currentBytes } from '../current-bytes.ts'
 import { contentNotFound, hashMismatch } from '../errors.ts'
 import { storageTrouble } from '../objects.ts'
+import type { FilesContext } from '../room.ts'
 import type { Reading } from './hash-object.ts'
 
 type ConfirmedRow = FileRow & { size_bytes: number; content_hash: string; hash_recorded_at: string }
@@ -19,7 +19,7 @@ export interface Sight {
   verdict: Reading | ServiceError
 }
 
-export async function lookAtFile(context: Context, locker: Locker, file: FileRow): Promise<Outcome | Sight> {
+export async function lookAtFile(context: FilesContext, locker: Locker, file: FileRow): Promise<Outcome | Sight> {
   // Where a client was sent to the provider, newer bytes may be there than those that are recorded.
   if (isConfirmed(file) && file.upload_object_id === null) return file
   try {

@@ -14,13 +14,14 @@ import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from '../media-type.ts'
 import { nameFiles } from '../name-files.ts'
 import { maxObjectBytes, writeObject } from '../objects.ts'
 import { putFile } from '../put-file.ts'
+import type { FilesContext } from '../room.ts'
 import { urlMinter } from '../urls.ts'
 
 type Order = Body<typeof files.fetchAndStore>
 
 /** Fetches a public https address into a file, which is confirmed at once: its bytes were hashed on their way. */
 export async function fetchAndStore(
-  context: Context,
+  context: FilesContext,
   { locker, signer }: LockerCaller,
   order: Order,
 ): Promise<files.FetchedFile> {
@@ -66,7 +67,7 @@ function decoded(segment: string): string {
 }
 
 /** Nothing stays of a source that breaks off. */
-async function fetchBytes(context: Context, { provider }: Locker, { source_url, content_type }: Order) {
+async function fetchBytes(context: FilesContext, { provider }: Locker, { source_url, content_type }: Order) {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
   try {
     const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes)

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
 import { type Context, unixNow } from '../../context.ts'
+import type { FilesContext } from '../../files/room.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { closeExpired, closeFinished, isOver } from './close-session.ts'
 import { sessionNotFound } from './session-errors.ts'
@@ -18,7 +19,7 @@ const COPIES_AT_ONCE = 4
 const WAIT_MS = 100
 
 /** Stores what is whole. Whoever asks again, here or at another gateway, waits for who was first, and gets the same. */
-export function sessionFinalizer(context: Context): FinalizeSession {
+export function createSessionFinalizer(context: FilesContext): FinalizeSession {
   const inTurn = keyedMutex()
   const copyInTurn = limit(COPIES_AT_ONCE)
   return (sessionId) =>
@@ -29,7 +30,7 @@ export function sessionFinalizer(context: Context): FinalizeSession {
 }
 
 /** False while another gateway is at it. */
-async function advance(context: Context, sessionId: string, copyInTurn: Limit): Promise<boolean> {
+async function advance(context: FilesContext, sessionId: string, copyInTurn: Limit): Promise<boolean> {
   const session = await foundSession(context, sessionId)
   if (session.closed_at !== null) return true
   if (isOver(session, unixNow(context))) {
@@ -47,7 +48,7 @@ async function advance(context: Context, sessionId: string, copyInTurn: Limit): 
 }
 
 /** False when the lease was lost on the way. */
-async function storeFiles(context: Context, session: Session, how: Pick<Finalizing, 'leaseId' | 'copyInTurn'>) {
+async function storeFiles(context: FilesContext, session: Session, how: Pick<Finalizing, 'leaseId' | 'copyInTurn'>) {
   const { db } = context.database
   const locker = await findLockerOf(db, { locker_id: session.locker_id })
   if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)

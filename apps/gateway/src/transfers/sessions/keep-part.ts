@@ -27,7 +27,7 @@ type KeptPart = { totalBytes: number } | { refusal: ServiceError }
 export type KeepPart = (part: NewPart) => Promise<KeptPart>
 
 /** Durable when it resolves. A refusal changes nothing: the object is still nobody's. */
-export function partKeeper(context: Context): KeepPart {
+export function createPartKeeper(context: Context): KeepPart {
   return batch((parts: NewPart[]) =>
     context.database.db.transaction().execute(async (tx) => {
       const now = unixNow(context)

@@ -2,28 +2,25 @@ import * as sessions from '@svc/api/upload-sessions'
 import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Auth } from '../../auth/room.ts'
 import { serveLocker } from '../../auth/serve-signed.ts'
-import type { Context } from '../../context.ts'
-import { sessionFinalizer } from './finalize-session.ts'
-import { partKeeper } from './keep-part.ts'
+import type { TransfersContext } from '../room.ts'
 import { openSession } from './open-session.ts'
 import { readSession } from './read-session.ts'
 import { sessionCaller } from './session-token.ts'
 import { uploadPart } from './upload-part.ts'
 
-export function uploadSessionRoutes(service: Service, context: Context): void {
-  const keepPart = partKeeper(context)
-  const finalizeSession = sessionFinalizer(context)
+export function uploadSessionRoutes(service: Service, auth: Auth, context: TransfersContext): void {
   const holder = (wire: WireRequest, { params }: { params: { session_id: string } }) =>
     sessionCaller(context, wire, params.session_id)
 
-  serveLocker(service, context, sessions.openUploadSession, ({ caller, body }) => openSession(context, caller, body))
+  serveLocker(service, auth, sessions.openUploadSession, ({ caller, body }) => openSession(context, caller, body))
   serveKnown(service, sessions.uploadPart, holder, ({ caller, params, query, wire }) =>
-    uploadPart(context, keepPart, { session: caller, fileId: params.file_id, query, wire }),
+    uploadPart(context, { session: caller, fileId: params.file_id, query, wire }),
   )
-  serveKnown(service, sessions.finalizeUpload, holder, ({ caller }) => finalizeSession(caller.session_id))
+  serveKnown(service, sessions.finalizeUpload, holder, ({ caller }) => context.finalizeSession(caller.session_id))
   serveKnown(service, sessions.readUploadSession, holder, ({ caller }) => readSession(context, caller))
-  serveKnown(service, sessions.finalizeUploadJob, context.isInternalCaller, ({ body }) =>
-    finalizeSession(body.session_id),
+  serveKnown(service, sessions.finalizeUploadJob, auth.isInternalCaller, ({ body }) =>
+    context.finalizeSession(body.session_id),
   )
 }

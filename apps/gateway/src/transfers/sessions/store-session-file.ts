@@ -8,6 +8,7 @@ import type { Locker, Schema } from '../../db/schema.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import { putFileIn } from '../../files/put-file.ts'
+import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
 import { joinParts, LostPart } from './join-parts.ts'
 import { deletePart, findParts, type Part, releaseParts } from './part-store.ts'
@@ -38,7 +39,7 @@ const TRIES = 3
 
 /** Stores a file that is whole, and leaves any other as it is. `superseded`: another gateway does it by now. */
 export async function storeSessionFile(
-  context: Context,
+  context: FilesContext,
   finalizing: Finalizing,
   { session_id, file_id }: SessionFile,
 ): Promise<'done' | 'superseded'> {
@@ -66,7 +67,7 @@ function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): Whole 
 
 /** Null when a part is found to be lost. */
 async function copyParts(
-  context: Context,
+  context: FilesContext,
   { locker: { provider }, copyInTurn }: Finalizing,
   file: SessionFile,
   parts: readonly Part[],
@@ -89,7 +90,7 @@ async function copyParts(
 /** In one transaction: the locker has the file, and the session knows; or neither. */
 async function settleFile(
   tx: Transaction<Schema>,
-  context: Context,
+  context: FilesContext,
   { locker, leaseId }: Finalizing,
   file: SessionFile,
   { object, contentHash, isPart }: Whole,

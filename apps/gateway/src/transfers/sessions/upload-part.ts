@@ -6,7 +6,8 @@ import { bare } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
-import { type KeepPart, maxFileBytes, maxPartBytes, takesParts } from './keep-part.ts'
+import type { TransfersContext } from '../room.ts'
+import { maxFileBytes, maxPartBytes, takesParts } from './keep-part.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
 import {
   fileNotInSession,
@@ -26,14 +27,14 @@ interface Upload {
 }
 
 /** A part counts once it is whole, durable and what it was said to be; a connection that breaks leaves nothing. */
-export async function uploadPart(context: Context, keepPart: KeepPart, upload: Upload): Promise<UploadedPart> {
+export async function uploadPart(context: TransfersContext, upload: Upload): Promise<UploadedPart> {
   const { session, wire, query } = upload
   const file = await findOpenFile(context, upload)
   const body = readPartBody(wire, query, maxPartBytes(context, session.provider))
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
     if (body.size !== null && body.size > maxBytes) throw fileTooLarge(maxBytes)
-    return await takePart(context, keepPart, session, file, body, maxBytes)
+    return await takePart(context, session, file, body, maxBytes)
   } finally {
     body.release()
   }
@@ -49,8 +50,7 @@ async function findOpenFile(context: Context, { session, fileId }: Upload): Prom
 }
 
 async function takePart(
-  context: Context,
-  keepPart: KeepPart,
+  context: TransfersContext,
   { session_id, provider }: Session,
   { file_id, content_type }: SessionFile,
   body: PartBody,
@@ -65,7 +65,7 @@ async function takePart(
   const expected = hashes.find((hash) => hash !== actual)
   const kept = expected
     ? { refusal: partDiffers(expected, actual) }
-    : await keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
+    : await context.keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
   if ('refusal' in kept) {
     await removeObject(context, provider, object.id, object.ref)
     throw kept.refusal
@@ -82,7 +82,7 @@ async function takePart(
 }
 
 async function writePart(
-  context: Context,
+  context: TransfersContext,
   provider: string,
   contentType: string,
   { bytes, size }: PartBody,

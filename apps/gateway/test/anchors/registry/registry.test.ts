@@ -49,14 +49,14 @@ describe('the attestation registry', () => {
     const locker = await filledLocker(latest)
     const { push_result } = await attest(latest, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
-    expect(push_result.error?.error).toContain('set-up-registry.ts')
+    expect(push_result.error?.error).toContain('svc-gateway set-up-registry')
     expect(await publicationsOf(latest, locker)).toEqual([])
   })
 
   it('SAS-01 SAS-02 set-up makes credential and schema, once', async () => {
     const { tx, credential, schema } = await setUp(latest)
     expect(tx).not.toBeNull()
-    const { signer } = latest.gateway.context.publisher!
+    const { signer } = latest.gateway.rooms.anchors.publisher!
     const made = getCredentialDecoder().decode((await account(credential))!)
     expect(made).toMatchObject({ authority: signer, authorizedSigners: [signer] })
     expect(Buffer.from(made.name).toString()).toBe('svc-content-attestations')

@@ -6,8 +6,8 @@ import { openSource } from '@svc/outgoing/open-source'
 import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockerCaller } from '../../../src/auth/callers.ts'
-import type { Context } from '../../../src/context.ts'
 import { fetchAndStore as storeFetched } from '../../../src/files/fetch/fetch-and-store.ts'
+import type { FilesContext } from '../../../src/files/room.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -233,8 +233,8 @@ describe('a source that does not give the file', () => {
 
   it('FILE-29 is let go where there is trouble of our own', async () => {
     const stream = Readable.from(['never read'])
-    const broken: Context = {
-      ...house.gateway.context,
+    const broken: FilesContext = {
+      ...house.gateway.rooms.files,
       announceObject: () => Promise.reject(new Error('the database is away')),
       fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
     }

@@ -2,11 +2,11 @@
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { readOptionalKey } from '@svc/http-service/keys'
-import { readEvmKey } from './evm-key-settings.ts'
-import type { PaymentConfig } from './payment-settings.ts'
+import type { SalesConfig } from '@svc/sales/settings'
+import { readEvmKey } from '../evm/key-settings.ts'
 
 export interface X402Config {
-  /** How long a buyer waits for the chain before he is told that his payment is still on its way. */
+  /** How long a buyer waits for the chain before the answer is that the payment is still on its way. */
   waitSeconds: number
 }
 
@@ -17,7 +17,7 @@ export interface X402Secrets {
 
 export function readX402Settings(
   settings: SettingsReader,
-  chains: Pick<PaymentConfig, 'primary' | 'evm'>,
+  chains: Pick<SalesConfig, 'primary' | 'evm'>,
   isProduction: boolean,
 ): [X402Config, X402Secrets] {
   const svmFeePayerSeed = readOptionalKey(settings, 'X402_SVM_FEE_PAYER_KEY', isProduction)

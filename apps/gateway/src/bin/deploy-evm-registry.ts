@@ -1,25 +1,27 @@
-// Puts a registry on the EVM chain: `node apps/gateway/src/deploy-evm-registry.ts` with EVM_RPC_URLS and EVM_REGISTRY_KEY.
-// Prints the setting that names it; everything else that it says goes to standard error.
+// `svc-gateway deploy-evm-registry`: puts a registry on the EVM chain, with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints the
+// setting that names it; everything else goes to standard error.
 
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
-import { prepareDeployment } from './anchors/evm/deploy-registry.ts'
-import { createEvmRegistry } from './anchors/evm/evm-registry.ts'
-import { createEvmAccount, type EvmAccount } from './evm/account.ts'
-import { awaitFate } from './evm/await-fate.ts'
-import { readRegistryContract, readRegistryKey } from './evm-registry-settings.ts'
+import { prepareDeployment } from '../anchors/evm/deploy-registry.ts'
+import { createEvmRegistry } from '../anchors/evm/evm-registry.ts'
+import { readRegistryContract, readRegistryKey } from '../anchors/evm/settings.ts'
+import { createEvmAccount, type EvmAccount } from '../evm/account.ts'
+import { awaitFate } from '../evm/await-fate.ts'
 
 const COULD_NOT_RUN = 2
 const WAIT_MS = 60_000
 
-try {
-  const { rpcUrls, privateKey, contract } = readSettings(process.env)
-  if (contract) await requireOurs(rpcUrls, privateKey, contract)
-  console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(rpcUrls, privateKey)))}`)
-} catch (error) {
-  console.error(advice(error))
-  process.exitCode = COULD_NOT_RUN
+export async function run(): Promise<void> {
+  try {
+    const { rpcUrls, privateKey, contract } = readSettings(process.env)
+    if (contract) await requireOurs(rpcUrls, privateKey, contract)
+    console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(rpcUrls, privateKey)))}`)
+  } catch (error) {
+    console.error(advice(error))
+    process.exitCode = COULD_NOT_RUN
+  }
 }
 
 function readSettings(variables: Variables) {

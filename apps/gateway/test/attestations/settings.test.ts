@@ -1,6 +1,6 @@
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { describe, expect, it } from 'vitest'
-import { readAttestConfig } from '../src/attest-settings.ts'
+import { readAttestConfig } from '../../src/attestations/settings.ts'
 
 function read(variables: Variables = {}) {
   const settings = new SettingsReader(variables)
@@ -14,7 +14,7 @@ describe('settings of attestations', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
       isAutomatic: false,
-      cron: { isEnabled: false, isPushed: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
+      cron: { isEnabled: false, publish: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
     })
   })
 
@@ -34,7 +34,7 @@ describe('settings of attestations', () => {
       isAutomatic: true,
       cron: {
         isEnabled: true,
-        isPushed: true,
+        publish: true,
         batchSize: 7,
         minAgeHours: 1,
         filter: 'tier',

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRecord } from '../src/attestations/store.ts'
-import { migrations } from '../src/db/migrations.ts'
-import type { Db, Schema } from '../src/db/schema.ts'
-import { activateSigningKey } from '../src/info/store.ts'
+import { findRecord } from '../../src/attestations/store.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Db, Schema } from '../../src/db/schema.ts'
+import { activateSigningKey } from '../../src/info/store.ts'
 import {
   addReceipt,
   type Exported,
@@ -19,9 +19,9 @@ import {
   signerHex,
   vectorKey,
   vectorRecord,
-} from './attestations/import/exports.ts'
+} from '../attestations/import/exports.ts'
 
-const command = fileURLToPath(new URL('../src/import-attestations.ts', import.meta.url))
+const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
 
 let folder: string
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** As an operator runs it, with nothing of this process's environment but where compiled code is. */
 function start(args: string[], env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [command, ...args], {
+  return spawn(process.execPath, [command, 'import-attestations', ...args], {
     env: { SVC_MODE: 'development', DATA_DIR: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

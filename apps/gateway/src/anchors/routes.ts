@@ -1,16 +1,21 @@
 import * as attestations from '@svc/api/attestations'
+import * as internal from '@svc/api/internal-attestations'
+import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import { findAttestation } from '../attestations/store.ts'
 import { receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
+import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
-import type { Context } from '../context.ts'
+import { retryEntries } from './bridge/retry-entries.ts'
+import { attestPayment } from './payments/attest-payment.ts'
+import type { AnchorsContext } from './room.ts'
 
-export function pushRoutes(service: Service, context: Context): void {
+export function anchorRoutes(service: Service, auth: Auth, context: AnchorsContext): void {
   serveReceipt(
     service,
-    context,
+    auth,
     attestations.push,
     async ({ caller, body: { receipt_id } }): Promise<attestations.PushAnswer> => {
       if (receipt_id !== caller.receipt.receipt_id) {
@@ -24,6 +29,11 @@ export function pushRoutes(service: Service, context: Context): void {
       return { ok: true, receipt_id, ...result, attestation_status }
     },
   )
+
+  serveKnown(service, internal.internalAttestPayment, auth.isInternalCaller, ({ body }) =>
+    attestPayment(context, body.receipt_id),
+  )
+  serveKnown(service, internal.internalBridgeRetry, auth.isInternalCaller, ({ body }) => retryEntries(context, body))
 }
 
 function anchorFailed({ error, reason }: attestations.PushResult): ServiceError {

@@ -10,10 +10,10 @@ import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/lying-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from './anchors/evm/registry.ts'
-import { FUNDS, type TestChain } from './evm/account.ts'
+import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from '../anchors/evm/registry.ts'
+import { FUNDS, type TestChain } from '../evm/account.ts'
 
-const command = fileURLToPath(new URL('../src/deploy-evm-registry.ts', import.meta.url))
+const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
 
 /** With a registry that was deployed before. */
 let test: TestRegistry
@@ -27,7 +27,7 @@ afterAll(() => test.stop())
 
 /** As an operator runs it, with nothing of this process's environment but where compiled code is. */
 async function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [command], {
+  const child = spawn(process.execPath, [command, 'deploy-evm-registry'], {
     env: { EVM_RPC_URLS: chain.node.url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

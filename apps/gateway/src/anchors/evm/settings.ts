@@ -1,9 +1,9 @@
 // The registry on the EVM chain: where it stands, and the key that writes there. Without them nothing is written.
 
 import type { SettingsReader } from '@svc/http-service/config'
+import type { SalesConfig } from '@svc/sales/settings'
 import type { Address } from 'viem'
-import { readEvmKey } from './evm-key-settings.ts'
-import type { PaymentConfig } from './payment-settings.ts'
+import { readEvmKey } from '../../evm/key-settings.ts'
 
 export interface EvmRegistryConfig {
   contract: Address
@@ -15,7 +15,7 @@ export interface EvmRegistrySecrets {
 
 export function readEvmRegistrySettings(
   settings: SettingsReader,
-  { evm }: Pick<PaymentConfig, 'evm'>,
+  { evm }: Pick<SalesConfig, 'evm'>,
   isProduction: boolean,
 ): [EvmRegistryConfig | null, EvmRegistrySecrets] {
   const contract = readRegistryContract(settings)
@@ -23,7 +23,7 @@ export function readEvmRegistrySettings(
   if (Boolean(contract) !== Boolean(evmRegistryKey)) {
     settings.problem(
       'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or none. ' +
-        'With the key alone, node apps/gateway/src/deploy-evm-registry.ts makes the contract',
+        'With the key alone, svc-gateway deploy-evm-registry makes the contract',
     )
   }
   if (evmRegistryKey && !evm) settings.problem('EVM_REGISTRY_KEY needs EVM_RPC_URLS')

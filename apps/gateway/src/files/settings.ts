@@ -1,4 +1,4 @@
-// Settings of files: where their bytes are kept, how large they may be, how often one may ask.
+// Settings of files: where their bytes are kept and how large they may be.
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
@@ -21,13 +21,6 @@ export interface StorageConfig {
 /** How to reach what is not on this machine. */
 export interface StorageSecrets {
   providers: ProviderSettings
-}
-
-/** Each per minute; 0 for none. */
-export interface LimitConfig {
-  perAddress: number
-  perReceipt: number
-  perSigner: number
 }
 
 const MEBIBYTE = 1_048_576
@@ -97,14 +90,4 @@ function systemPrefix(settings: SettingsReader): string {
     settings.problem(`SYSTEM_FILENAME_PREFIX must be a dot, a word and a slash, not "${prefix}"`)
   }
   return prefix
-}
-
-const PER_MINUTE = { min: 0, max: 30_000 }
-
-export function readLimits(settings: SettingsReader): LimitConfig {
-  return {
-    perAddress: settings.integer('RATE_LIMIT_ADDRESS', 300, PER_MINUTE),
-    perReceipt: settings.integer('RATE_LIMIT_RECEIPT', 120, PER_MINUTE),
-    perSigner: settings.integer('RATE_LIMIT_SIGNER', 600, PER_MINUTE),
-  }
 }

@@ -32,6 +32,18 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
   return [config, secrets]
 }
 
+/** The terms of a provider whose files are kept on the gateway's own disk say so wherever they are shown (ADD-12). */
+export function honestTerms(
+  terms: PaymentConfig['terms'],
+  drivers: Partial<Record<Provider, 'local' | 'own'>>,
+): PaymentConfig['terms'] {
+  const entries = PROVIDERS.map((provider) => {
+    const isLocal = drivers[provider] === 'local'
+    return [provider, isLocal ? { ...terms[provider], storage: 'gateway' } : terms[provider]]
+  })
+  return Object.fromEntries(entries)
+}
+
 function unitPrices(settings: SettingsReader): Record<Provider, string> {
   const given = new Map(
     settings

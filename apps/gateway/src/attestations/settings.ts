@@ -14,7 +14,7 @@ export interface AttestConfig {
 export interface CronAttestConfig {
   isEnabled: boolean
   /** Whether what is attested again is also published. */
-  isPushed: boolean
+  publish: boolean
   /** Lockers in one run. */
   batchSize: number
   minAgeHours: number
@@ -42,7 +42,7 @@ function readCron(settings: SettingsReader): CronAttestConfig {
   }
   return {
     isEnabled: isTrue(settings, 'CRON_ATTEST_ENABLED'),
-    isPushed: isTrue(settings, 'CRON_ATTEST_PUSH'),
+    publish: isTrue(settings, 'CRON_ATTEST_PUSH'),
     batchSize: settings.integer('CRON_ATTEST_BATCH_SIZE', 50, { min: 1, max: 1000 }),
     minAgeHours: settings.integer('CRON_ATTEST_MIN_AGE_HOURS', 24, { min: 1, max: 87_600 }),
     filter,

@@ -1,0 +1,29 @@
+import type { Publishing } from '../attestations/publishing.ts'
+import type { Secrets } from '../config.ts'
+import type { Context } from '../context.ts'
+import { createEntryQueue } from './bridge/queue-entry.ts'
+import { createEvmRegistry, type EvmRegistry } from './evm/evm-registry.ts'
+import { openPublisher, type Publisher } from './publisher.ts'
+import { createPush } from './push.ts'
+
+export interface AnchorsContext extends Context, Publishing {
+  publisher: Publisher | null
+  /** Null where no registry of the EVM chain is configured. */
+  evmRegistry: EvmRegistry | null
+}
+
+type AnchorSecrets = Pick<Secrets, 'primaryRpcUrls' | 'evmRpcUrls' | 'evmRegistryKey'>
+
+export function createAnchors(context: Context, secrets: AnchorSecrets): AnchorsContext {
+  const { config, signers, queue } = context
+  const publisher = openPublisher(config.anchors, signers.publication, secrets.primaryRpcUrls)
+  const evmRegistry = openEvmRegistry(context, secrets)
+  const queueEntry = createEntryQueue({ queue, evmRegistry })
+  return { ...context, publisher, evmRegistry, queueEntry, push: createPush({ ...context, queueEntry }, publisher) }
+}
+
+function openEvmRegistry({ config }: Context, { evmRpcUrls, evmRegistryKey }: AnchorSecrets): EvmRegistry | null {
+  if (!config.evmRegistry || !evmRegistryKey) return null
+  const { contract } = config.evmRegistry
+  return createEvmRegistry({ rpcUrls: evmRpcUrls, privateKey: evmRegistryKey, contract })
+}

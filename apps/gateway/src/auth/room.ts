@@ -1,0 +1,42 @@
+// Who is calling, by each of the ways to say so.
+
+import type { Context } from '../context.ts'
+import { type Callers, createCallers } from './callers.ts'
+import { createInternalCallerCheck, type InternalCallerCheck } from './internal-caller.ts'
+import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './oidc.ts'
+import { createOracleCheck, type OracleCheck } from './oracle-caller.ts'
+import type { AuthSecrets } from './settings.ts'
+
+export interface Auth {
+  /** Who signed a request. */
+  callers: Callers
+  isInternalCaller: InternalCallerCheck
+  mayCompute: OracleCheck
+  /** Null where no identity provider is configured: then nobody sponsors. */
+  sponsors: OidcVerifier | null
+  /** Null where no issuer of them is configured. */
+  receiptTokens: TokenReader | null
+}
+
+export function createAuth(
+  { config, database, rateLimiter, now }: Context,
+  { internalSecret, oracleSecret }: AuthSecrets,
+): Auth {
+  const { sponsors, internal, evidence, limits } = config
+  return {
+    callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: limits.perAddress }),
+    isInternalCaller: createInternalCallerCheck({
+      mode: config.mode,
+      secret: internalSecret,
+      oidc: internal.oidc && createOidcVerifier({ ...internal.oidc, now }),
+    }),
+    mayCompute: createOracleCheck(oracleSecret),
+    sponsors: sponsors && createOidcVerifier({ ...sponsors, now }),
+    receiptTokens:
+      evidence.tokens &&
+      createTokenReader(
+        { ...evidence.tokens, now },
+        { code: 'BEARER_TOKEN_INVALID', kind: 'token', requiredClaims: ['exp', 'receipt_id'] },
+      ),
+  }
+}

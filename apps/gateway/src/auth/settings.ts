@@ -1,0 +1,83 @@
+// Settings of auth: identity providers, shared secrets, and how often one may ask.
+
+import type { SettingsReader } from '@svc/http-service/config'
+import type { Mode } from '@svc/http-service/config'
+
+/** Tokens of one identity provider. */
+export interface TokenConfig {
+  issuer: string
+  audience: string
+  jwksUrl: string
+}
+
+/** The same, for the services named here. */
+export interface OidcConfig extends TokenConfig {
+  allowedServices: string[]
+}
+
+/** Each per minute; 0 for none. */
+export interface LimitConfig {
+  perAddress: number
+  perReceipt: number
+  perSigner: number
+}
+
+export interface AuthSecrets {
+  /** Shared with the scheduler and the operator's tools. */
+  internalSecret: string | null
+  /** Shared with oracles, who may have statements computed. */
+  oracleSecret: string | null
+}
+
+/** All or none. The issuer is compared to the letter, so it is not normalized as an address would be. */
+export function readTokens(
+  settings: SettingsReader,
+  name: string,
+  mode: Mode,
+  others: string[] = [],
+): TokenConfig | null {
+  const names = [`${name}_ISSUER`, `${name}_AUDIENCE`, `${name}_JWKS_URL`, ...others]
+  const [issuer = '', audience = '', jwksUrl = '', ...rest] = names.map((variable) => settings.text(variable))
+  const given = [issuer, audience, jwksUrl, ...rest].filter(Boolean).length
+  if (given === 0) return null
+  if (given < names.length) settings.problem(`${names.join(', ')} belong together: set all or none`)
+  const { protocol } = URL.parse(jwksUrl) ?? {}
+  if (protocol !== 'https:' && !(protocol === 'http:' && mode === 'development')) {
+    settings.problem(`${name}_JWKS_URL must be an https address`)
+  }
+  return { issuer, audience, jwksUrl }
+}
+
+export function readOidc(settings: SettingsReader, name: string, mode: Mode): OidcConfig | null {
+  const tokens = readTokens(settings, name, mode, [`${name}_SERVICES`])
+  return tokens && { ...tokens, allowedServices: settings.text(`${name}_SERVICES`).split(',').filter(Boolean) }
+}
+
+const PER_MINUTE = { min: 0, max: 30_000 }
+
+export function readLimits(settings: SettingsReader): LimitConfig {
+  return {
+    perAddress: settings.integer('RATE_LIMIT_ADDRESS', 300, PER_MINUTE),
+    perReceipt: settings.integer('RATE_LIMIT_RECEIPT', 120, PER_MINUTE),
+    perSigner: settings.integer('RATE_LIMIT_SIGNER', 600, PER_MINUTE),
+  }
+}
+
+export function readAuthSecrets(settings: SettingsReader, mode: Mode): AuthSecrets {
+  return {
+    internalSecret: sharedSecret(settings, mode, 'INTERNAL_SECRET'),
+    oracleSecret: sharedSecret(settings, mode, 'ORACLE_CALLBACK_SECRET'),
+  }
+}
+
+const MIN_SECRET_CHARACTERS = 24
+
+function sharedSecret(settings: SettingsReader, mode: Mode, name: string): string | null {
+  const secret = settings.text(name)
+  if (!secret) return null
+  const isWeak = mode === 'production' && secret.length < MIN_SECRET_CHARACTERS
+  if (isWeak || !/^[\x21-\x7e]+$/.test(secret)) {
+    settings.problem(`${name} must be at least ${MIN_SECRET_CHARACTERS} visible ASCII characters`)
+  }
+  return secret
+}

@@ -1,0 +1,26 @@
+// `svc-gateway set-up-registry`: prepares the attestation registry, once. A second run changes nothing. See
+// docs/operations.md.
+
+import { ed25519Signer } from '@svc/protocol/keys'
+import { setUpRegistry } from '../anchors/registry/set-up.ts'
+import { readConfig } from '../config.ts'
+
+export async function run(): Promise<void> {
+  try {
+    const { config, secrets } = readConfig(process.env)
+    if (secrets.primaryRpcUrls.length === 0) throw new Error('PRIMARY_RPC_URLS must name a node of the primary chain')
+    const key = ed25519Signer(secrets.publicationSeed)
+    const { tx, credential, schema } = await setUpRegistry(
+      key,
+      config.anchors.registry.credentialName,
+      secrets.primaryRpcUrls,
+    )
+    console.log(`credential  ${credential}`)
+    console.log(`schema      ${schema}`)
+    console.log(tx ? `made by     ${tx}` : 'both were there: nothing to do')
+    if (config.anchors.kind !== 'registry') console.log('Set ANCHOR_KIND=registry to publish statements there.')
+  } catch (error) {
+    console.error((error as Error).message || error)
+    process.exitCode = 1
+  }
+}

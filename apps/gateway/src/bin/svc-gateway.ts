@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+// `svc-gateway <command>`: what an operator runs, configured by the environment. Each command is a file beside this one.
+
+import { useCompileCache } from '@svc/http-service/run'
+
+interface Command {
+  run(args: string[]): Promise<void>
+}
+
+const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
+  start: {
+    about: 'run the gateway until it is stopped',
+    load: () => import('./start.ts'),
+  },
+  'import-attestations': {
+    about: 'take over attestation records of the oracle era from an export',
+    load: () => import('./import-attestations.ts'),
+  },
+  'set-up-registry': {
+    about: 'prepare the attestation registry on the primary chain, once',
+    load: () => import('./set-up-registry.ts'),
+  },
+  'deploy-evm-registry': {
+    about: 'deploy the registry contract on the EVM chain',
+    load: () => import('./deploy-evm-registry.ts'),
+  },
+}
+
+const USAGE = 2
+const MORE = 'Settings: .env.example. Operating a gateway: docs/operations.md.'
+
+const [name = '', ...args] = process.argv.slice(2)
+if (name === '--help' || name === '-h') {
+  console.log(help())
+} else if (Object.hasOwn(COMMANDS, name)) {
+  useCompileCache()
+  const { run } = await (COMMANDS[name] as (typeof COMMANDS)[string]).load()
+  await run(args)
+} else {
+  const problem = name ? `there is no command "${name}"` : 'which command?'
+  console.error(`svc-gateway: ${problem}: see svc-gateway --help and docs/operations.md`)
+  process.exitCode = USAGE
+}
+
+function help(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((command) => command.length))
+  const lines = Object.entries(COMMANDS).map(([command, { about }]) => `  ${command.padEnd(width)}  ${about}`)
+  return ['Usage: svc-gateway <command>', '', ...lines, '', MORE].join('\n')
+}

@@ -1,0 +1,31 @@
+import type { Attest } from '../attestations/attest.ts'
+import type { OracleCheck } from '../auth/oracle-caller.ts'
+import type { Context } from '../context.ts'
+import type { KeysAt } from '../info/keys-at.ts'
+import { createRecompute } from './recompute-verify.ts'
+import { createSelfVerify } from './self-verify.ts'
+import { createVerify } from './verify.ts'
+
+interface Needs {
+  keysAt: KeysAt
+  attest: Attest
+  mayCompute: OracleCheck
+}
+
+export interface EvidenceContext extends Context, Needs {
+  verify: ReturnType<typeof createVerify>
+  recompute: ReturnType<typeof createRecompute>
+  selfVerify: ReturnType<typeof createSelfVerify>
+}
+
+export function createEvidence(context: Context, { keysAt, attest, mayCompute }: Needs): EvidenceContext {
+  const withKeys = { ...context, keysAt }
+  return {
+    ...withKeys,
+    attest,
+    mayCompute,
+    verify: createVerify(withKeys),
+    recompute: createRecompute(withKeys),
+    selfVerify: createSelfVerify(withKeys),
+  }
+}

@@ -1,0 +1,29 @@
+import { batch } from '@svc/concurrency/sharing'
+import type { Transaction } from 'kysely'
+import type { Context } from '../context.ts'
+import type { Locker, ObjectTable, Schema } from '../db/schema.ts'
+import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
+import { insertObjects } from './store.ts'
+
+interface Needs {
+  /** Called in the transaction that changes a locker's manifest. */
+  manifestChanged: (tx: Transaction<Schema>, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
+}
+
+export interface FilesContext extends Context, Needs {
+  /** Durable when it resolves; many uploads share a commit. */
+  announceObject: (object: ObjectTable) => Promise<void>
+  hashObject: HashObject
+}
+
+export function createFiles(context: Context, { manifestChanged }: Needs): FilesContext {
+  return {
+    ...context,
+    manifestChanged,
+    announceObject: batch(async (objects: ObjectTable[]) => {
+      await insertObjects(context.database.db, objects)
+      return objects.map(() => undefined)
+    }),
+    hashObject: createObjectHasher(createObjectReader(context.providers)),
+  }
+}

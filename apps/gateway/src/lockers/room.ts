@@ -1,0 +1,18 @@
+import type { FileEntry } from '@svc/api/file-entries'
+import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
+import type { Context } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+
+/** What other rooms know of a locker. */
+interface Needs {
+  /** The first of its files. */
+  listFiles(locker: Locker): Promise<FileEntry[]>
+  summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
+  summarizeSettling(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
+}
+
+export interface LockersContext extends Context, Needs {}
+
+export function createLockers(context: Context, needs: Needs): LockersContext {
+  return { ...context, ...needs }
+}

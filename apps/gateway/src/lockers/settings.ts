@@ -1,0 +1,15 @@
+import type { SettingsReader } from '@svc/http-service/config'
+import type { Mode } from '@svc/http-service/config'
+
+export interface LockerConfig {
+  /** Whether a locker may be opened without the payer's signature. */
+  allowPublicProvision: boolean
+}
+
+export function readLockerConfig(settings: SettingsReader, mode: Mode): LockerConfig {
+  const allowPublicProvision = settings.oneOf('ALLOW_PUBLIC_PROVISION', ['true', 'false'], 'false') === 'true'
+  if (allowPublicProvision && mode === 'production') {
+    settings.problem('ALLOW_PUBLIC_PROVISION is for development: in production only the payer opens a locker')
+  }
+  return { allowPublicProvision }
+}

@@ -1,0 +1,83 @@
+// How the rooms are wired: each is made from the tools, and from what it needs of the rooms made before it.
+
+import type { Service } from '@svc/http-service/service'
+import { type AnchorsContext, createAnchors } from './anchors/room.ts'
+import { anchorRoutes } from './anchors/routes.ts'
+import { attestationCounts } from './attestations/attest-health.ts'
+import { type AttestationsContext, createAttestations } from './attestations/room.ts'
+import { attestationRoutes } from './attestations/routes.ts'
+import { attestationSummary } from './attestations/summary.ts'
+import { type Auth, createAuth } from './auth/room.ts'
+import type { Secrets } from './config.ts'
+import type { Context } from './context.ts'
+import { createEvidence, type EvidenceContext } from './evidence/room.ts'
+import { evidenceRoutes } from './evidence/routes.ts'
+import { firstFiles } from './files/list-files.ts'
+import { createFiles, type FilesContext } from './files/room.ts'
+import { fileRoutes } from './files/routes.ts'
+import { summarizeSettling } from './files/settling/summarize-settling.ts'
+import { createInfo, type InfoContext } from './info/room.ts'
+import { infoRoutes } from './info/routes.ts'
+import { createLockers, type LockersContext } from './lockers/room.ts'
+import { lockerRoutes } from './lockers/routes.ts'
+import { createPurchases, type PurchasesContext } from './purchases/room.ts'
+import { purchaseRoutes } from './purchases/routes.ts'
+import { createTransfers, type TransfersContext } from './transfers/room.ts'
+import { transferRoutes } from './transfers/routes.ts'
+import { createX402, type X402Context } from './x402/room.ts'
+import { x402Routes } from './x402/routes.ts'
+
+export interface Rooms {
+  auth: Auth
+  info: InfoContext
+  purchases: PurchasesContext
+  x402: X402Context
+  lockers: LockersContext
+  files: FilesContext
+  transfers: TransfersContext
+  attestations: AttestationsContext
+  anchors: AnchorsContext
+  evidence: EvidenceContext
+}
+
+export async function createRooms(context: Context, secrets: Secrets): Promise<Rooms> {
+  const auth = createAuth(context, secrets)
+  const anchors = createAnchors(context, secrets)
+  const info = createInfo(context, {
+    publisher: anchors.publisher,
+    countAttestations: () => attestationCounts(context),
+  })
+  const attestations = createAttestations(
+    context,
+    { ...anchors, publishingCosts: info.publishingCosts },
+    secrets.databaseUrl,
+  )
+  const files = createFiles(context, { manifestChanged: attestations.manifestChanged })
+  const transfers = createTransfers(files)
+  const lockers = createLockers(context, {
+    listFiles: (locker) => firstFiles(context, locker),
+    summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
+    summarizeSettling: (locker) => summarizeSettling(context, locker),
+  })
+  const purchases = createPurchases(context)
+  const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)
+  const evidence = createEvidence(context, {
+    keysAt: info.keysAt,
+    attest: attestations.attest,
+    mayCompute: auth.mayCompute,
+  })
+  return { auth, info, purchases, x402, lockers, files, transfers, attestations, anchors, evidence }
+}
+
+export function addRoutes(service: Service, rooms: Rooms): void {
+  const { auth } = rooms
+  infoRoutes(service, auth, rooms.info)
+  purchaseRoutes(service, auth, rooms.purchases)
+  x402Routes(service, rooms.x402)
+  lockerRoutes(service, auth, rooms.lockers)
+  fileRoutes(service, auth, rooms.files)
+  transferRoutes(service, auth, rooms.transfers)
+  attestationRoutes(service, auth, rooms.attestations)
+  anchorRoutes(service, auth, rooms.anchors)
+  evidenceRoutes(service, auth, rooms.evidence)
+}

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
+
+async function run(...args: string[]) {
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { status, stdout, stderr }
+}
+
+it('svc-gateway --help lists every command with one line', async () => {
+  const { status, stdout, stderr } = await run('--help')
+  expect([status, stderr]).toEqual([0, ''])
+  for (const name of ['start', 'import-attestations', 'set-up-registry', 'deploy-evm-registry']) {
+    expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\w.*$`, 'm'))
+  }
+})
+
+it.each([
+  ['an unknown command', ['restart'], 'there is no command "restart"'],
+  ['a name that every object has', ['constructor'], 'there is no command "constructor"'],
+  ['no command', [], 'which command?'],
+])('svc-gateway exits with 2 and one line for %s', async (_what, args, problem) => {
+  expect(await run(...args)).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: `svc-gateway: ${problem}: see svc-gateway --help and docs/operations.md\n`,
+  })
+})
+
+it('CFG-01 svc-gateway start exits with 1 and names the settings that are missing', async () => {
+  const { status, stderr } = await run('start')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('BASE_URL')])
+})
+
+it('CFG-01 svc-gateway set-up-registry exits with 1 and names the settings that are missing', async () => {
+  const { status, stderr } = await run('set-up-registry')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('BASE_URL')])
+})
