@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { putEntry } from './store.ts'
 
-/** Has a statement written to the EVM registry, too. `slot`: of its anchor on the primary chain, 0 without one. */
+/** Queues a statement for the EVM registry. `slot` is that of its anchor on the primary chain, 0 without one. */
 export type QueueEntry = (
   tx: Transaction<Schema>,
   statement: { receipt_id: string; sequence: number },
