@@ -1,11 +1,12 @@
 // What an operator sets up once, done at the start of a development environment: the registries of both chains.
 
+import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { CHAIN_ID } from '@svc/devnet/evm-chain/engine'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { prepareDeployment } from '@svc/gateway/anchors/evm/deploy-registry'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
 import { readConfig } from '@svc/gateway/config'
-import { createEvmAccount } from '@svc/gateway/evm/account'
 import type { Variables } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Address, getContractAddress, hexToBytes } from 'viem'
@@ -22,7 +23,7 @@ export async function setUpRegistries(chains: LocalChains, variables: Variables)
 }
 
 async function evmRegistry(rpcUrl: string): Promise<Address> {
-  const account = createEvmAccount([rpcUrl], hexToBytes(OWNER.privateKey))
+  const account = createEvmAccount({ chainId: CHAIN_ID, name: 'local' }, [rpcUrl], hexToBytes(OWNER.privateKey))
   const first = getContractAddress({ from: OWNER.address, nonce: 0n })
   if (await account.client.getCode({ address: first })) return first
   const { raw, contract } = await prepareDeployment(account)

@@ -31,21 +31,24 @@ export async function retry<Result>(
 }
 
 interface PollOptions {
+  /** Between the first two questions. */
   intervalMs: number
+  /** The interval doubles up to this; without it, it stays the same. */
+  maxIntervalMs?: number
   timeoutMs: number
 }
 
 /** Asks until there is an answer. Null when the time is up. */
 export async function poll<Answer>(
   ask: () => Promise<Answer | null>,
-  { intervalMs, timeoutMs }: PollOptions,
+  { intervalMs, maxIntervalMs = intervalMs, timeoutMs }: PollOptions,
 ): Promise<Answer | null> {
   const end = performance.now() + timeoutMs
-  for (;;) {
+  for (let ms = intervalMs; ; ms = Math.min(2 * ms, maxIntervalMs)) {
     const answer = await ask()
     if (answer !== null) return answer
     if (performance.now() >= end) return null
-    await sleep(intervalMs)
+    await sleep(ms)
   }
 }
 

@@ -70,4 +70,12 @@ describe('poll', () => {
     expect(await poll(ask, { intervalMs: 1, timeoutMs: 0 })).toBeNull()
     expect(asked).toBe(1)
   })
+
+  it('waits twice as long each time, up to the longest interval', async () => {
+    const times: number[] = []
+    const ask = async () => (times.push(performance.now()) < 5 ? null : 'here')
+    await poll(ask, { intervalMs: 10, maxIntervalMs: 40, timeoutMs: 60_000 })
+    const waits = times.slice(1).map((time, i) => time - times[i]!)
+    for (const [i, least] of [10, 20, 40, 40].entries()) expect(waits[i]).toBeGreaterThan(least - 2)
+  })
 })

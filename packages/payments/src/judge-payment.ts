@@ -15,7 +15,7 @@ export interface PaymentTerms {
 
 export type Judgement = { paid: true } | { paid: false; reason: RejectionReason }
 
-/** Whether a transaction that reached `payTo` pays the purchase. That it pays no other is the claim's to decide. */
+/** Whether a transaction that reached `payTo` pays the purchase. Claiming it ensures that it pays no other. */
 export function judgePayment(payment: ChainPayment, terms: PaymentTerms): Judgement {
   const reason = objection(payment, terms)
   return reason === null ? { paid: true } : { paid: false, reason }
@@ -25,7 +25,7 @@ function objection({ received, references, blockTime }: ChainPayment, terms: Pay
   if (!references.every((id) => terms.payReqIds.includes(id))) return 'names_another_quote'
   if (received < terms.amount) return 'amount_too_small'
   if (blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
-  // A quote ends for the payment, not for the paperwork (AMB-06), and no skew prolongs it. Its last second counts.
+  // The payment must be made in time, its confirmation need not (AMB-06). No skew prolongs a quote; its last second counts.
   if ((blockTime ?? terms.now) > terms.expiresAt) return 'after_quote'
   return null
 }

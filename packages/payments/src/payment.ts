@@ -13,13 +13,13 @@ export interface ChainPayment {
   outcome: 'found'
   /** In the one text form that the transaction has. */
   tx: string
-  /** Who paid and signed for it; never a mere fee payer. */
+  /** The account that paid and signed for it; never one that only paid the fee. */
   payer: string
   /** Atomic units that arrived. */
   received: bigint
   /** Slot on the primary chain, block number on the EVM chain. */
   height: number
-  /** Unix seconds; null where the chain does not tell. */
+  /** Unix seconds; null where the chain does not say. */
   blockTime: number | null
   /** Every `pay_req_id` that the transaction carries in memos or calldata. */
   references: readonly string[]
@@ -29,7 +29,7 @@ export type ChainReading =
   | ChainPayment
   | { outcome: 'not_found' }
   | { outcome: 'rejected'; reason: RejectionReason }
-  /** The node could not be asked, or cannot be believed: nothing is known about the payment. */
+  /** No node answers, or none can be believed: nothing is known about the payment. */
   | { outcome: 'unavailable'; problem: string }
 
 export type RejectionReason =
@@ -43,7 +43,7 @@ export type RejectionReason =
   | 'names_another_quote'
   | 'transaction_already_used'
 
-/** A chain family's way to look at a payment. */
+/** Reads payments of one chain family. */
 export interface PaymentReader {
   /** Whether the text has the form of this family's transaction ids. */
   isTransactionId(text: string): boolean

@@ -1,6 +1,6 @@
 const PAY_REQ_ID = /pr_[0-9a-f]{32}/g
 
-// Any one-byte encoding will do: it leaves ASCII in its place whatever stands around it, as UTF-8 would not.
+// A one-byte encoding keeps ASCII intact whatever surrounds it; UTF-8 would not.
 const oneByte = new TextDecoder('latin1')
 
 /** Every `pay_req_id` in a memo or in calldata, each once, in order (ADD-03). */

@@ -63,14 +63,14 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
 
     const read = (from = reader) => from.read(subject.tx, subject.destination)
 
-    it('believes what is true, through the same door', async () => {
+    it('believes an honest node behind the same proxy', async () => {
       expect(await read()).toEqual(honest)
     })
 
     it.each<[string, Behaviour]>([
       ['never answers', () => null],
       ['never ends its answer', always({ body: '{"jsonrpc":', stalls: true })],
-      ['wants us to come back in an hour', always({ status: 503, headers: { 'retry-after': '3600' }, body: '' })],
+      ['asks us to come back in an hour', always({ status: 503, headers: { 'retry-after': '3600' }, body: '' })],
     ])('PAY-49 gives up on a node that %s', async (_, behaviour) => {
       node.behave(behaviour)
       expect(await read(subject.createReader([node.url], 100))).toEqual(UNAVAILABLE)
@@ -98,14 +98,14 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       ['an empty text', '{"jsonrpc":"2.0","id":1,"result":""}'],
       ['an empty list', '{"jsonrpc":"2.0","id":1,"result":[]}'],
       ['an empty record', '{"jsonrpc":"2.0","id":1,"result":{}}'],
-    ])('PAY-49 takes %s for no answer, not for "there is none"', async (_, body) => {
+    ])('PAY-49 takes %s for no answer, not for a missing transaction', async (_, body) => {
       for (const method of subject.methods) {
         node.behave(withBody(method, body))
         expect(await read()).toEqual(UNAVAILABLE)
       }
     })
 
-    it('is not led astray by any part of an answer that is put wrong', async () => {
+    it('is not misled by any part of an answer that is replaced', async () => {
       for (const method of subject.methods) {
         let truth: unknown
         node.behave(
@@ -125,7 +125,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       }
     })
 
-    it('PAY-46 knows nothing from a node of another chain, and asks each node once', async () => {
+    it('PAY-46 knows nothing from a node of another chain, and checks the chain of a node once', async () => {
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
       expect(node.calls).toEqual([subject.chainMethod])
@@ -135,7 +135,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(2)
     })
 
-    it('PAY-46 asks for the chain again after a failure', async () => {
+    it('PAY-46 checks the chain again after a failure', async () => {
       expect(await read()).toEqual(honest)
       node.behave(always({ status: 500, body: '' }))
       expect(await read()).toEqual(UNAVAILABLE)
@@ -143,7 +143,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read()).toEqual(UNAVAILABLE)
     })
 
-    it('says which node failed without telling the key in its address', async () => {
+    it('names the node that failed without the key in its address', async () => {
       for (const behaviour of [
         always({ status: 500, body: 'no' }),
         always({ body: RPC_ERROR }),
@@ -166,7 +166,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read(subject.createReader([node.url, subject.url], TIMEOUT_MS))).toEqual(honest)
     })
 
-    it('PAY-49 among several nodes, one that fails leaves it open whether it is there', async () => {
+    it('PAY-49 among several nodes, one that fails leaves open whether the transaction exists', async () => {
       const forgetful = await startLyingNode(
         subject.url,
         withResult(subject.findMethod, () => null),

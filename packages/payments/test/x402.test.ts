@@ -35,7 +35,7 @@ describe('legs on the wire', () => {
     expect(priced[0]!.extra.oracle_rate).toEqual({ ...rates.SOL, usd: 150.25 })
   })
 
-  it('PAY-28 a leg whose price nobody knows is left out', () => {
+  it('PAY-28 leaves out a leg without a price', () => {
     const priced = priceLegs(legs, { ...rates, ETH: null }, total_usd, units)
     expect(priced.map(({ of }) => of.ticker)).not.toContain('WETH')
   })

@@ -1,18 +1,20 @@
 // Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
+import { connectEvm } from '@svc/chains/evm/nodes'
+import { createChainProbe } from '@svc/chains/node-pool'
+import { connectSolana } from '@svc/chains/solana/nodes'
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '@svc/payments/assets'
-import type { BalanceReader } from '@svc/payments/balances'
-import { createChainProbe } from '@svc/payments/chain-probe'
-import { createEvmBalanceReader } from '@svc/payments/evm/balances'
-import { createEvmPaymentReader } from '@svc/payments/evm/evm-payment-reader'
+import type { BalanceReader } from '@svc/payments/balance-reader'
+import { createEvmBalanceReader } from '@svc/payments/evm/balance-reader'
+import { createEvmPaymentReader } from '@svc/payments/evm/payment-reader'
 import { createHermesSource } from '@svc/payments/hermes'
 import { configuredLegs, type Leg } from '@svc/payments/legs'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PaymentReader } from '@svc/payments/payment'
 import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
-import { createSolanaBalanceReader } from '@svc/payments/solana/balances'
-import { createSolanaPaymentReader } from '@svc/payments/solana/solana-payment-reader'
+import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
+import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
 import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
@@ -36,6 +38,7 @@ interface Treasury {
 
 const ORACLE_TIMEOUT_MS = 3_000
 const MAX_CONFIDENCE_RATIO = 0.02
+const PROBE_TIMEOUT_MS = 2_000
 
 export async function openSales(
   config: SalesConfig,
@@ -55,8 +58,8 @@ export async function openSales(
   })
   const readers = paymentReaders(config, secrets)
   const probes = new Map<Network, () => Promise<boolean>>([
-    [PRIMARY, createChainProbe(PRIMARY, secrets.primaryRpcUrls, now)],
-    [EVM, createChainProbe(EVM, secrets.evmRpcUrls, now)],
+    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, PROBE_TIMEOUT_MS), now)],
+    [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, { timeoutMs: PROBE_TIMEOUT_MS }), now)],
   ])
   const offeredLegs = async () => {
     const existing = await tokenAccounts.existing()

@@ -4,7 +4,7 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { utf8 } from '@svc/protocol/bytes'
 import { PaymentError } from './errors.ts'
 import { transfer } from './wallets/erc20.ts'
-import { evmFate } from './wallets/evm-fate.ts'
+import { evmOutcome } from './wallets/evm-fate.ts'
 import { type Hex, hexOf, ZERO_ADDRESS } from './wallets/evm-hex.ts'
 import { connectEvm, type EvmCall } from './wallets/evm-node.ts'
 import { accountOf, type EvmAccount, feesOf, transactionHash } from './wallets/evm-transaction.ts'
@@ -82,7 +82,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     },
 
     send: ({ raw }) => node.send(raw),
-    fateOf: (payment) => evmFate(node, owner.address, payment),
+    outcomeOf: (payment) => evmOutcome(node, owner.address, payment),
   }
 
   /** Addresses of nodes often hold an access key: only the host is told. */

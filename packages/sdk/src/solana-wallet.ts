@@ -98,7 +98,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     },
 
     send: ({ raw }) => node.send(raw),
-    fateOf: node.fateOf,
+    outcomeOf: node.outcomeOf,
   }
 
   /** Addresses of nodes often hold an access key: only the host is told. */

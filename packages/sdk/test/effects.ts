@@ -36,7 +36,7 @@ export function endingWorld(world: World, ending: Ending, end: () => Promise<nev
       ...wallet,
       sign: watched('sign', wallet.sign),
       send: watched('send', wallet.send),
-      fateOf: watched('fateOf', wallet.fateOf),
+      outcomeOf: watched('outcomeOf', wallet.outcomeOf),
     },
   }
 }

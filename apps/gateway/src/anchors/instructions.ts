@@ -12,7 +12,7 @@ export function memoInstruction(memo: Uint8Array, memoProgram: string, signer: s
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111')
 const SET_UNIT_PRICE = 3
 
-/** Pays for being taken before others. */
+/** The price of priority over other transactions. */
 export function unitPriceInstruction(microLamports: number): Instruction {
   const data = Buffer.alloc(9)
   data.writeUInt8(SET_UNIT_PRICE)

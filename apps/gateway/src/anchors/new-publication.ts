@@ -1,10 +1,10 @@
 import type { Anchor } from '@svc/api/attestations'
+import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
 import { PRIMARY } from '@svc/payments/networks'
 import { anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { PublicationTable } from '../db/schema.ts'
 import type { Publisher } from './publisher.ts'
-import type { SignedTransaction } from './sign-transaction.ts'
 import type { Statement } from './store.ts'
 import type { Writing } from './writing.ts'
 
@@ -18,12 +18,10 @@ export async function newPublication(
   const writing = await publisher.writingOf(envelope)
   const signed = await publisher.prepare(writing.instructions)
   return {
-    tx: signed.tx,
+    ...signed,
     receipt_id,
     sequence,
     draft: JSON.stringify(draftOf(envelope, publisher, writing, signed)),
-    raw: signed.raw,
-    last_valid_height: signed.lastValidHeight,
     state: 'sent',
     fee_lamports: null,
     rent_lamports: null,

@@ -1,7 +1,7 @@
 import type { AnchorError } from '@svc/api/attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 
-/** Why a statement could not be published, in words that mean something to a program. */
+/** Why a statement could not be published, as codes. */
 type Reason =
   | 'rpc_unavailable'
   | 'publication_key_unfunded'
@@ -19,7 +19,7 @@ interface Details {
   isAmbiguous?: boolean
 }
 
-/** It was not published, and that is certain unless `isAmbiguous`. */
+/** The statement was not published; that is certain unless `isAmbiguous`. */
 export class NotPublished extends Error {
   override name = 'NotPublished'
   readonly reason: Reason

@@ -3,7 +3,7 @@ import type { AnchorsContext } from './room.ts'
 
 export const PUSH_ATTEMPTS = 12
 
-/** Tried again as long as there is hope; what was sent in between is found, not sent again. */
+/** Retried while the error is retryable. What was sent in between is resolved first, not sent twice. */
 export async function runPushJob(context: AnchorsContext, receiptId: string): Promise<void> {
   const { status, error } = await context.push(receiptId)
   if (status !== 'failed') return

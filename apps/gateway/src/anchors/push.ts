@@ -1,7 +1,10 @@
-// Publishes the newest statement of a receipt, once: its transaction is noted before it is sent, and after any doubt the
-// chain is asked what became of it. Never is a second one sent while the first may still come (T-19).
+// Publishes the newest statement of a receipt, once: its transaction is noted before it is sent, and resolved before
+// another is signed. No second one is sent while the first may still land (T-19).
 
 import type { Anchor, PushResult } from '@svc/api/attestations'
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { watchTransaction } from '@svc/chains/solana/outcome'
+import { sendOnce } from '@svc/chains/transactions'
 import { singleFlight } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
@@ -12,11 +15,9 @@ import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
 import { newPublication } from './new-publication.ts'
-import { ChainUnavailable } from './publication-nodes.ts'
 import type { Publisher } from './publisher.ts'
 import { anchorError, NotPublished } from './push-errors.ts'
-import { recordNotSent } from './record-fate.ts'
-import { settle, watchTransaction } from './settle.ts'
+import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import { findAnchor, findSent, insertPublication, lockStanding, type Statement, setStanding } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'config' | 'now'> & Pick<Publishing, 'queueEntry'>
@@ -30,12 +31,12 @@ const SKIPPED: PushResult = {
   error: null,
 }
 
-/** A chain that stands still has the same transaction signed again and again, which is noted once. */
-const MOST_SENDS = 3
+/** While a chain stands still, signing again gives the same transaction, which is noted once. */
+const MAX_ROUNDS = 3
 
 export function createPush(parts: Parts, publisher: Publisher | null): Push {
   const { db } = parts.database
-  const share = singleFlight<PushResult | null>()
+  const share = singleFlight<PushResult | 'superseded'>()
 
   return async function push(receiptId): Promise<PushResult> {
     const record = await findRecord(db, receiptId)
@@ -43,7 +44,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     if (record.anchor) return published('already_anchored', record.anchor)
     if (!publisher) return SKIPPED
     const result = await share(`${receiptId} ${record.sequence}`, () => publish(publisher, record))
-    return result ?? push(receiptId)
+    return result === 'superseded' ? push(receiptId) : result
   }
 
   async function nothingToPublish(receiptId: string): Promise<ServiceError> {
@@ -51,53 +52,62 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     return notAttested(receiptId, { isPending: known?.status === 'pending' })
   }
 
-  /** Null when there is a newer statement, which is to be published instead. */
+  /** `superseded` when there is a newer statement, which is to be published instead. */
   async function publish(publisher: Publisher, { receiptId, sequence, record }: Publishable) {
     const statement = { receipt_id: receiptId, sequence }
+    let isSuperseded = false
     try {
-      for (let sends = 0; ; sends++) {
-        const problem = await settleSent(publisher, statement, { isNew: sends > 0 })
-        const anchor = await findAnchor(db, statement)
-        if (anchor) return published('pushed', anchor)
-        if (problem && sends > 0) throw problem
-        if (sends === MOST_SENDS) throw new NotPublished('transaction_refused', 'the chain offers no newer blockhash')
-        if ((await send(publisher, statement, record.envelope)) === 'superseded') return null
-      }
+      return await sendOnce<PublicationTable, PushResult | 'superseded'>({
+        async resolve(round) {
+          if (isSuperseded) return 'superseded'
+          const problem = await resolveSent(publisher, statement, { isNew: round > 0 })
+          const anchor = await findAnchor(db, statement)
+          if (anchor) return published('pushed', anchor)
+          if (problem && round > 0) throw problem
+          if (round === MAX_ROUNDS) throw new NotPublished('transaction_refused', 'the chain offers no newer blockhash')
+          return null
+        },
+        sign: () => sign(publisher, statement, record.envelope),
+        async note(publication) {
+          const noted = await notePublication(db, publication)
+          isSuperseded = noted === 'superseded'
+          return noted === 'noted'
+        },
+        send: ({ raw }) => publisher.nodes.send(raw),
+      })
     } catch (error) {
       return failed(statement, problemOf(error))
     }
   }
 
-  /** Why what was sent for this statement is lost; null when nothing was, or it has landed. An earlier one has its turn. */
-  async function settleSent(publisher: Publisher, statement: Statement, { isNew }: { isNew: boolean }) {
+  /** Why what was sent for this statement is lost; null when nothing was sent, it landed, or it was of an earlier one. */
+  async function resolveSent(publisher: Publisher, statement: Statement, { isNew }: { isNew: boolean }) {
     const sent = await findSent(db, statement.receipt_id)
     if (!sent) return null
-    // Whoever noted it may have been cut off before it was sent. The same again does no harm.
+    // It may have been noted by a process that was cut off before sending it.
     if (!isNew) await publisher.nodes.send(sent.raw)
-    const fate = await watchTransaction(publisher.nodes, sent, parts.config.anchors.waitSeconds)
-    const problem = await settle(parts, publisher.nodes, sent, fate)
+    const found = await watchTransaction(publisher.nodes, sent, parts.config.anchors.waitSeconds * 1000)
+    const problem = await recordOutcome(parts, publisher.nodes, sent, found)
     const isOwn = sent.sequence === statement.sequence
     if (problem?.isAmbiguous) throw isOwn ? problem : earlierOpen()
     return isOwn ? problem : null
   }
 
-  /** Nothing is sent when somebody else was first, which may be just why the chain would not take ours. */
-  async function send(publisher: Publisher, statement: Statement, envelope: EvidenceEnvelope) {
-    const publication = await newPublication(publisher, statement, envelope, unixNow(parts)).catch(async (error) => {
+  /** Null when another process was first, which may be the very reason why the chain would refuse ours. */
+  async function sign(publisher: Publisher, statement: Statement, envelope: EvidenceEnvelope) {
+    try {
+      return await newPublication(publisher, statement, envelope, unixNow(parts))
+    } catch (error) {
       if (await isUnderWay(statement)) return null
       throw error
-    })
-    if (!publication) return 'taken'
-    const noted = await notePublication(db, publication)
-    if (noted === 'noted') await publisher.nodes.send(publication.raw)
-    return noted
+    }
   }
 
   async function isUnderWay(statement: Statement): Promise<boolean> {
     return (await findSent(db, statement.receipt_id)) !== null || (await findAnchor(db, statement)) !== null
   }
 
-  /** What was sent has its outcome on record already. */
+  /** The outcome of what was sent is on record already. */
   async function failed(statement: Statement, problem: NotPublished): Promise<PushResult> {
     if (problem.tx === null) await recordNotSent(parts, statement, problem)
     const anchor = await findAnchor(db, statement)
@@ -107,7 +117,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
   }
 }
 
-/** Written down before it is sent: whatever happens then, somebody will know what to look for. */
+/** In one transaction with the status of the statement. */
 function notePublication(db: Db, publication: PublicationTable): Promise<'noted' | 'taken' | 'superseded'> {
   const { receipt_id, sequence, sent_at } = publication
   return db.transaction().execute(async (tx) => {

@@ -6,7 +6,7 @@ type Tx = Transaction<Schema>
 /** Which statement. */
 export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
 
-/** The one that may still come, of any statement of the receipt. */
+/** The one that may still land, of any statement of the receipt. */
 export async function findSent(db: Db, receiptId: string): Promise<PublicationTable | null> {
   const row = await db
     .selectFrom('publications')
@@ -33,7 +33,7 @@ export function pageOfPublications(
     .execute()
 }
 
-/** False when another is under way for the receipt, or this statement is published: then nothing is written. */
+/** False, with nothing written, when another is under way for the receipt or this statement is published. */
 export async function insertPublication(tx: Tx, row: PublicationTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('publications')
@@ -45,7 +45,7 @@ export async function insertPublication(tx: Tx, row: PublicationTable): Promise<
 
 type Change = Pick<PublicationTable, 'state'> & Partial<Pick<PublicationTable, 'fee_lamports' | 'rent_lamports'>>
 
-/** False when somebody else has found out before. */
+/** False when its state was changed before. */
 export async function changePublication(
   tx: Tx,
   { tx: signature, state }: Pick<PublicationTable, 'tx' | 'state'>,
@@ -79,7 +79,7 @@ export async function setAnchor(tx: Tx, { receipt_id, sequence }: Statement, anc
     .execute()
 }
 
-/** Kept from others until the end of the transaction. Whoever writes about publications takes it first. */
+/** Locks the row until the end of the transaction. Every change of publications takes this lock first. */
 export function lockStanding(tx: Tx, receiptId: string): Promise<AttestationTable> {
   const row = tx.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId)
   return row.forUpdate().executeTakeFirstOrThrow()
@@ -91,7 +91,7 @@ interface Standing {
   error: AnchorError | null
 }
 
-/** Of the newest statement; an older one has no say. Attempts to publish do not make it any younger. */
+/** Of the newest statement; older ones are ignored. Attempts to publish do not change since when it is waiting. */
 export async function setStanding(
   tx: Tx,
   { receipt_id, sequence }: Statement,

@@ -1,17 +1,17 @@
-// Looks after what was sent: finds out about transactions whose sender was cut off, and sees anchors become final.
+// Follows what was sent: resolves transactions whose sender was cut off, and records when anchors become final.
 
+import type { SolanaNodes } from '@svc/chains/solana/nodes'
+import { outcomesOf } from '@svc/chains/solana/outcome'
 import { unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
-import { fates, type Lost } from './fate.ts'
-import type { PublicationNodes } from './publication-nodes.ts'
-import { recordFinalized, recordLost } from './record-fate.ts'
+import type { NotPublished } from './push-errors.ts'
+import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
-import { lost, settle } from './settle.ts'
 import { findAnchor, pageOfPublications } from './store.ts'
 
 /** Nodes answer for so many signatures at a time. */
 const AT_ONCE = 256
-/** After its sender has stopped to wait; then it was cut off, or has given up. */
+/** After the time that a sender waits: by then it was cut off, or has given up. */
 const GRACE_SECONDS = 5
 
 export async function watchPublications(context: AnchorsContext): Promise<void> {
@@ -19,36 +19,37 @@ export async function watchPublications(context: AnchorsContext): Promise<void> 
   if (!publisher) return
   const { nodes } = publisher
   const abandonedBefore = unixNow(context) - config.anchors.waitSeconds - GRACE_SECONDS
-  await settleSent(context, nodes, abandonedBefore)
+  await resolveSent(context, nodes, abandonedBefore)
   await watchLanded(context, nodes)
 }
 
-async function settleSent(context: AnchorsContext, nodes: PublicationNodes, sentBefore: number): Promise<void> {
+async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefore: number): Promise<void> {
   const sent = await pageOfPublications(context.database.db, 'sent', { sentBefore, limit: AT_ONCE })
-  const found = await fates(nodes, sent)
-  // The same transactions again: they may have been noted and never sent.
-  await Promise.all(sent.map(({ raw }, i) => found[i]?.is === 'unknown' && nodes.send(raw)))
+  const outcomes = await outcomesOf(nodes, sent)
+  // They may have been noted and never sent.
+  await Promise.all(sent.map(({ raw }, i) => outcomes[i]?.outcome === 'pending' && nodes.send(raw)))
   for (const [i, publication] of sent.entries()) {
-    const fate = found[i]
-    if (fate) await settle(context, nodes, publication, fate)
+    const found = outcomes[i]
+    if (found) await recordOutcome(context, nodes, publication, found)
   }
 }
 
-async function watchLanded(context: AnchorsContext, nodes: PublicationNodes): Promise<void> {
+async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise<void> {
   const { db } = context.database
   const landed = await pageOfPublications(db, 'landed', { sentBefore: unixNow(context), limit: AT_ONCE })
-  const found = await fates(nodes, landed)
+  const outcomes = await outcomesOf(nodes, landed)
   for (const [i, publication] of landed.entries()) {
-    const fate = found[i]
-    if (fate?.is === 'landed' && fate.commitment === 'finalized') await finalize(context, publication)
-    else if (fate?.is === 'expired' || fate?.is === 'failed') await publishAgain(context, publication, fate)
+    const found = outcomes[i]
+    if (found?.outcome === 'landed' && found.commitment === 'finalized') await finalize(context, publication)
+    else if (found?.outcome === 'expired' || found?.outcome === 'failed')
+      await publishAgain(context, publication, lostTransaction(publication, found))
   }
 }
 
-/** A block that was confirmed is hardly ever lost. When it is, its statement is not published, though it is to be. */
-async function publishAgain(context: AnchorsContext, publication: PublicationTable, fate: Lost): Promise<void> {
+/** The chain has lost a confirmed block, which is rare: its statement is published by another transaction. */
+async function publishAgain(context: AnchorsContext, publication: PublicationTable, problem: NotPublished): Promise<void> {
   const { receipt_id } = publication
-  await recordLost(context, publication, lost(publication, fate))
+  await recordLost(context, publication, problem)
   const { database, queue } = context
   await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }

@@ -1,28 +1,29 @@
 // `svc-gateway deploy-evm-registry`: puts a registry on the EVM chain, with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints the
 // setting that names it; everything else goes to standard error.
 
+import { createEvmAccount, type EvmAccount } from '@svc/chains/evm/account'
+import { watchTransaction } from '@svc/chains/evm/outcome'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { prepareDeployment } from '../anchors/evm/deploy-registry.ts'
 import { createEvmRegistry } from '../anchors/evm/evm-registry.ts'
 import { readRegistryContract, readRegistryKey } from '../anchors/evm/settings.ts'
-import { createEvmAccount, type EvmAccount } from '../evm/account.ts'
-import { awaitFate } from '../evm/await-fate.ts'
 
 const COULD_NOT_RUN = 2
-const WAIT_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 export async function run(): Promise<void> {
   try {
     const { rpcUrls, privateKey, contract } = readSettings(process.env)
     if (contract) await requireOurs(rpcUrls, privateKey, contract)
-    console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(rpcUrls, privateKey)))}`)
+    console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(EVM, rpcUrls, privateKey)))}`)
   } catch (error) {
     console.error(advice(error))
     process.exitCode = COULD_NOT_RUN
   }
 }
+
 
 function readSettings(variables: Variables) {
   const settings = new SettingsReader(variables)
@@ -50,13 +51,13 @@ async function requireOurs(rpcUrls: string[], privateKey: Uint8Array, contract: 
 async function deploy(account: EvmAccount): Promise<Address> {
   const { contract, ...signed } = await prepareDeployment(account)
   console.error(`Deploying the registry to ${contract} with ${signed.tx} of ${account.address}.`)
-  if ((await account.send(signed.raw)) === 'number_taken') {
+  if ((await account.send(signed.raw)) === 'nonce_taken') {
     throw new Error('Another transaction of this key came first. Nothing was deployed: run this again.')
   }
-  const fate = await awaitFate(account, signed, WAIT_MS)
-  if (fate.is === 'landed') return contract
+  const { outcome } = await watchTransaction(account, signed, TIMEOUT_MS)
+  if (outcome === 'landed') return contract
   throw new Error(
-    fate.is === 'may_come'
+    outcome === 'pending'
       ? `The chain does not show it yet. Once ${signed.tx} is there, set EVM_REGISTRY_CONTRACT=${contract}.`
       : 'The transaction failed. Nothing was deployed.',
   )

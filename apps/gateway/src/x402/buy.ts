@@ -19,7 +19,7 @@ import { findSettlement } from './store.ts'
 type Bought = Answer<Confirmation>
 type Offer = Answer<JsonText<X402Quote>>
 
-/** Without PAYMENT-SIGNATURE, what there is to sign; with it, the receipt. */
+/** Without PAYMENT-SIGNATURE, answers what to sign; with it, the receipt. */
 export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw doorClosed()
   await limitStranger(context, wire, null)
@@ -31,8 +31,8 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
 }
 
 /**
- * Under an Idempotency-Key, one that has been paid, or may have been, is not offered a second time: a stock client
- * that repeats the whole call gets its receipt instead of signing again.
+ * Under an Idempotency-Key, a quote that was paid, or may have been, is not offered again: a stock client that repeats
+ * the whole call gets its receipt instead of signing twice.
  */
 async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   const { db } = context.database
@@ -65,7 +65,7 @@ function offered({ quote }: PayRequest): Offer {
   return new Answer(402, new JsonText<X402Quote>(quote), { 'payment-required': encoded })
 }
 
-/** What was signed, for which quote; or the receipt, where the quote has been paid. */
+/** What was signed and for which quote, or the receipt of a quote that is paid. */
 async function readPayment(
   context: X402Context,
   order: X402Order,
@@ -91,7 +91,7 @@ async function readPayment(
   return { request, leg, payload: signature.payload, id }
 }
 
-/** A signature buys what its quote says: a body that says something else is a mistake, best found before paying. */
+/** A signature buys what its quote says: a body that says something else is refused before paying. */
 function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
   if (units !== request.units) throw otherOrder('units', request.units)
   if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)

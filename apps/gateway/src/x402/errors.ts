@@ -59,7 +59,7 @@ export function notSettled(refusal: Refusal, { caip2 }: Network): ServiceError {
   }
 }
 
-/** Sent, and nobody can say yet whether it went through. */
+/** Sent, with an outcome that is not known yet. */
 export function settlementPending({ caip2 }: Network, tx: string): ServiceError {
   const errorReason = 'settlement_pending'
   return new ServiceError('chain_unavailable', 'the payment was sent, and the chain does not show it yet', {

@@ -1,4 +1,4 @@
-// What a buyer has signed, out of his PAYMENT-SIGNATURE.
+// Reads what a buyer has signed from the PAYMENT-SIGNATURE header.
 
 import { PaymentSignature, type X402Leg } from '@svc/api/x402'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
@@ -33,7 +33,7 @@ export function unreadable(msg: string): ValidationError {
   return new ValidationError({ loc: ['header', 'PAYMENT-SIGNATURE'], msg })
 }
 
-/** The leg as we offered it: what clients repeat of it beside these fields is not looked at. */
+/** The leg as we offered it: of what clients repeat, only these fields are compared. */
 export function signedLeg(accepts: readonly X402Leg[], { accepted }: PaymentSignature): X402Leg {
   const leg = accepts.find((offered) =>
     (['scheme', 'network', 'amount', 'asset', 'payTo'] as const).every((field) => offered[field] === accepted[field]),

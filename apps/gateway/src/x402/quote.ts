@@ -63,6 +63,6 @@ function signableLeg({ config, settlers }: X402Context, leg: PricedLeg, payReqId
   const treasury = config.payments.primary?.treasury
   if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
   const { paymentFlow, assetTransferMethod, ...extra } = wire.extra
-  // Stock clients derive the token account themselves; ours is in the leg for whoever reads the payment later.
+  // Stock clients derive the token account themselves; ours is in the leg for readers of the payment.
   return { ...wire, payTo: treasury, extra: { ...extra, feePayer: settler.feePayer, token_account: leg.payTo } }
 }

@@ -4,21 +4,21 @@ import type { X402Context } from './room.ts'
 import { resumeSettlement } from './settle.ts'
 import { findOpenSettlements } from './store.ts'
 
-/** For so long after the end of its quote a payment is still looked for. */
-const LOOKED_FOR_SECONDS = 7 * 86_400
+/** How long after the end of its quote a payment is still looked for. */
+const RESUME_SECONDS = 7 * 86_400
 const AT_ONCE = 50
 
-/** Brings to their end the settlements whose buyers did not come back: who was charged has his receipt. */
+/** Completes the settlements of buyers who did not come back: a buyer who was charged gets a receipt. */
 export async function resumeSettlements(context: X402Context): Promise<void> {
   const now = unixNow(context)
-  const expired = { after: now - LOOKED_FOR_SECONDS, before: now }
+  const expired = { after: now - RESUME_SECONDS, before: now }
   const requests = await findOpenSettlements(context.database.db, expired, AT_ONCE)
   await Promise.all(
     requests.map(async (request) => {
       try {
         await resumeSettlement(context, request)
       } catch (error) {
-        // Still on its way, or no good: nothing else could be done for its buyer either.
+        // It is still pending, or was refused: its buyer would get the same answer.
         if (!(error instanceof ServiceError)) throw error
       }
     }),

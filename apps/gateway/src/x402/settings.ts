@@ -3,7 +3,7 @@
 import type { SettingsReader } from '@svc/http-service/config'
 import { readOptionalKey } from '@svc/http-service/keys'
 import type { SalesConfig } from '@svc/sales/settings'
-import { readEvmKey } from '../evm/key-settings.ts'
+import { readEvmKey } from '@svc/http-service/evm-keys'
 
 export interface X402Config {
   /** How long a buyer waits for the chain before the answer is that the payment is still on its way. */

@@ -1,7 +1,8 @@
-// From a signed payment to its receipt, whatever happens on the way: what was noted decides, then the chain.
+// From a signed payment to its receipt. A settlement is noted before it is sent; after an interruption the note is
+// resolved on chain before anything else is sent for the quote.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { X402Leg, X402Quote } from '@svc/api/x402'
+import { poll } from '@svc/concurrency/retry'
 import { judgePayment } from '@svc/payments/judge-payment'
 import { networkNamed } from '@svc/payments/networks'
 import type { ChainReading } from '@svc/payments/payment'
@@ -13,7 +14,7 @@ import { claimPayment } from '../purchases/claim-payment.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { nothingToSign, notSettled, settlementPending } from './errors.ts'
 import type { X402Context } from './room.ts'
-import { type Fate, Refused, type SettlementOrder, type Settler } from './settler.ts'
+import { Refused, type SettlementOrder, type SettlementOutcome, type Settler } from './settler.ts'
 import {
   findQuoteOfPayment,
   findSettlement,
@@ -27,16 +28,16 @@ export interface SignedPayment {
   request: PayRequest
   leg: X402Leg
   payload: SettlementOrder['payload']
-  /** As the settler tells it. */
+  /** As the settler identifies it. */
   id: string
 }
 
 type Claim = { receipt: SignedReceipt; isNew: boolean }
 
-/** Where nothing was paid, and nothing will be by what was noted, the note is gone. */
-type End = Claim | 'failed' | 'lost'
+/** A settlement that failed or expired paid nothing and never will: its note is deleted. */
+type End = Claim | 'failed' | 'expired'
 
-/** A quote is settled once: whatever was noted for it first is brought to its end before anything else is sent. */
+/** A quote is settled once: what was noted for it first is resolved before anything else is sent. */
 export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Claim> {
   const { request, leg } = payment
   const { db } = context.database
@@ -65,14 +66,14 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   }
 }
 
-/** What a settlement of this quote that was begun has led to. */
+/** What an earlier settlement of this quote has led to. */
 export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<End | 'none'> {
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
   const leg = quotedLeg(legOf(request, settlement))
   const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
-  // A gateway that was killed may have noted it and not sent it.
+  // A gateway may have been killed after noting it and before sending it.
   if (outcome === 'not_found') await settlerOf(context, network)?.resend(settlement)
   return finish(context, request, settlement)
 }
@@ -112,58 +113,55 @@ async function finish(context: X402Context, request: PayRequest, settlement: Set
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') return claim(context, request, paid, reading, [request.pay_req_id])
   requireFailure(reading)
-  const fate = reading.outcome === 'unavailable' ? 'may_come' : await fateOf(context, settlement, leg, reading.outcome)
-  if (fate === 'may_come') throw settlementPending(paid.network, settlement.tx)
-  // Once more, after the chain has moved on: what came in between is there now.
-  const last = await context.sales.reader(paid.network).read(fate === 'never' ? settlement.tx : fate.tx, paid)
+  const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
+  if (found.outcome === 'pending') throw settlementPending(paid.network, settlement.tx)
+  // Read once more after the chain has moved on: it may have landed in between.
+  const tx = found.outcome === 'landed' ? found.tx : settlement.tx
+  const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') return claim(context, request, paid, last, last.references)
   requireFailure(last)
-  if (last.outcome === 'unavailable' || fate !== 'never') throw settlementPending(paid.network, settlement.tx)
+  if (last.outcome === 'unavailable' || found.outcome === 'landed') throw settlementPending(paid.network, settlement.tx)
   await forgetSettlement(context.database.db, settlement)
-  return last.outcome === 'rejected' ? 'failed' : 'lost'
+  return last.outcome === 'rejected' ? 'failed' : 'expired'
 }
 
-/** A transaction that went through and is no good payment stays noted: nothing else may be sent for its quote. */
+/** A transaction that landed without paying the quote stays noted: nothing else may be sent for it. */
 function requireFailure(reading: ChainReading): void {
   if (reading.outcome === 'rejected' && reading.reason !== 'transaction_failed') throw paymentRefused(reading.reason)
 }
 
-async function fateOf(
+const PENDING: SettlementOutcome = { outcome: 'pending' }
+
+async function outcomeOf(
   context: X402Context,
   settlement: Settlement,
   leg: X402Leg,
-  outcome: 'not_found' | 'rejected',
-): Promise<Fate> {
+  read: 'not_found' | 'rejected',
+): Promise<SettlementOutcome> {
   const settler = settlerOf(context, settlement.network)
-  if (!settler) return 'may_come'
+  if (!settler) return PENDING
   try {
-    return await settler.fate(settlement, leg, outcome === 'rejected')
+    return await settler.outcome(settlement, leg, read === 'rejected')
   } catch (error) {
-    if (error instanceof Refused) return 'may_come'
+    if (error instanceof Refused) return PENDING
     throw error
   }
 }
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 1000
+const INTERVALS = { intervalMs: 100, maxIntervalMs: 1000 }
 
 /** Until the chain shows the transaction, or the buyer has waited long enough. */
 async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
-  const end = performance.now() + context.config.x402.waitSeconds * 1000
-  let reading = await reader.read(settlement.tx, leg)
-  for (let ms = FIRST_PAUSE_MS; isOpen(reading) && performance.now() < end; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
-    await pause(ms)
+  let reading: ChainReading = { outcome: 'not_found' }
+  const read = async () => {
     reading = await reader.read(settlement.tx, leg)
+    return reading.outcome === 'not_found' || reading.outcome === 'unavailable' ? null : reading
   }
-  return reading
+  return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-function isOpen({ outcome }: ChainReading): boolean {
-  return outcome === 'not_found' || outcome === 'unavailable'
-}
-
-/** The payment was sent while the quote was alive: when the chain took it up does not matter. */
+/** The payment was sent before the quote expired: when it lands does not matter. */
 async function claim(
   context: X402Context,
   request: PayRequest,

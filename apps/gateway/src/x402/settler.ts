@@ -1,21 +1,22 @@
-// How payments that their payer has only signed are carried out, whatever the chain.
+// How payments that their payer has only signed are carried out, on any chain.
 
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
+import type { Outcome } from '@svc/chains/transactions'
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentRequirements, SchemeNetworkFacilitator, Network as X402Network } from '@x402/core/types'
 import type { Settlement } from './store.ts'
 
-/** The ways of one chain family. Whatever is asked twice is harmless: a chain carries out a signed payment once. */
+/** Settles payments of one chain family. Doing so twice is harmless: a chain carries out a signed payment once. */
 export interface Settler {
   /** Who pays the network fee, where legs must say so. */
   feePayer: string | null
-  /** What makes the payment this one and no other, whoever shows it; null when it cannot be one of this chain. */
+  /** Identifies the payment, no matter who shows it; null when it cannot be one of this chain. */
   paymentId(payload: EvmPayload | SvmPayload): string | null
-  /** Has the payment checked, noted and sent, in this order. Null when it was sent, else why not. */
+  /** Checks, notes and sends the payment, in this order. Null when it was sent, else why not. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>
-  /** What may become of a payment whose noted transaction the chain does not show, or shows as failed. */
-  fate(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<Fate>
+  /** What became of a payment whose noted transaction the chain does not show, or shows as failed. */
+  outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
 
 export interface SettlementOrder {
@@ -35,19 +36,15 @@ interface SentTransaction {
 
 export type Refusal =
   | { why: 'invalid'; reason: string }
-  /** Nobody could be asked. */
+  /** No node could be asked. */
   | { why: 'unavailable'; problem: string }
   /** The gateway cannot pay the network fee. */
   | { why: 'unfunded' }
 
-export type Fate =
-  | 'may_come'
-  /** Nothing was paid, and nothing will be by what was noted. */
-  | 'never'
-  /** Another transaction made the payment. */
-  | { tx: string }
+/** `tx` made the payment; it may be another transaction than the noted one. */
+export type SettlementOutcome = Outcome<{ tx: string }, unknown>
 
-/** A refusal that a step inside the facilitator came to: the facilitator's own answer would not tell. */
+/** A refusal by a step inside the facilitator, whose own answer would not say why. */
 export class Refused extends Error {
   readonly refusal: Refusal
 

@@ -3,10 +3,10 @@ import type { SalesSecrets } from '@svc/sales/settings'
 import type { X402Secrets } from './settings.ts'
 import type { Settler } from './settler.ts'
 
-/** Of the chains that have a key to send payments with; none where the door is closed. */
+/** One for each chain that has a key to send payments with. */
 export type Settlers = ReadonlyMap<Network, Settler>
 
-/** The libraries are loaded only where they are used: they would lengthen every start of a gateway. */
+/** Loads the libraries only where they are used: they would slow down every start of a gateway. */
 export async function openSettlers(secrets: X402Secrets & SalesSecrets): Promise<Settlers> {
   const settlers = new Map<Network, Settler>()
   if (secrets.svmFeePayerSeed) {

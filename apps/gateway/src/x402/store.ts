@@ -10,7 +10,7 @@ export async function findSettlement(db: Db, payReqId: string): Promise<Settleme
   return (await query.executeTakeFirst()) ?? null
 }
 
-/** Which quote a signed payment was shown for. */
+/** The quote that a signed payment was shown for. */
 export async function findQuoteOfPayment(db: Db, network: string, paymentId: string): Promise<string | null> {
   const query = db
     .selectFrom('x402_settlements')
@@ -30,7 +30,7 @@ export async function insertSettlement(db: Db, settlement: Settlement): Promise<
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** False when the settlement names another transaction than `replacing` by now. */
+/** False when the settlement no longer names `replacing`. */
 export async function replaceTransaction(
   db: Db,
   { pay_req_id, tx, raw }: Pick<Settlement, 'pay_req_id' | 'tx' | 'raw'>,
@@ -49,7 +49,7 @@ export async function forgetSettlement(db: Db, { pay_req_id, tx }: Settlement): 
   await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
 }
 
-/** Quotes of settlements that have led to no receipt, by when they expired. */
+/** Quotes that expired in that time and have a settlement without a receipt. */
 export function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },

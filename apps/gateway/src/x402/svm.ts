@@ -5,19 +5,18 @@ import { hash } from 'node:crypto'
 import {
   type Address,
   address,
-  type Base64EncodedWireTransaction,
-  createSolanaRpc,
   getBase64EncodedWireTransaction,
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   type SignatureBytes,
 } from '@solana/kit'
 import type { SvmPayload } from '@svc/api/x402'
+import { noteAndSend } from '@svc/chains/transactions'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
-import { createSvmNodes } from './svm-nodes.ts'
+import { createSvmChain } from './svm-chain.ts'
 
 /** What a payer may make us spend: at most 20,000 lamports beside the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
@@ -28,10 +27,10 @@ const LIFE_BLOCKS = 300
 export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
   const key = ed25519Signer(seed)
   const feePayer = address(toBase58(key.publicKey))
-  const nodes = createSvmNodes(rpcUrls.map((url) => createSolanaRpc(url)))
+  const chain = createSvmChain(rpcUrls)
 
-  /** Given away only for what the facilitator has checked: with it, a transaction spends our coins. */
-  function sign(transaction: string): { tx: string; raw: Base64EncodedWireTransaction } {
+  /** Only for what the facilitator has checked: with our signature, a transaction spends our coins. */
+  function sign(transaction: string): { tx: string; raw: string } {
     const decoded = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'))
     const signature = key.sign(new Uint8Array(decoded.messageBytes)) as SignatureBytes // 64 bytes
     const signatures = { ...decoded.signatures, [feePayer]: signature }
@@ -49,11 +48,10 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
       if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
       return settleChecked(order, transaction)
     },
-    async resend({ raw }) {
-      await nodes.send(raw as Base64EncodedWireTransaction)
-    },
-    async fate({ height }, _leg, hasFailed) {
-      return hasFailed || (await nodes.finalizedHeight()) > height + LIFE_BLOCKS ? 'never' : 'may_come'
+    resend: ({ raw }) => chain.send(raw),
+    async outcome({ height }, _leg, hasFailed) {
+      if (hasFailed) return { outcome: 'failed' }
+      return { outcome: (await chain.finalizedHeight()) > height + LIFE_BLOCKS ? 'expired' : 'pending' }
     },
   }
 
@@ -65,13 +63,14 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
         getAddresses: () => [feePayer],
         signTransaction: async (unsigned) => sign(unsigned).raw,
         async simulateTransaction(unsigned) {
-          refusal = await nodes.objection(unsigned as Base64EncodedWireTransaction, sourceOf(unsigned))
+          refusal = await chain.objection(unsigned, sourceOf(unsigned))
           if (refusal) throw new Refused(refusal)
         },
         async sendTransaction() {
           const { tx, raw } = sign(transaction)
           try {
-            if (await order.note({ tx, raw, height: await nodes.height() })) await nodes.send(raw)
+            const noted = { tx, raw, height: await chain.height() }
+            await noteAndSend(noted, { note: order.note, send: () => chain.send(raw) })
           } catch (error) {
             if (error instanceof Refused) refusal = error.refusal
             else failure = error
@@ -116,7 +115,7 @@ function decode(transaction: string): Decoded | null {
   }
 }
 
-/** The account that pays, and who signed for it. The facilitator has found a transfer in its place. */
+/** The token account that pays, and who signed for it. The facilitator has found a transfer in its place. */
 function sourceOf(transaction: string): { account: Address; owner: Address } {
   const [account, , , owner] = decode(transaction)?.transfer ?? []
   if (!account || !owner) throw new Refused({ why: 'invalid', reason: 'no_transfer' })

@@ -24,7 +24,7 @@ export async function expectFailure(house: LockerHouse, locker: TestLocker, want
   return reply.body.details
 }
 
-/** That a push now goes through, and no trace of trouble is left. */
+/** That a push now succeeds, and no error is left on record. */
 export async function expectSuccess(house: LockerHouse, locker: TestLocker) {
   expect(await push(house, locker)).toMatchObject({ status: 'pushed', attestation_status: 'complete' })
   const { error, facts } = await factsOf(house, locker)

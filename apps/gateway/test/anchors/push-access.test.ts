@@ -32,13 +32,13 @@ const ask = (changes?: Partial<SignedCall>, who?: Identity) => askToPush<unknown
 const UNKNOWN = `rcpt_${'0'.repeat(32)}`
 
 describe('who may publish', () => {
-  it.each(['ed25519', 'secp256k1'])('ATT-22 the payer, with an %s key', async (sigAlg) => {
+  it.each(['ed25519', 'secp256k1'])('ATT-22 the payer may publish with an %s key', async (sigAlg) => {
     const own = await filledLocker(house, sigAlg === 'ed25519' ? ed25519Identity() : evmIdentity())
     await attest(house, own)
     expect(await push(house, own)).toMatchObject({ status: 'pushed' })
   })
 
-  it('ATT-22 ENV-21 AMB-89 T-28 no operator, whatever ops he writes, no stranger, nobody without a signature', async () => {
+  it('ATT-22 ENV-21 AMB-89 T-28 operators with any ops, strangers and unsigned calls may not publish', async () => {
     expectRefusal(await ask({}, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await ask({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await ask({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -48,7 +48,7 @@ describe('who may publish', () => {
     await expectAnchors(house, harbour.chain, locker, [false])
   })
 
-  it('T-10 as often as a signer may', async () => {
+  it('T-10 publishing counts against the limit of the signer', async () => {
     const strict = await harbour.open({ ANCHOR_KIND: 'off', ATTEST_PUSH: 'false', RATE_LIMIT_SIGNER: '3' })
     const own = await filledLocker(strict)
     await attest(strict, own)
@@ -59,7 +59,7 @@ describe('who may publish', () => {
 })
 
 describe('what a push must say', () => {
-  it('ENV-12 ATT-11 the receipt of the envelope; another is a mismatch, whoever it belongs to', async () => {
+  it('ENV-12 ATT-11 a push must name the receipt of its envelope; any other is a mismatch', async () => {
     const other = await filledLocker(house, locker.owner)
     await attest(house, other)
     for (const receipt_id of [other.receiptId, UNKNOWN, '', "'; drop table statements; --"])
@@ -70,7 +70,7 @@ describe('what a push must say', () => {
     for (const of of [locker, other]) await expectAnchors(house, harbour.chain, of, [false])
   })
 
-  it('ATT-11 a receipt', async () => {
+  it('ATT-11 a push must name a receipt', async () => {
     for (const body of [
       {},
       { receipt_id: 5 },
@@ -83,7 +83,7 @@ describe('what a push must say', () => {
       expectRefusal(await ask({ body }), 422, 'validation_error')
   })
 
-  it('ENV-07 ENV-13 T-04 under its own hash, once', async () => {
+  it('ENV-07 ENV-13 T-04 a push is signed over its own hash, and good once', async () => {
     const body_sha256 = hash('sha256', JSON.stringify({ receipt_id: UNKNOWN }))
     expectRefusal(await ask({ envelope: { body_sha256 } }), 403, 'BODY_HASH_MISMATCH')
     const envelope = { nonce: 'ab'.repeat(16) }
@@ -94,7 +94,7 @@ describe('what a push must say', () => {
 })
 
 describe('what there must be to publish', () => {
-  it('ATT-11 SHAPE-12 an attestation: else 409, and what to do about it', async () => {
+  it('ATT-11 SHAPE-12 without an attestation a push answers 409 and says what to do', async () => {
     const own = await filledLocker(house)
     const none = await askToPush<{ hint: string }>(house, own)
     expectRefusal(none, 409, 'attestation_not_available')
@@ -107,7 +107,7 @@ describe('what there must be to publish', () => {
     expect(await push(house, own)).toMatchObject({ status: 'pushed' })
   })
 
-  it('ATT-11 VER-15 a statement: records of the oracle era have none, the next attestation has', async () => {
+  it('ATT-11 VER-15 records of the oracle era have no statement to publish; the next attestation has', async () => {
     const own = await filledLocker(house)
     const { context } = house.gateway
     const row = await findLockerOf(context.database.db, { locker_id: own.lockerId })

@@ -15,7 +15,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, publicationsOf, push } from './anchors.ts'
-import { blindly, type HoldOptions, holdAt } from './trouble.ts'
+import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/gateway-at.ts', import.meta.url))
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attest, statusOf } from '../attestations/attest.ts'
 import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push, transactionsOf } from './anchors.ts'
-import { forgetfully, muteFor } from './trouble.ts'
+import { forgetfully, muteFor } from './node-faults.ts'
 
 let harbour: Harbour
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))
 
-forEachDatabase('a statement that follows one whose transaction is open', (database) => {
+forEachDatabase('a statement that follows one whose transaction is pending', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
@@ -24,7 +24,7 @@ forEachDatabase('a statement that follows one whose transaction is open', (datab
     locker = await filledLocker(house)
   })
 
-  it('T-19 ATT-04 waits, says so, and is published when the earlier cannot come any more', async () => {
+  it('T-19 ATT-04 waits, says so, and is published when the earlier transaction has expired', async () => {
     harbour.node.behave(forgetfully)
     await attest(house, locker)
     await locker.put('b', 'b')
@@ -42,7 +42,7 @@ forEachDatabase('a statement that follows one whose transaction is open', (datab
     await expectAnchors(house, harbour.chain, locker, [false, true])
   })
 
-  it('T-19 ATT-03 finds that the earlier has landed, gives it its anchor, and gets its own', async () => {
+  it('T-19 ATT-03 records that the earlier transaction has landed, and gets an anchor of its own', async () => {
     harbour.node.behave(muteFor('getSignatureStatuses'))
     await attest(house, locker)
     harbour.node.behave(honestly)

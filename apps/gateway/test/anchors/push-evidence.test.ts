@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { askToAttest, attest } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import { expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
-import { holdAt } from './trouble.ts'
+import { holdAt } from './node-faults.ts'
 
 let harbour: Harbour
 /** It does not publish what it attests. */

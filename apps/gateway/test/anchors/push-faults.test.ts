@@ -14,8 +14,8 @@ import {
   readTransaction,
   transactionsOf,
 } from './anchors.ts'
+import { DOWN, downFor, forgetfully, muteFor } from './node-faults.ts'
 import { expectFailure, expectSuccess } from './outcomes.ts'
-import { DOWN, downFor, forgetfully, muteFor } from './trouble.ts'
 
 let harbour: Harbour
 beforeAll(async () => {
@@ -35,7 +35,7 @@ forEachDatabase('a chain that fails', (database) => {
     locker = await filledLocker(house)
   })
 
-  it('ATT-04 AMB-87 VER-06 VER-07 SHAPE-12 before anything is sent: the statement is there, the rest can be had later', async () => {
+  it('ATT-04 AMB-87 VER-06 VER-07 SHAPE-12 before anything is sent: the statement exists, and is published later', async () => {
     harbour.node.behave(DOWN)
     const { push_result, attestation, attestation_status } = await attest(house, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null, at: isoSeconds(harbour.clock.now() / 1000) }
@@ -53,7 +53,7 @@ forEachDatabase('a chain that fails', (database) => {
     await expectAnchors(house, harbour.chain, locker, [true])
   })
 
-  it('T-19 ATT-04 while it is sent: it may still come, so nothing else is sent until it cannot any more', async () => {
+  it('T-19 ATT-04 while a transaction is sent: nothing else is sent until it has expired', async () => {
     harbour.node.behave(forgetfully)
     const { push_result } = await attest(house, locker)
     const tx_signature = push_result.error!.tx_signature!
@@ -74,7 +74,7 @@ forEachDatabase('a chain that fails', (database) => {
     ])
   })
 
-  it('T-19 one that expires twice is sent once by each who asks', async () => {
+  it('T-19 each push sends one transaction after the one before has expired', async () => {
     harbour.node.behave(forgetfully)
     await attest(house, locker)
     harbour.chain.expireBlockhashes()
@@ -91,20 +91,23 @@ forEachDatabase('a chain that fails', (database) => {
     ['getSignatureStatuses'],
     ['getBlockHeight'],
     ['getTransaction'],
-  ])('T-19 ATT-04 after it was sent (%s): it is found by its signature, and costs nothing more', async (...methods) => {
-    harbour.node.behave(muteFor(...methods))
-    let lost: AnchorError | null = null
-    const sent = await transactionsOf(harbour.chain, async () => {
-      lost = (await attest(house, locker)).push_result.error
-    })
-    expect([sent, lost]).toEqual([1, expect.objectContaining({ retryable: true, ambiguous: true })])
-    const { tx_signature } = await expectFailure(house, locker, { ambiguous: true })
-    expect(readTransaction(harbour.chain, tx_signature!).record.err).toBeNull()
-    harbour.node.behave(honestly)
-    expect(await transactionsOf(harbour.chain, () => expectSuccess(house, locker))).toBe(0)
-    const [anchor] = await expectAnchors(house, harbour.chain, locker, [true])
-    expect(anchor).toMatchObject({ tx: tx_signature, slot: expect.any(Number), fee_lamports: 5000 })
-  })
+  ])(
+    'T-19 ATT-04 after a transaction was sent (%s): it is found by its signature, and nothing more is paid',
+    async (...methods) => {
+      harbour.node.behave(muteFor(...methods))
+      let lost: AnchorError | null = null
+      const sent = await transactionsOf(harbour.chain, async () => {
+        lost = (await attest(house, locker)).push_result.error
+      })
+      expect([sent, lost]).toEqual([1, expect.objectContaining({ retryable: true, ambiguous: true })])
+      const { tx_signature } = await expectFailure(house, locker, { ambiguous: true })
+      expect(readTransaction(harbour.chain, tx_signature!).record.err).toBeNull()
+      harbour.node.behave(honestly)
+      expect(await transactionsOf(harbour.chain, () => expectSuccess(house, locker))).toBe(0)
+      const [anchor] = await expectAnchors(house, harbour.chain, locker, [true])
+      expect(anchor).toMatchObject({ tx: tx_signature, slot: expect.any(Number), fee_lamports: 5000 })
+    },
+  )
 
   it('ANCH-04 a node that has not yet indexed the transaction is asked again', async () => {
     harbour.node.behave(withResult('getTransaction', () => null))
@@ -114,7 +117,7 @@ forEachDatabase('a chain that fails', (database) => {
     expect(await transactionsOf(harbour.chain, () => expectSuccess(house, locker))).toBe(0)
   })
 
-  it('T-19 a node of another chain gets nothing to see', async () => {
+  it('T-19 a node of another chain gets no transaction', async () => {
     harbour.node.behave(withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'))
     const stranger = await harbour.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
     const asked = harbour.node.calls.length

@@ -5,7 +5,7 @@ import { PUSH_ATTEMPTS } from '../../src/anchors/push-job.ts'
 import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import { expectAnchors, filledLocker, type Harbour, openHarbour, publicationsOf, transactionsOf } from './anchors.ts'
-import { DOWN, forgetfully } from './trouble.ts'
+import { DOWN, forgetfully } from './node-faults.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const NONE = { waiting: 0, delayed: 0, running: 0, dead: 0 }
@@ -54,7 +54,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect(await counts()).toEqual(NONE)
   })
 
-  it('T-19 finds what was sent, and sends anew only what cannot come any more', async () => {
+  it('T-19 finds what was sent, and sends again only after it has expired', async () => {
     harbour.node.behave(forgetfully)
     await queueToAttest(house, locker)
     await drain()
@@ -68,7 +68,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect(await counts()).toEqual(NONE)
   })
 
-  it('ANCH-11 does nothing when somebody else has published meanwhile', async () => {
+  it('ANCH-11 does nothing when the statement was published in the meantime', async () => {
     const sent = await transactionsOf(harbour.chain, async () => {
       await attest(house, locker)
       expect(await counts()).toEqual({ ...NONE, waiting: 1 })
@@ -77,7 +77,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect([sent, await counts()]).toEqual([1, NONE])
   })
 
-  it('ANCH-11 gives up after so many attempts, can be seen to, and can be begun again', async () => {
+  it('ANCH-11 gives up after its attempts, shows that it did, and can be started again', async () => {
     const { queue } = house.gateway.context
     harbour.node.behave(DOWN)
     await queueToAttest(house, locker)
@@ -101,7 +101,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect(await counts()).toEqual(NONE)
   })
 
-  it('ANCH-11 gives up at once where repeating it cannot help', async () => {
+  it('ANCH-11 gives up at once on an error that is not retryable', async () => {
     const wrong = await harbour.open({ DATABASE_URL: database.url, MEMO_PROGRAM: TOKEN_PROGRAM })
     const { queue } = wrong.gateway.context
     await queueToAttest(wrong, locker)

@@ -13,7 +13,7 @@ import {
   push,
   transactionsOf,
 } from './anchors.ts'
-import { type Hold, type HoldOptions, holdAt } from './trouble.ts'
+import { type Hold, type HoldOptions, holdAt } from './node-faults.ts'
 
 let harbour: Harbour
 beforeAll(async () => {
@@ -41,7 +41,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     locker = await filledLocker(house)
   })
 
-  it('T-19 twenty who push at once share one transaction', async () => {
+  it('T-19 twenty pushes at once share one transaction', async () => {
     await attest(house, locker)
     const twenty = Array.from({ length: 20 }, () => house)
     const sent = await transactionsOf(harbour.chain, async () => {
@@ -93,7 +93,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     },
   )
 
-  it('ATT-03 ANCH-08 the answer to attesting is of one statement, also when there is a newer one by then', async () => {
+  it('ATT-03 ANCH-08 attesting answers with one statement, even when a newer one exists by then', async () => {
     const held = hold('getTransaction')
     const asked = attest(keen, locker)
     await held.reached
@@ -106,7 +106,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     await expectAnchors(house, harbour.chain, locker, [true, false])
   })
 
-  it('ANCH-11 AMB-33 a statement that is made for somebody who does not publish is published for one who does', async () => {
+  it('ANCH-11 AMB-33 a statement made by a call that does not publish is published by one that does', async () => {
     const { attestations } = keen.gateway.rooms
     const { lockerId: locker_id, receiptId: receipt_id } = locker
     const quietly = attestations.attest({ locker_id, receipt_id })

@@ -6,8 +6,8 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
 import { filledLocker, type Harbour, openHarbour, publicationsOf, readTransaction, transactionsOf } from './anchors.ts'
+import { forgetfully } from './node-faults.ts'
 import { expectFailure, expectSuccess } from './outcomes.ts'
-import { forgetfully } from './trouble.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
@@ -22,7 +22,7 @@ afterEach(() => harbour.node.behave(honestly))
 const FAILED = { state: 'failed', fee_lamports: 5000 }
 
 describe('a transaction that fails', () => {
-  it('ATT-04 T-19 on the chain: that is certain, it has cost its fee, and one is sent for each who asks', async () => {
+  it('ATT-04 T-19 on chain is reported as certain, has cost its fee, and each push sends one more', async () => {
     // The token program can make nothing of a memo; only the simulation is a lie.
     const house = await harbour.open({ MEMO_PROGRAM: TOKEN_PROGRAM })
     const locker = await filledLocker(house)
@@ -43,7 +43,7 @@ describe('a transaction that fails', () => {
     expect(await publicationsOf(house, locker)).toMatchObject([FAILED, FAILED])
   })
 
-  it('ATT-04 in its simulation is not sent, and it does not help to repeat it', async () => {
+  it('ATT-04 in its simulation is not sent, and is not retryable', async () => {
     const house = await harbour.open({ MEMO_PROGRAM: TOKEN_PROGRAM })
     const locker = await filledLocker(house)
     const sent = await transactionsOf(harbour.chain, async () => {
@@ -53,7 +53,7 @@ describe('a transaction that fails', () => {
     expect([sent, await publicationsOf(house, locker)]).toEqual([0, []])
   })
 
-  it('ATT-04 for want of money is told so; when there is some, it goes through and no error is left', async () => {
+  it('ATT-04 for lack of funds is reported as such, and the next push succeeds once there are some', async () => {
     const seed = randomBytes(32)
     const house = await harbour.open({ PUBLICATION_KEY: toHex(seed) })
     const locker = await filledLocker(house)
@@ -67,7 +67,7 @@ describe('a transaction that fails', () => {
 })
 
 describe('a node that stands still', () => {
-  it('T-19 hands out the same blockhash for ever: the push ends all the same', async () => {
+  it('T-19 and hands out the same blockhash forever does not keep a push from ending', async () => {
     const house = await harbour.open({ ANCHOR_WAIT_SECONDS: '0' })
     const locker = await filledLocker(house)
     // It forgets what is sent, and claims that time is up.

@@ -13,7 +13,7 @@ import {
   push,
   transactionsOf,
 } from './anchors.ts'
-import { blindly, forgetfully, type Hold, type HoldOptions, holdAt, refusingly } from './trouble.ts'
+import { blindly, forgetfully, type Hold, type HoldOptions, holdAt, refusingly } from './node-faults.ts'
 
 let harbour: Harbour
 let database: FreshDatabase
@@ -52,7 +52,7 @@ function hold(method: string, options?: HoldOptions): Hold {
 }
 
 describe('two gateways on one database', () => {
-  it('T-19 twenty who push at once share one transaction', async () => {
+  it('T-19 twenty pushes at once share one transaction', async () => {
     await attest(one, locker)
     const sent = await transactionsOf(harbour.chain, async () => {
       const answers = await twentyPush()
@@ -62,7 +62,7 @@ describe('two gateways on one database', () => {
     expect([sent, await publicationsOf(one, locker)]).toEqual([1, [expect.objectContaining({ state: 'finalized' })]])
   })
 
-  it('T-18 T-19 AMB-33 twenty who attest at once, and the jobs of both, make and publish one statement', async () => {
+  it('T-18 T-19 AMB-33 twenty attest calls at once, and the jobs of both, make and publish one statement', async () => {
     const sent = await transactionsOf(harbour.chain, async () => {
       await queueToAttest(keen[0]!, locker)
       const asked = TWENTY.map((i) => attest(keen[i % 2]!, locker))
@@ -79,7 +79,7 @@ describe('two gateways on one database', () => {
     await expectAnchors(one, harbour.chain, locker, [true])
   })
 
-  it('T-19 twenty who find that the first has expired, and the watchers of both, send one more', async () => {
+  it('T-19 twenty pushes that find the first expired, and the watchers of both, send one more', async () => {
     harbour.node.behave(forgetfully)
     await attest(hasty, locker)
     harbour.chain.expireBlockhashes()
@@ -93,7 +93,7 @@ describe('two gateways on one database', () => {
     expect(states.toSorted()).toEqual(['expired', 'finalized'])
   })
 
-  it('T-19 whoever gives up just when another finds out tells the truth', async () => {
+  it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {
     await attest(one, locker)
     const held = hold('getSignatureStatuses', { answer: blindly })
     const asked = push(hasty, locker)
@@ -107,7 +107,7 @@ describe('two gateways on one database', () => {
   it.each([
     ['is done', false],
     ['is under way', true],
-  ])('T-19 who is told that the chain would refuse it, while another %s, waits for that one', async (_name, isHeld) => {
+  ])('T-19 a push that the chain would refuse waits for another that %s', async (_name, isHeld) => {
     await attest(one, locker)
     const refused = hold('simulateTransaction', { answer: refusingly })
     const sent = await transactionsOf(harbour.chain, async () => {

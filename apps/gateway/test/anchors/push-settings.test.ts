@@ -25,7 +25,7 @@ forEachDatabase('attesting again by the clock', (database) => {
   const cron = async (house: LockerHouse) =>
     (await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})).body
 
-  it('CRON-02 CRON-06 ANCH-11 AMB-36 publishes where that is wanted, and a new statement has no anchor until then', async () => {
+  it('CRON-02 CRON-06 ANCH-11 AMB-36 publishes where that is enabled, and a new statement has no anchor until then', async () => {
     const variables = { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true' }
     const quiet = await harbour.open(variables)
     const loud = await harbour.open({ ...variables, CRON_ATTEST_PUSH: 'true' })
@@ -52,23 +52,26 @@ describe('where nothing is published', () => {
   it.each([
     ['by choice', { ANCHOR_KIND: 'off' }],
     ['for want of a chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
-  ])('ATT-12 AMB-38 AMB-64 %s: attesting and pushing say so, and all is well', async (_why, variables) => {
-    const house = await harbour.open(variables)
-    const locker = await filledLocker(house)
-    const count = await transactionsOf(harbour.chain, async () => {
-      expect(await attest(house, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
-      const answer = { ok: true, receipt_id: locker.receiptId, ...SKIPPED, attestation_status: 'computed' }
-      expect(await push(house, locker)).toEqual(answer)
-      expect((await askToAttest(house, locker, { sync: false })).status).toBe(202)
-      expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
-    })
-    expect(count).toBe(0)
-    await expectAnchors(house, harbour.chain, locker, [false])
-  })
+  ])(
+    'ATT-12 AMB-38 AMB-64 %s: attesting and pushing answer that nothing was published, without an error',
+    async (_why, variables) => {
+      const house = await harbour.open(variables)
+      const locker = await filledLocker(house)
+      const count = await transactionsOf(harbour.chain, async () => {
+        expect(await attest(house, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
+        const answer = { ok: true, receipt_id: locker.receiptId, ...SKIPPED, attestation_status: 'computed' }
+        expect(await push(house, locker)).toEqual(answer)
+        expect((await askToAttest(house, locker, { sync: false })).status).toBe(202)
+        expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+      })
+      expect(count).toBe(0)
+      await expectAnchors(house, harbour.chain, locker, [false])
+    },
+  )
 })
 
 describe('what is paid', () => {
-  it('ANCH-01 ANCH-04 is more where the transaction is to be taken before others; the memo is the same', async () => {
+  it('ANCH-01 ANCH-04 is more with a priority fee, and the memo is the same', async () => {
     const house = await harbour.open({ ANCHOR_PRIORITY_MICROLAMPORTS: '10000' })
     const locker = await filledLocker(house)
     const { anchor } = (await attest(house, locker)).push_result

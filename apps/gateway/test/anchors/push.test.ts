@@ -83,7 +83,7 @@ forEachDatabase('publishing', (database) => {
     expect(count).toBe(1)
   })
 
-  it('ATT-10 ATT-11 SHAPE-12 where attesting does not publish, asking to does, and asking again costs nothing', async () => {
+  it('ATT-10 ATT-11 SHAPE-12 where attesting does not publish, a push does, and a second push costs nothing', async () => {
     const locker = await filledLocker(shy)
     const attested = await transactionsOf(harbour.chain, async () => {
       const { push_result, attestation_status } = await attest(shy, locker)
@@ -110,7 +110,7 @@ forEachDatabase('publishing', (database) => {
     expect(again).toBe(0)
   })
 
-  it('AMB-33 ATT-10 a statement that is still right is published when it is asked for again, once', async () => {
+  it('AMB-33 ATT-10 a statement that is still current is published once when it is attested again', async () => {
     const locker = await filledLocker(house)
     await attest(shy, locker)
     const { unchanged, push_result } = await attest(house, locker)
@@ -140,7 +140,7 @@ forEachDatabase('publishing', (database) => {
     expect((await house.gateway.context.queue.counts()).push).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
   })
 
-  it('FILE-32 ANCH-11 what is attested after a confirmation is published, too', async () => {
+  it('FILE-32 ANCH-11 a statement made after a confirmation is published', async () => {
     const keen = await harbour.open({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' })
     const locker = await filledLocker(keen)
     harbour.clock.advance(2)

@@ -16,7 +16,7 @@ import {
   push,
   transactionsOf,
 } from './anchors.ts'
-import { blindly, forgetfully } from './trouble.ts'
+import { blindly, forgetfully } from './node-faults.ts'
 
 let harbour: Harbour
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const allAre =
   (status: object) =>
   ({ value, ...rest }: { value: unknown[] }) => ({ ...rest, value: value.map(() => status) })
 
-forEachDatabase('looking after publications', (database) => {
+forEachDatabase('watching publications', (database) => {
   let house: LockerHouse
   /** It gives up at once. */
   let hasty: LockerHouse
@@ -54,7 +54,7 @@ forEachDatabase('looking after publications', (database) => {
   const drain = () => house.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
 
-  it('ANCH-07 STATE-12 what is confirmed becomes final, whoever sees it, and nothing else about it changes', async () => {
+  it('ANCH-07 STATE-12 a confirmed anchor becomes final, and nothing else about it changes', async () => {
     const { anchor } = (await attest(house, locker)).push_result
     expect(anchor).toMatchObject({ commitment: 'confirmed', finalized: false, fee_lamports: 5000 })
     await watch()
@@ -67,7 +67,7 @@ forEachDatabase('looking after publications', (database) => {
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'finalized', fee_lamports: 5000 }])
   })
 
-  it('ANCH-07 also of an older statement, which leaves the newer as it is', async () => {
+  it('ANCH-07 the anchor of an older statement becomes final and leaves the newer statement as it is', async () => {
     await attest(house, locker)
     await locker.put('b', 'b')
     await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
@@ -78,7 +78,7 @@ forEachDatabase('looking after publications', (database) => {
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 2 })
   })
 
-  it('ATT-03 ATT-04 what the chain has lost again is withdrawn, and published anew', async () => {
+  it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
     const { anchor } = (await attest(house, locker)).push_result
     await drain()
     harbour.node.behave(blindly)
@@ -97,7 +97,7 @@ forEachDatabase('looking after publications', (database) => {
     expect((await publicationsOf(house, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
   })
 
-  it('ATT-03 and so is what has failed after all', async () => {
+  it('ATT-03 an anchor whose transaction has failed after all is withdrawn, and its statement published again', async () => {
     const { anchor } = (await attest(house, locker)).push_result
     await drain()
     const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
@@ -108,7 +108,7 @@ forEachDatabase('looking after publications', (database) => {
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('T-19 what was noted and never sent is sent then, once', async () => {
+  it('T-19 a transaction that was noted and never sent is sent once', async () => {
     harbour.node.behave(forgetfully)
     await attest(hasty, locker)
     harbour.node.behave(honestly)
@@ -127,7 +127,7 @@ forEachDatabase('looking after publications', (database) => {
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
-  it('T-19 what was noted and can no longer come is given up, and the next push sends anew', async () => {
+  it('T-19 a noted transaction that has expired is given up, and the next push sends another', async () => {
     harbour.node.behave(forgetfully)
     await attest(hasty, locker)
     expire()
@@ -140,7 +140,7 @@ forEachDatabase('looking after publications', (database) => {
     await expectAnchors(house, harbour.chain, locker, [true])
   })
 
-  it('T-19 does not take silence for an answer', async () => {
+  it('T-19 changes nothing while no node answers', async () => {
     harbour.node.behave(forgetfully)
     await attest(hasty, locker)
     harbour.clock.advance(100)
@@ -154,7 +154,7 @@ forEachDatabase('looking after publications', (database) => {
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'expired' }])
   })
 
-  it('INT-03 what is tried in vain gets no younger by it', async () => {
+  it('INT-03 failed attempts do not change since when a statement is waiting', async () => {
     const ageOf = async () =>
       (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
     await house.gateway.context.database.db.deleteFrom('attestations').execute()
@@ -173,22 +173,22 @@ forEachDatabase('looking after publications', (database) => {
 })
 
 describe('where nothing is published', () => {
-  it('ANCH-07 nothing is asked of the chain', async () => {
+  it('ANCH-07 the chain is asked nothing', async () => {
     const house = await harbour.open()
     const asked = harbour.node.calls.length
     await watchPublications(house.gateway.rooms.anchors)
     expect(harbour.node.calls.slice(asked)).toEqual([])
   })
 
-  it('AMB-64 there is no schedule, either, where nothing ever is', async () => {
+  it('AMB-64 there is no schedule either', async () => {
     const house = await harbour.open({ ANCHOR_KIND: 'off' })
     await watchPublications(house.gateway.rooms.anchors)
     expect(Object.keys(await house.gateway.context.queue.counts())).not.toContain('watch-publications')
   })
 })
 
-describe('more than nodes answer for', () => {
-  it('T-19 ANCH-07 are asked for one lot after the other', async () => {
+describe('more publications than nodes answer for at a time', () => {
+  it('T-19 ANCH-07 are asked for one page after the other', async () => {
     const house = await harbour.open()
     const locker = await filledLocker(house)
     await attest(house, locker)

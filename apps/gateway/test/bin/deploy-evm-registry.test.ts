@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/lying-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from '../anchors/evm/registry.ts'
-import { FUNDS, type TestChain } from '../evm/account.ts'
 
 const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { honestly } from '@svc/devnet/lying-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
-import { DOWN, holdAt } from '../anchors/trouble.ts'
+import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
 import { health, LOW, openWith, settledHealth } from './publication-key.ts'
 

@@ -6,12 +6,12 @@ import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError } from '../purchases/market.ts'
+import { expectPending, type FaultyShop, openFaultyShop, SEND, TAKEN } from './faulty-shop.ts'
 import { encoded, PRICE, show, treasuryUsdc } from './shop.ts'
-import { expectPending, openTroubledShop, SEND, TAKEN, type TroubledShop } from './trouble.ts'
 
-let shop: TroubledShop
+let shop: FaultyShop
 beforeAll(async () => {
-  shop = await openTroubledShop()
+  shop = await openFaultyShop()
 })
 afterEach(() => shop.calm())
 afterAll(() => shop.stop())
@@ -44,7 +44,7 @@ describe('an authorization of the EVM chain', () => {
     })
   }
 
-  it('that a stranger uses first pays all the same', async () => {
+  it('that a stranger uses first still pays the quote', async () => {
     const before = await treasuryUsdc('evm', shop.chains)
     const { text, payload } = await shop.sign('evm')
     const signed = payload.payload as unknown as Signed
@@ -83,7 +83,7 @@ describe('an authorization of the EVM chain', () => {
     expect(await shop.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('is sent anew when somebody else with our key took the number of the transaction', async () => {
+  it('is sent again when another process with our key took the nonce of the transaction', async () => {
     const before = await treasuryUsdc('evm', shop.chains)
     const { text } = await shop.sign('evm')
     beforeSending(takeNumber)
@@ -91,7 +91,7 @@ describe('an authorization of the EVM chain', () => {
     expect(await shop.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('is sent anew when the transaction was lost, and its number taken since', async () => {
+  it('is sent again when the transaction was lost and its nonce taken since', async () => {
     const before = await treasuryUsdc('evm', shop.chains)
     const { text } = await shop.sign('evm')
     shop.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))

@@ -123,7 +123,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, shop.chains)).toBe(before + PRICE)
   })
 
-  it('many buyers at once all get theirs', async () => {
+  it('many buyers at once all get their receipts', async () => {
     const client = await walletOn(family, shop.chains)
     const before = await treasuryUsdc(family, shop.chains)
     const responses = await Promise.all(Array.from({ length: 8 }, () => buyWith(client, shop.url)))
@@ -145,7 +145,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect((await post(shop.url, { units: 2 }, key)).status).toBe(409)
   })
 
-  it('T-02 the payment names its quote: nobody can confirm it for his own', async () => {
+  it('T-02 the payment names its quote, so nobody can confirm it for another', async () => {
     const plain = shopOf(shop.gateway)
     const thief = await plain.quote({ units: 1 })
     const bought = await buyWith(await walletOn(family, shop.chains), shop.url)
@@ -157,7 +157,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
   })
 })
 
-it('AMB-76 a buyer waits until the chain is sure', async () => {
+it('AMB-76 a buyer waits until the payment is final enough', async () => {
   const chains = await startLocalChains()
   const gateway = await startTestGateway(chains.variables)
   const response = await buyWith(await walletOn('primary', chains), gateway.url)

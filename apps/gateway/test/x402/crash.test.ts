@@ -9,8 +9,8 @@ import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type Behaviour, honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { READ, SEND } from './faulty-shop.ts'
 import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
-import { READ, SEND } from './trouble.ts'
 
 let chains: LocalChains
 beforeAll(async () => {

@@ -89,7 +89,7 @@ async function refused(instructions: Instruction[], reason: string) {
 
 const budget = [computeBudget(2, 20_000), computeBudget(3, 1)]
 
-it('what the others are changes of goes through', async () => {
+it('the unchanged transaction is accepted', async () => {
   const { status, body } = await showTransaction([...budget, await transfer(payer), memo()])
   expect(status, JSON.stringify(body)).toBe(200)
 })
@@ -127,7 +127,7 @@ it('a third signature is not paid for', async () => {
   expect([status, body]).toMatchObject([402, { details: { reason: expect.stringContaining('signers') } }])
 })
 
-it('AMB-75 a delegate cannot buy with the tokens of another: whose would the locker be?', async () => {
+it('AMB-75 a delegate cannot buy with the tokens of another owner', async () => {
   const owner = await signerOf(DEMO_PAYERS[2]!)
   const source = await tokenAccountOf(owner.address, 'USDC')
   const approve = getApproveInstruction({ source, delegate: payer.address, owner, amount: 1_000_000n })

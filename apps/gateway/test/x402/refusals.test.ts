@@ -96,7 +96,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['more', { amount: '250001' }],
     ['another asset', { asset: family === 'evm' ? TOKENS.USDT0.address : MINTS.USDT.mint }],
     ['another receiver', { payTo: family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address }],
-  ])('PAY-52 who signs for %s pays nothing', async (_name, changes) => {
+  ])('PAY-52 a payment signed for %s pays nothing', async (_name, changes) => {
     const reply = await show(shop.url, await signedFor(family, shop, (leg) => ({ ...leg, ...changes })))
     expectError(reply, 402, 'payment_verification_failed')
     expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
@@ -113,7 +113,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expectError(reply, 402, 'payment_verification_failed', 'transaction_already_used')
   })
 
-  it('a wallet with nothing pays nothing', async () => {
+  it('a wallet without funds pays nothing', async () => {
     const client = await walletOn(family, shop.chains)
     const units = 1_000_000
     client.setSpendControls(false)
@@ -127,7 +127,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expectError(await show(shop.url, text, { units: 1, provider: 'storj' }), 422, 'validation_error')
   })
 
-  it('PAY-44 a quote that is over is 410', async () => {
+  it('PAY-44 an expired quote is 410', async () => {
     let late = 0
     const gateway = await startTestGateway(shop.chains.variables, { now: () => Date.now() + late })
     const { text } = await signFor(await walletOn(family, shop.chains), gateway.url)
@@ -138,14 +138,14 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
 })
 
 describe('quotes', () => {
-  it('PAY-43 that nobody made are 404', async () => {
+  it('PAY-43 that do not exist are 404', async () => {
     const { payload } = await signFor(await walletOn('evm', shop.chains), shop.url)
     const extra = { ...payload.accepted.extra, pay_req_id: `pr_${'0'.repeat(32)}` }
     const text = encoded({ ...payload, accepted: { ...payload.accepted, extra } })
     expectError(await show(shop.url, text), 404, 'pay_req_not_found')
   })
 
-  it('of the other door have no leg that can be signed for on the primary chain', async () => {
+  it('of the other endpoint have no leg that can be signed for on the primary chain', async () => {
     const { payload } = await signFor(await walletOn('primary', shop.chains), shop.url)
     const plain = await shopOf(shop.gateway).quote()
     const accepted = asRequirements(legOf(plain, 'USDC'))
@@ -157,7 +157,7 @@ describe('quotes', () => {
     expectError(await post(shop.url, { units: 1, tags: [1] }), 422, 'validation_error')
   })
 
-  it('PAY-07 of both doors do not share an Idempotency-Key', async () => {
+  it('PAY-07 of both endpoints do not share an Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'of-the-plain-door' }
     await shopOf(shop.gateway).quote({ units: 1 }, key)
     expectError(await post(shop.url, { units: 1 }, key), 409, 'idempotency_conflict')

@@ -34,7 +34,7 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
   })
 
-  it('do not get into each other’s way', async () => {
+  it('do not disturb each other', async () => {
     const client = await walletOn(family, chains)
     const before = await treasuryUsdc(family, chains)
     const responses = await Promise.all(Array.from({ length: 8 }, (_, turn) => buyWith(client, urlOf(turn))))

@@ -3,15 +3,15 @@ import { paymentAttCode } from '@svc/protocol/ids'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
+import { expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN } from './faulty-shop.ts'
 import { FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
-import { expectPending, openTroubledShop, READ, SEND, TAKEN, type TroubledShop } from './trouble.ts'
 
-let shop: TroubledShop
+let shop: FaultyShop
 let gateway: Gateway
 /** How far the gateway's clock is ahead of the chains'. */
 let ahead = 0
 beforeAll(async () => {
-  shop = await openTroubledShop()
+  shop = await openFaultyShop()
   gateway = await shop.open({}, { now: () => Date.now() + ahead })
 })
 afterEach(() => shop.calm())
@@ -47,7 +47,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(att_code).toBe(paymentAttCode(receipt!))
   })
 
-  it('is looked for again while nobody can tell what became of it, and in the end no more', async () => {
+  it('is looked for again while its outcome is unknown, up to a limit', async () => {
     const { text, payload } = await signFor(await walletOn(family, shop.chains), gateway.url)
     shop.nodes[family].behave(withBody(READ[family], 'out of order'))
     expectPending(await show(gateway.url, text))

@@ -27,7 +27,7 @@ const production = () => ({
 })
 const read = (variables: Record<string, string>) => readConfig({ ...production(), ...variables })
 
-it('CFG-01 without keys no payments are sent for anybody', () => {
+it('CFG-01 without keys the gateway sends no payments', () => {
   expect(read({}).secrets).toMatchObject({ svmFeePayerSeed: null, evmFacilitatorKey: null })
 })
 

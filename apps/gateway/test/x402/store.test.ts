@@ -34,7 +34,7 @@ forEachDatabase('settlements', (database) => {
     expect(await findQuoteOfPayment(db, 'evm-mainnet', 'another')).toBeNull()
   })
 
-  it('whoever replaces or forgets a transaction must know which', async () => {
+  it('replacing or forgetting a transaction must name it', async () => {
     const { db } = await database.open<Schema>(migrations)
     const noted = settlement({ pay_req_id: 'pr_3', payment_id: 'third' })
     await insertSettlement(db, noted)

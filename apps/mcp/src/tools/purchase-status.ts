@@ -1,7 +1,7 @@
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { isGatewayError } from '@svc/sdk/errors'
 import { lockerOf } from '@svc/sdk/lockers/locker'
 import type { PurchaseRecord } from '@svc/sdk/purchases/purchase-record'
-import type { Fate } from '@svc/sdk/wallets/wallet'
 import Type, { type Static } from 'typebox'
 import { type Context, dayOf, requireOwner } from '../context.ts'
 import { dollarText } from '../money/micro-dollars.ts'
@@ -101,21 +101,24 @@ async function ofSubscription(context: Context, intent: string, record: Purchase
   return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
 
+/** The words of this tool's answer. */
+const FATES = { landed: 'landed', failed: 'failed', expired: 'impossible', pending: 'unknown' } as const
+
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
   return Promise.all(
     attempts.map(async ({ leg, payment }) => {
       // A receipt is proof enough; a node that does not answer leaves it open.
       const isReceipted = receipt?.tx_hash.toLowerCase() === payment.tx.toLowerCase()
-      const fate: Fate = isReceipted
+      const outcome: TransactionOutcome = isReceipted
         ? 'landed'
-        : ((await owner?.wallet?.fateOf(payment).catch(() => null)) ?? 'unknown')
+        : ((await owner?.wallet?.outcomeOf(payment).catch(() => null)) ?? 'pending')
       const { human_amount: amount, name: asset } = leg.extra
-      return { tx: payment.tx, amount, asset, network: leg.network, fate }
+      return { tx: payment.tx, amount, asset, network: leg.network, fate: FATES[outcome] }
     }),
   )
 }
 
-function stateOf(payments: readonly { fate: Fate }[]): State {
+function stateOf(payments: readonly Static<typeof Payment>[]): State {
   const fates = payments.map(({ fate }) => fate)
   if (fates.includes('landed')) return 'receipt_missing'
   return fates.includes('unknown') ? 'payment_uncertain' : 'not_paid'

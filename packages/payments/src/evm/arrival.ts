@@ -1,7 +1,7 @@
+import type { Log, Receipt, Transaction } from '@svc/chains/evm/rpc-answers'
 import type { Hex } from 'viem'
 import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
-import type { Log, Receipt, Transaction } from './seen-transaction.ts'
 
 /** keccak256('Transfer(address,address,uint256)') */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -23,11 +23,11 @@ function nativeArrival({ from, to, value }: Transaction, payTo: string): Arrival
   return { received: to === payTo ? value : 0n, sources: [from] }
 }
 
-/** The payer is whose tokens went, not who sent the transaction: relays settle signed authorizations (AMB-75). */
+/** The payer is the owner of the tokens, not the sender of the transaction: relays send signed authorizations (AMB-75). */
 function tokenArrival(logs: readonly Log[], asset: string, payTo: string): Arrival {
   const transfers = logs.filter((log) => log.address === asset && !log.removed).flatMap(readTransfer)
   const sum = (moved: readonly Transfer[]) => moved.reduce((total, { value }) => total + value, 0n)
-  // Transfers of nothing are free to make in anybody's name.
+  // Anybody can make a transfer of zero in any name.
   const incoming = transfers.filter(({ from, to, value }) => to === payTo && from !== payTo && value > 0n)
   const outgoing = transfers.filter(({ from, to }) => from === payTo && to !== payTo)
   return { received: sum(incoming) - sum(outgoing), sources: [...new Set(incoming.map(({ from }) => from))] }

@@ -18,7 +18,7 @@ export function solPayer(seen: SeenTransaction, payTo: string, received: bigint)
   return sum < received ? null : onlySigner(seen, transfers, ({ source }) => source)
 }
 
-/** The one owner of accounts of that mint whose balance fell. If only a delegate of his signed, nobody is the payer. */
+/** The one owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
 export function tokenPayer(seen: SeenTransaction, mint: string): string | null {
   const fallen = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
   return onlySigner(seen, fallen, ({ owner }) => owner)

@@ -2,17 +2,37 @@ import {
   type AccountMeta,
   type Address,
   decodeTransactionFromRpcResponse,
+  type GetTransactionApiResponseBase64,
   getAccountMetasFromCompiledTransactionMessage,
   type Instruction,
   isSignerRole,
+  signature,
   type Transaction,
+  type TransactionVersion,
   walkInstructions,
 } from '@solana/kit'
+import { NodeProblem } from '@svc/chains/node-pool'
+import type { SolanaRpc } from '@svc/chains/solana/nodes'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
-import { NodeProblem } from '../ask-nodes.ts'
-import { readTokenChanges, type TokenChange } from './token-changes.ts'
-import type { TransactionAnswer, TransactionMeta } from './transaction-answer.ts'
+
+export type PaymentCommitment = 'confirmed' | 'finalized'
+
+/** Null when the node does not know the transaction at that commitment. Nothing of the answer has been checked. */
+export function fetchTransaction(
+  rpc: SolanaRpc,
+  tx: string,
+  commitment: PaymentCommitment,
+  abortSignal: AbortSignal,
+): Promise<TransactionAnswer | null> {
+  return rpc
+    .getTransaction(signature(tx), { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 })
+    .send({ abortSignal })
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: so the library says that no version was asked for
+type TransactionAnswer = GetTransactionApiResponseBase64<TransactionVersion | void>
+type TransactionMeta = NonNullable<TransactionAnswer['meta']>
 
 /** A node's answer about a transaction, checked as far as it can be without the chain. */
 export interface SeenTransaction {
@@ -34,7 +54,16 @@ interface LamportChange {
   after: bigint
 }
 
-/** Throws at an answer that does not hold together: the types of the library are a promise of the node's. */
+interface TokenChange {
+  account: Address
+  mint: string
+  /** Before the transaction, where the account existed then. */
+  owner: string
+  before: bigint
+  after: bigint
+}
+
+/** Throws at an answer that is inconsistent: the types of the library only say what a node promises. */
 export function readTransaction(tx: string, answer: TransactionAnswer): SeenTransaction {
   const { meta, slot, blockTime } = answer
   if (!meta) throw new NodeProblem('the transaction comes without its effects')
@@ -53,7 +82,7 @@ export function readTransaction(tx: string, answer: TransactionAnswer): SeenTran
   }
 }
 
-/** With every signature checked, a node can neither show other bytes for this id nor a signer who did not sign. */
+/** With every signature checked, a node can show neither other bytes for this id nor a signer who did not sign. */
 function requireSignatures(tx: string, { messageBytes, signatures }: Transaction) {
   const [first] = Object.values(signatures)
   const id = fromBase58(tx, 64)
@@ -76,7 +105,35 @@ function readLamportChanges(keys: readonly AccountMeta[], meta: TransactionMeta)
   }))
 }
 
+type TokenBalance = NonNullable<TransactionMeta['preTokenBalances']>[number]
+
+/** How each token account changed. One that was opened or closed by the transaction held nothing before or after. */
+function readTokenChanges(keys: readonly AccountMeta[], meta: TransactionMeta): TokenChange[] {
+  const { preTokenBalances, postTokenBalances } = meta
+  if (!preTokenBalances || !postTokenBalances) throw new NodeProblem('the transaction comes without token balances')
+  const changes = new Map<string, TokenChange>()
+  for (const balance of preTokenBalances) {
+    const account = read(balance)
+    changes.set(account.key, { ...account.named, before: account.amount, after: 0n })
+  }
+  for (const balance of postTokenBalances) {
+    const account = read(balance)
+    const known = changes.get(account.key)
+    changes.set(account.key, { ...(known ?? { ...account.named, before: 0n }), after: account.amount })
+  }
+  return [...changes.values()]
+
+  function read({ accountIndex, mint, owner, uiTokenAmount }: TokenBalance) {
+    const account = keys[accountIndex]?.address
+    const { amount } = uiTokenAmount
+    if (!account || typeof mint !== 'string' || typeof owner !== 'string' || !/^\d{1,20}$/.test(amount))
+      throw new NodeProblem('an invalid token balance')
+    // An account may be closed and opened again for another mint: then it is another account.
+    return { key: `${account} ${mint}`, named: { account, mint, owner }, amount: BigInt(amount) }
+  }
+}
+
 function amount(value: unknown): bigint {
-  if (typeof value !== 'bigint' || value < 0n) throw new NodeProblem('a number that is none')
+  if (typeof value !== 'bigint' || value < 0n) throw new NodeProblem('an invalid number')
   return value
 }

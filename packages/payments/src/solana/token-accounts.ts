@@ -1,7 +1,11 @@
-import { address, createSolanaRpc } from '@solana/kit'
+import { address } from '@solana/kit'
+import type { NodePool } from '@svc/chains/node-pool'
+import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
+import { PRIMARY } from '../networks.ts'
 
 const KNOWN_FOR_MS = 60_000
 const RETRY_AFTER_MS = 5_000
+const TIMEOUT_MS = 5_000
 const NONE: ReadonlySet<string> = new Set()
 
 export interface TokenAccounts {
@@ -9,19 +13,20 @@ export interface TokenAccounts {
   existing(): Promise<ReadonlySet<string>>
 }
 
-/** Asked once a minute, by one caller for all; while no node answers, what was last known holds and nobody waits. */
+/** Asked once a minute for all callers. While no node answers, the last answer holds and nobody waits. */
 export function watchTokenAccounts(options: {
   rpcUrls: readonly string[]
   accounts: readonly string[]
   now: () => number
 }): TokenAccounts {
   const { rpcUrls, accounts, now } = options
+  const pool = connectSolana(PRIMARY, rpcUrls, TIMEOUT_MS)
   let known: ReadonlySet<string> | null = null
   let askAgainAt = Number.NEGATIVE_INFINITY
   let request: Promise<void> | null = null
 
   async function refresh(): Promise<void> {
-    const found = await existingAccounts(rpcUrls, accounts)
+    const found = await existingAccounts(pool, accounts)
     askAgainAt = now() + (found ? KNOWN_FOR_MS : RETRY_AFTER_MS)
     known = found ?? known
   }
@@ -32,7 +37,7 @@ export function watchTokenAccounts(options: {
         request ??= refresh().finally(() => {
           request = null
         })
-        // A node that hangs must not hold up quotes whose answer is known.
+        // A node that hangs must not hold up quotes while an earlier answer is known.
         if (!known) await request
       }
       return known ?? NONE
@@ -40,22 +45,15 @@ export function watchTokenAccounts(options: {
   }
 }
 
-async function existingAccounts(rpcUrls: readonly string[], accounts: readonly string[]): Promise<Set<string> | null> {
-  for (const url of rpcUrls) {
-    try {
-      const rpc = createSolanaRpc(url)
-      const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 0, length: 0 } } as const
-      const abortSignal = AbortSignal.timeout(5_000)
-      const { value } = await rpc
-        .getMultipleAccounts(
-          accounts.map((text) => address(text)),
-          options,
-        )
-        .send({ abortSignal })
-      return new Set(accounts.filter((_, i) => value[i]))
-    } catch {
-      // the next node may answer
-    }
-  }
-  return null
+async function existingAccounts(
+  pool: NodePool<SolanaRpc>,
+  accounts: readonly string[],
+): Promise<ReadonlySet<string> | null> {
+  const addresses = accounts.map((text) => address(text))
+  const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 0, length: 0 } } as const
+  const found = pool.inTurn(async (rpc, abortSignal) => {
+    const { value } = await rpc.getMultipleAccounts(addresses, options).send({ abortSignal })
+    return new Set(accounts.filter((_, i) => value[i]))
+  })
+  return found.catch(() => null)
 }

@@ -26,7 +26,7 @@ for (const [kind, destination] of [
     }
   })
 
-describe('EVM nodes that lie with care', () => {
+describe('an EVM node that forges its answers', () => {
   let payments: Payments
   let node: LyingNode
   let payer: DevClient
@@ -48,7 +48,7 @@ describe('EVM nodes that lie with care', () => {
   const pay = (value: bigint) => payer.sendTransaction({ to: TREASURY, value })
 
   it.each(['eth_getTransactionReceipt', 'eth_getTransactionByHash'])(
-    'T-01 %s of another transaction is not taken for the one asked for',
+    'T-01 cannot show %s of another transaction',
     async (method) => {
       const [tx, dear] = [await pay(1n), await pay(1_000n)]
       const answer = await payments.chain.request({ method, params: [dear] })
@@ -56,24 +56,24 @@ describe('EVM nodes that lie with care', () => {
     },
   )
 
-  it('PAY-50 a transaction without an outcome has neither failed nor paid', async () => {
+  it('PAY-50 shows neither a failure nor a payment without the outcome of a transaction', async () => {
     const lie = (result: object) => ({ ...result, status: '0x2' })
     const reading = await read(await pay(5n), 'eth_getTransactionReceipt', lie, TO_TREASURY)
     expect(reading).toEqual(problem('without an outcome'))
   })
 
-  it('PAY-46 a transaction signed for another chain is none of ours', async () => {
+  it('PAY-46 cannot show a transaction signed for another chain', async () => {
     const lie = (result: object) => ({ ...result, chainId: '0x1' })
     expect(await read(await pay(5n), 'eth_getTransactionByHash', lie, TO_TREASURY)).toEqual(problem('another chain'))
   })
 
-  it('T-24 a payment in a block that the chain has no more is not there', async () => {
+  it('T-24 shows no payment in a block that is no longer on the chain', async () => {
     const lie = (result: object) => ({ ...result, hash: `0x${'00'.repeat(32)}` })
     const reading = await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)
     expect(reading).toEqual({ outcome: 'not_found' })
   })
 
-  it('T-24 a block must hold the transaction that is said to be in it', async () => {
+  it('T-24 cannot show a block without the transaction in it', async () => {
     const lie = (result: object) => ({ ...result, transactions: [] })
     expect(await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)).toEqual(problem('without its'))
   })

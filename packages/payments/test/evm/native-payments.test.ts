@@ -75,7 +75,7 @@ describe('native payments', () => {
     expect(await read(await send())).toEqual(NOTHING_RECEIVED)
   })
 
-  it('PAY-50 what a contract passes on is not seen', async () => {
+  it('PAY-50 coins that a contract passes on do not count', async () => {
     const address = await deploy(payer, 'forwarder')
     const { abi } = FIXTURES.forwarder
     const tx = await payer.writeContract({ address, abi, functionName: 'forward', args: [TREASURY], value: 12n })

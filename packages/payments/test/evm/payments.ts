@@ -3,7 +3,7 @@ import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { type EvmChainOptions, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem'
-import { createEvmPaymentReader, type EvmPaymentReaderOptions } from '../../src/evm/evm-payment-reader.ts'
+import { createEvmPaymentReader, type EvmPaymentReaderOptions } from '../../src/evm/payment-reader.ts'
 import { EVM } from '../../src/networks.ts'
 import type { Destination } from '../../src/payment.ts'
 

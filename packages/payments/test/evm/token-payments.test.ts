@@ -54,7 +54,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ received: 750_000n, references: [OURS] })
   })
 
-  it('AMB-75 a relay that settles a signed authorization is not the payer', async () => {
+  it('AMB-75 a relay that sends a signed authorization is not the payer', async () => {
     const tx = await settleAuthorization(payer, relay, 40n)
     expect((await relay.getTransaction({ hash: tx })).from).toBe(addressOf(relay))
     expect(await read(tx)).toMatchObject({ payer: addressOf(payer), received: 40n })
@@ -65,7 +65,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: addressOf(payer), received: 7n })
   })
 
-  it('PAY-46 of several transfers those to the treasury count', async () => {
+  it('PAY-46 only the transfers to the treasury count', async () => {
     const tx = await pullTokens(relay, [
       { from: payer, to: TREASURY, value: 5n },
       { from: payer, to: other.account.address, value: 100n },
@@ -82,7 +82,7 @@ describe('token payments', () => {
     expect(await read(tx)).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 a transfer of nothing, which anybody can make for anybody, makes no second payer', async () => {
+  it('PAY-50 a transfer of zero, which anybody can make in any name, makes no second payer', async () => {
     const tx = await pullTokens(relay, [
       { from: other, to: TREASURY, value: 0n },
       { from: payer, to: TREASURY, value: 5n },
@@ -90,7 +90,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: addressOf(payer), received: 5n })
   })
 
-  it('T-25 what leaves the treasury again was not received', async () => {
+  it('T-25 tokens that leave the treasury again do not count', async () => {
     const treasury = connectAs(DEV_TREASURY, payments.url)
     await treasury.faucet(TREASURY, 'MON', '1')
     const back = await pullTokens(relay, [
@@ -101,7 +101,7 @@ describe('token payments', () => {
     expect(await read(await payTokens(treasury, 20n))).toEqual(NOTHING_RECEIVED)
   })
 
-  it('PAY-50 minted tokens come from nobody', async () => {
+  it('PAY-50 minted tokens have no payer', async () => {
     expect(await read(await payer.faucet(TREASURY, 'USDC', '1'))).toEqual(PAYER_UNCLEAR)
   })
 

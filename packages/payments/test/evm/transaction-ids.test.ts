@@ -17,7 +17,7 @@ describe('finding a transaction', () => {
 
   const pay = () => payer.sendTransaction({ to: TREASURY, value: 9n, ...ENOUGH_GAS })
 
-  it('PAY-49 a transaction is not there until a block has it', async () => {
+  it('PAY-49 a transaction is not found until a block holds it', async () => {
     await payer.setAutomine(false)
     const tx = await pay()
     expect(await payer.getTransaction({ hash: tx })).toMatchObject({ blockNumber: null })
@@ -26,7 +26,7 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('PAY-49 a transaction that nobody sent is not there', async () => {
+  it('PAY-49 a transaction that was never sent is not found', async () => {
     expect(await payments.reader.read(HASH, TO_TREASURY)).toEqual(NOT_FOUND)
   })
 
@@ -40,7 +40,7 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('T-24 waits for the block to be final, where that is asked', async () => {
+  it('T-24 waits for the block to be final, where that is configured', async () => {
     const reader = payments.readerOf({ finality: 'finalized' })
     const tx = await pay()
     await payer.mine({ blocks: 1 })
@@ -49,7 +49,7 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('T-24 a payment that the chain took back is not there', async () => {
+  it('T-24 a payment that the chain has dropped is not found', async () => {
     const id = await payer.snapshot()
     const tx = await pay()
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
@@ -57,7 +57,7 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
   })
 
-  it('T-01 a hash in any case is one transaction', async () => {
+  it('T-01 a hash in upper or lower case is one transaction', async () => {
     const tx = await pay()
     for (const text of [tx, `0x${tx.slice(2).toUpperCase()}`, tx.toUpperCase()])
       expect(await payments.reader.read(text, TO_TREASURY)).toMatchObject({ ...FOUND, tx })

@@ -2,7 +2,7 @@ import { getBase64Decoder, getBase64Encoder } from '@solana/kit'
 import { type LyingNode, startLyingNode, withBody, withResult } from '@svc/devnet/lying-node'
 import { GENESIS_HASH } from '@svc/devnet/primary-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSolanaPaymentReader } from '../../src/solana/solana-payment-reader.ts'
+import { createSolanaPaymentReader } from '../../src/solana/payment-reader.ts'
 import { describeBadNodes } from '../bad-nodes.ts'
 import { type Payments, paySol, payUsdc, SOL, startPayments, TO_TREASURY } from './payments.ts'
 
@@ -29,7 +29,7 @@ interface Answer {
   meta: { preBalances: number[]; postTokenBalances: { uiTokenAmount: { amount: string } }[] }
 }
 
-describe('Solana nodes that lie with care', () => {
+describe('a Solana node that forges its answers', () => {
   let payments: Payments
   let node: LyingNode
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('Solana nodes that lie with care', () => {
   }
   const problem = (text: string) => ({ outcome: 'unavailable', problem: expect.stringContaining(text) })
 
-  it('T-01 the body of another transaction is not taken for the one asked for', async () => {
+  it('T-01 cannot show the body of another transaction', async () => {
     const { payer, other } = payments.people
     const tx = await payments.send(payer, paySol(payer, 1n))
     const dear = await payments.send(other, paySol(other, SOL))
@@ -62,7 +62,7 @@ describe('Solana nodes that lie with care', () => {
   it.each([
     ['other bytes than were signed', (wire: Uint8Array) => flip(wire, wire.length - 3)],
     ['a second signature that is none', (wire: Uint8Array) => flip(wire, 1 + 64 + 5)],
-  ])('T-02 %s', async (_, change) => {
+  ])('T-02 cannot show %s', async (_, change) => {
     const { payer, relay } = payments.people
     const tx = await payments.send(relay, paySol(payer, SOL))
     const lie = ({ transaction: [text], ...rest }: Answer) => {
@@ -72,7 +72,7 @@ describe('Solana nodes that lie with care', () => {
     expect(await read(tx, lie)).toEqual(problem('not signed'))
   })
 
-  it('T-25 balances below zero or of too few accounts are no balances', async () => {
+  it('T-25 cannot show negative balances, or balances of too few accounts', async () => {
     const { payer } = payments.people
     const tx = await payments.send(payer, paySol(payer, SOL))
     const withBalances = (change: (balances: number[]) => number[]) => (result: Answer) => ({
@@ -85,7 +85,7 @@ describe('Solana nodes that lie with care', () => {
     expect(await read(tx, fewer)).toEqual(problem('other accounts'))
   })
 
-  it('PAY-50 a transaction without an outcome has neither failed nor paid', async () => {
+  it('PAY-50 shows neither a failure nor a payment without the outcome of a transaction', async () => {
     const { payer } = payments.people
     const tx = await payments.send(payer, paySol(payer, SOL))
     const lie = (result: Answer) => ({ ...result, meta: { ...result.meta, err: undefined } })
@@ -93,7 +93,7 @@ describe('Solana nodes that lie with care', () => {
     expect(await read(tx, (result) => ({ ...result, meta: null }))).toEqual(problem('without its effects'))
   })
 
-  it('T-25 token balances below zero are no balances', async () => {
+  it('T-25 cannot show negative token balances', async () => {
     const { payer } = payments.people
     const tx = await payments.send(payer, await payUsdc(payer, 5n, payments.treasuryUsdc))
     const lie = (result: Answer) => {
@@ -103,7 +103,7 @@ describe('Solana nodes that lie with care', () => {
     expect(await read(tx, lie, payments.toTreasuryUsdc)).toEqual(problem('token balance'))
   })
 
-  it('PAY-50 a transaction of a version that is not read here pays nothing', async () => {
+  it('PAY-50 shows no payment with a transaction version that is not supported', async () => {
     const { payer } = payments.people
     const tx = await payments.send(payer, paySol(payer, SOL))
     const message = 'Transaction version (1) is not supported by the requesting client.'

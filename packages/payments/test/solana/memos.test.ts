@@ -32,7 +32,7 @@ describe('memos', () => {
     expect(await read(tx)).toMatchObject({ outcome: 'found', references: [OURS] })
   })
 
-  it('ADD-03 all memos count, whatever stands around the ids', async () => {
+  it('ADD-03 all memos count, whatever surrounds the ids', async () => {
     const tx = await payments.send(
       payer,
       memo(`für ${OURS}, danke`, V1),

@@ -12,7 +12,7 @@ import {
 import { send, signerOf, startTestChain } from '@svc/devnet/primary-chain/dev-client'
 import { PRIMARY } from '../../src/networks.ts'
 import type { Destination } from '../../src/payment.ts'
-import { createSolanaPaymentReader, type SolanaPaymentReaderOptions } from '../../src/solana/solana-payment-reader.ts'
+import { createSolanaPaymentReader, type SolanaPaymentReaderOptions } from '../../src/solana/payment-reader.ts'
 
 export const SOL = 1_000_000_000n
 export const USDC = MINTS.USDC.mint

@@ -67,12 +67,12 @@ describe('SOL payments', () => {
     expect(await read(tx)).toMatchObject({ payer: other.address, received: amount })
   })
 
-  it('AMB-75 whoever pays the fee is not the payer for that', async () => {
+  it('AMB-75 paying the fee does not make an account the payer', async () => {
     const tx = await payments.send(relay, paySol(payer, SOL))
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: SOL })
   })
 
-  it('AMB-75 nor is a relay that pays rent on the way', async () => {
+  it('AMB-75 a relay that pays rent is not the payer', async () => {
     const owner = (await generateKeyPairSigner()).address
     const ata = await associatedAccount(owner, USDC)
     const open = getCreateAssociatedTokenIdempotentInstruction({ payer: relay, ata, owner, mint: USDC })
@@ -80,7 +80,7 @@ describe('SOL payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: SOL })
   })
 
-  it('AMB-75 the payer may unwrap what he pays with', async () => {
+  it('AMB-75 the payer may unwrap SOL to pay with', async () => {
     const wrapped = await wrapSol(payer, 5n * SOL)
     const unwrap = getCloseAccountInstruction({ account: wrapped, destination: payer.address, owner: payer })
     const tx = await payments.send(payer, unwrap, paySol(payer, 4n * SOL))
@@ -94,7 +94,7 @@ describe('SOL payments', () => {
     expect(await read(tx, newAccount.address)).toMatchObject({ payer: payer.address, received: 2n * SOL })
   })
 
-  it('AMB-75 a transfer that another program makes has its payer', async () => {
+  it('AMB-75 a transfer by another program has its payer', async () => {
     const owner = (await generateKeyPairSigner()).address
     const ata = await associatedAccount(owner, USDC)
     await payments.send(payer, paySol(payer, 1_000_000n, ata))
@@ -110,13 +110,13 @@ describe('SOL payments', () => {
     expect(await read(tx)).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 lamports of a closed account come from nobody who signed', async () => {
+  it('PAY-50 lamports of a closed account have no payer', async () => {
     const wrapped = await wrapSol(payer, SOL)
     const close = getCloseAccountInstruction({ account: wrapped, destination: TREASURY.address, owner: payer })
     expect(await read(await payments.send(payer, close))).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 a small transfer does not make the payer of what came another way', async () => {
+  it('PAY-50 a small transfer does not make its sender the payer of everything that arrived', async () => {
     const wrapped = await wrapSol(payer, SOL)
     const close = getCloseAccountInstruction({ account: wrapped, destination: TREASURY.address, owner: payer })
     expect(await read(await payments.send(payer, close, paySol(other, 1n)))).toEqual(PAYER_UNCLEAR)

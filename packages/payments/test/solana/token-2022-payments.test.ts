@@ -13,7 +13,7 @@ import { associatedAccount, startPayments } from './payments.ts'
 const MINT_WITH_FEE_BYTES = 278
 const config = { programAddress: tokenProgram }
 
-it('T-25 of a token that takes a fee on transfers, what arrived counts', async () => {
+it('T-25 a token with a transfer fee pays what arrived', async () => {
   await using stack = new AsyncDisposableStack()
   const payments = await startPayments()
   stack.defer(() => payments.stop())

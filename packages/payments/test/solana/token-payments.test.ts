@@ -58,7 +58,7 @@ describe('token payments', () => {
     expect(await read(await payments.send(payer, batch))).toMatchObject({ payer: payer.address, received: 750_000n })
   })
 
-  it('PAY-46 the payer may close the account that he pays from', async () => {
+  it('PAY-46 the payer may close the account that the payment came from', async () => {
     const { account, open } = await openAccount(payer, USDC)
     await payments.send(payer, ...open, await payUsdc(payer, 5n, account))
     const tx = await payments.send(
@@ -85,12 +85,12 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: other.address, received: amount })
   })
 
-  it('AMB-75 whoever pays the fee is not the payer', async () => {
+  it('AMB-75 paying the fee does not make an account the payer', async () => {
     const tx = await payments.send(relay, await payUsdc(payer, 9n, treasuryUsdc))
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 9n })
   })
 
-  it('AMB-75 what somebody else gives of another token makes no second payer', async () => {
+  it('AMB-75 a transfer of another token makes no second payer', async () => {
     const give = getTransferInstruction({
       source: await tokenAccountOf(other.address, 'USDT'),
       destination: await tokenAccountOf(payer.address, 'USDT'),
@@ -101,7 +101,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 9n })
   })
 
-  it('AMB-75 a delegate is not the payer, and the owner only if he signed', async () => {
+  it('AMB-75 a delegate is not the payer, and the owner is one only after signing', async () => {
     const source = await tokenAccountOf(payer.address, 'USDC')
     await payments.send(payer, getApproveInstruction({ source, delegate: other.address, owner: payer, amount: 20n }))
     const pull = getTransferInstruction({ source, destination: treasuryUsdc, authority: other, amount: 10n })
@@ -136,12 +136,12 @@ describe('token payments', () => {
     expect(await read(await payments.send(payer, ...both))).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 minted tokens come from nobody', async () => {
+  it('PAY-50 minted tokens have no payer', async () => {
     const { result } = await call(payments.url, 'dev_faucet', [TREASURY.address, 'USDC', '1'])
     expect(await read(String(result))).toEqual(PAYER_UNCLEAR)
   })
 
-  it('AMB-75 an inner transfer is seen, and its source must have signed all the same', async () => {
+  it('AMB-75 an inner transfer counts, and its source must have signed too', async () => {
     const wallet = await tokenAccountOf(payer.address, 'USDT')
     const nested = await associatedAccount(wallet, USDC)
     const own = await tokenAccountOf(payer.address, 'USDC')
@@ -189,7 +189,7 @@ describe('token payments', () => {
     expect(await read(await payments.send(payer, paySol(payer, SOL, treasuryUsdc)))).toEqual(NOTHING_RECEIVED)
   })
 
-  it('T-25 tokens do not go to the wallet, and no token account is found there', async () => {
+  it('T-25 tokens are not paid to the wallet itself', async () => {
     const tx = await payments.sendUnchecked(payer, await payUsdc(payer, 5n, TREASURY.address))
     expect(await read(tx)).toEqual(TRANSACTION_FAILED)
     const paid = await payments.send(payer, await payUsdc(payer, 5n, treasuryUsdc))

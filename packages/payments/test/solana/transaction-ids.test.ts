@@ -15,14 +15,14 @@ describe('finding a transaction', () => {
   })
   afterAll(() => payments.stop())
 
-  it('PAY-49 a transaction is not there until it is confirmed', async () => {
+  it('PAY-49 a transaction is not found until it is confirmed', async () => {
     const tx = await payments.send(payer, paySol(payer, SOL))
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
     payments.chain.advanceTime(AGEING.confirmAfterMs)
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
   })
 
-  it('AMB-76 nor until it is final, where that is asked', async () => {
+  it('AMB-76 a transaction is not found until it is final, where that is configured', async () => {
     const reader = payments.readerOf({ commitment: 'finalized' })
     const tx = await payments.send(payer, paySol(payer, SOL))
     payments.chain.advanceTime(AGEING.finalizeAfterMs - 1)
@@ -31,13 +31,13 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
   })
 
-  it('PAY-49 a transaction that nobody sent is not there', async () => {
+  it('PAY-49 a transaction that was never sent is not found', async () => {
     const { signatures } = await sign(payments.rpc, payer, [paySol(payer, SOL)])
     const tx = toBase58(new Uint8Array(Object.values(signatures)[0]!))
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
   })
 
-  it('T-01 of several signatures only the first is the id', async () => {
+  it('T-01 only the first of several signatures is the id', async () => {
     const { relay } = payments.people
     const tx = await payments.send(relay, paySol(payer, SOL))
     payments.chain.advanceTime(AGEING.confirmAfterMs)

@@ -50,7 +50,7 @@ export async function settle<R extends PaymentRecord>(
 ): Promise<PaymentAttempt> {
   const { entry, begin, signal } = settlement
   const wallet = impatient(settlement.wallet, signal)
-  const fateOf = tolerant(wallet, signal)
+  const outcomeOf = tolerant(wallet, signal)
   let record = (await entry.read()) ?? begin
   let open: readonly PaymentAttempt[] = record.attempts
   let trouble: unknown
@@ -59,16 +59,16 @@ export async function settle<R extends PaymentRecord>(
     for (let round = 0, signed = 0; round < MAX_ROUNDS; round++) {
       signal?.throwIfAborted()
       requirePayer(record, wallet)
-      const fates = await Promise.all(record.attempts.map(({ payment }) => fateOf(payment)))
-      const landed = record.attempts.find((_, i) => fates[i] === 'landed')
+      const outcomes = await Promise.all(record.attempts.map(({ payment }) => outcomeOf(payment)))
+      const landed = record.attempts.find((_, i) => outcomes[i] === 'landed')
       if (landed) return landed
       // Those that failed or can no longer land are as if they had never been.
-      record = { ...record, attempts: record.attempts.filter((_, i) => fates[i] === 'unknown') }
+      record = { ...record, attempts: record.attempts.filter((_, i) => outcomes[i] === 'pending') }
       open = record.attempts
       const newest = open.at(-1)
       if (newest && hasTime(context, newest, 0)) {
         trouble = await sendAgain(wallet, newest)
-        if ((await fateOf(newest.payment)) === 'landed') return newest
+        if ((await outcomeOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
       } else if (signed < MAX_SIGNED && (await signNext(context, { ...settlement, wallet }, record))) {
         signed++
@@ -91,16 +91,16 @@ function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
 }
 
 /** A node that does not answer knows nothing, up to a point. */
-function tolerant(wallet: Wallet, signal: AbortSignal | undefined): Wallet['fateOf'] {
+function tolerant(wallet: Wallet, signal: AbortSignal | undefined): Wallet['outcomeOf'] {
   let failures = 0
   return async (payment) => {
     try {
-      const fate = await wallet.fateOf(payment)
+      const outcome = await wallet.outcomeOf(payment)
       failures = 0
-      return fate
+      return outcome
     } catch (error) {
       if (++failures >= MAX_FAILURES || signal?.aborted) throw error
-      return 'unknown'
+      return 'pending'
     }
   }
 }

@@ -1,8 +1,13 @@
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import type { EvmNode } from './evm-node.ts'
-import type { Fate, SignedPayment } from './wallet.ts'
+import type { SignedPayment } from './wallet.ts'
 
 /** What became of a payment; the node is asked in one batch, so that its answers are of one moment. */
-export async function evmFate(node: EvmNode, owner: string, { tx, life }: SignedPayment): Promise<Fate> {
+export async function evmOutcome(
+  node: EvmNode,
+  owner: string,
+  { tx, life }: SignedPayment,
+): Promise<TransactionOutcome> {
   const [final, finalNonce, receipt, signingBlock] = await Promise.all([
     node.block('finalized'),
     node.nonce(owner, 'finalized'),
@@ -12,8 +17,8 @@ export async function evmFate(node: EvmNode, owner: string, { tx, life }: Signed
   ])
   if (receipt?.isSuccess) return 'landed'
   if (!final) throw new Error('the node knows no final block')
-  if (receipt) return receipt.blockNumber <= final.number ? 'failed' : 'unknown'
-  if (finalNonce <= Number(life.nonce) || !signingBlock) return 'unknown'
+  if (receipt) return receipt.blockNumber <= final.number ? 'failed' : 'pending'
+  if (finalNonce <= Number(life.nonce) || !signingBlock) return 'pending'
   // Its number is taken for good; if not by another transaction, then by itself in this very moment.
-  return (await node.receipt(tx)) ? 'unknown' : 'impossible'
+  return (await node.receipt(tx)) ? 'pending' : 'expired'
 }

@@ -9,7 +9,7 @@ export function impatient(wallet: Wallet, signal: AbortSignal | undefined): Wall
     sign: (leg) => unlessAborted(wallet.sign(leg), signal),
     ...(signInstead && { signInstead: (of, leg) => unlessAborted(signInstead(of, leg), signal) }),
     send: (payment) => unlessAborted(wallet.send(payment), signal),
-    fateOf: (payment) => unlessAborted(wallet.fateOf(payment), signal),
+    outcomeOf: (payment) => unlessAborted(wallet.outcomeOf(payment), signal),
   }
 }
 

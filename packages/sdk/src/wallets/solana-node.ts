@@ -9,7 +9,8 @@ import {
   type Signature,
   SOLANA_ERROR__JSON_RPC__INVALID_PARAMS,
 } from '@solana/kit'
-import type { Fate, SignedPayment } from './wallet.ts'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import type { SignedPayment } from './wallet.ts'
 
 const TIMEOUT_MS = 15_000
 
@@ -65,18 +66,18 @@ export function connectSolana(rpcUrl: string) {
         .send(soon())
     },
 
-    async fateOf({ tx, life }: SignedPayment): Promise<Fate> {
+    async outcomeOf({ tx, life }: SignedPayment): Promise<TransactionOutcome> {
       const { absoluteSlot, blockHeight } = await rpc.getEpochInfo({ commitment: 'finalized' }).send(soon())
       const { context, value } = await rpc
         .getSignatureStatuses([tx as Signature], { searchTransactionHistory: true })
         .send(soon())
       const [status] = value
-      if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'unknown'
-      if (status) return status.confirmationStatus === 'processed' ? 'unknown' : 'landed'
-      if (blockHeight <= BigInt(life.lastValidBlockHeight as string)) return 'unknown'
+      if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
+      if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
+      if (blockHeight <= BigInt(life.lastValidBlockHeight as string)) return 'pending'
       // Of several machines behind one address, one that lags must not be the one to say that there is nothing.
       const hasSeenAll = context.slot >= absoluteSlot && (await remembers(BigInt(life.slot as string)))
-      return hasSeenAll ? 'impossible' : 'unknown'
+      return hasSeenAll ? 'expired' : 'pending'
     },
   }
 

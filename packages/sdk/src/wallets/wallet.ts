@@ -1,6 +1,7 @@
 // Who pays: what a purchase asks of a wallet, on whatever chain.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 
 export interface Wallet {
   /** The part of a CAIP-2 id before its colon: which legs of a quote this wallet can pay. */
@@ -18,7 +19,8 @@ export interface Wallet {
   signInstead?(of: SignedPayment, leg: PaymentLeg): Promise<SignedPayment>
   /** As often as wanted: the same bytes pay once. */
   send(payment: SignedPayment): Promise<void>
-  fateOf(payment: SignedPayment): Promise<Fate>
+  /** `pending` wherever it is not certain; `failed` and `expired` only where no money can have moved. */
+  outcomeOf(payment: SignedPayment): Promise<TransactionOutcome>
 }
 
 /** All that is needed to find out later what became of a payment, or to send it again. */
@@ -29,9 +31,3 @@ export interface SignedPayment {
   /** By what its wallet can tell that it can no longer land. */
   life: Readonly<Record<string, string>>
 }
-
-/**
- * `failed`: it is in a final block, and moved nothing but its fee. `impossible`: it is nowhere, and can provably no
- * longer land. Everything that is not certain is `unknown`.
- */
-export type Fate = 'landed' | 'failed' | 'impossible' | 'unknown'

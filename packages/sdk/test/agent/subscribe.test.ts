@@ -59,7 +59,7 @@ describe.each([
         const paid = (await market.agentTreasury(held)) - before
         expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
         if (isCut) continue
-        expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'fateOf', 'fetch']))
+        expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'outcomeOf', 'fetch']))
         return
       }
     },

@@ -4,7 +4,7 @@ import { writeEntry } from './write-entry.ts'
 
 const AT_ONCE = 50
 
-/** What could not be written to the EVM registry is tried again, also where a job has given up. */
+/** Retries what could not be written to the EVM registry, also after its job has given up. */
 export async function retryEntries(
   context: AnchorsContext,
   { receipt_id, limit = AT_ONCE }: { receipt_id?: string; limit?: number },

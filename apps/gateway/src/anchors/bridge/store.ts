@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Db, RegistryEntryTable, Schema } from '../../db/schema.ts'
 
-/** Takes the place of the entry of an older statement; a newer one stays. */
+/** Replaces the entry of an older statement; a newer one stays. */
 export async function putEntry(tx: Transaction<Schema>, row: RegistryEntryTable): Promise<void> {
   await tx
     .insertInto('registry_entries')
@@ -32,7 +32,7 @@ export async function openEntries(db: Db, limit: number): Promise<string[]> {
 type Version = Pick<RegistryEntryTable, 'receipt_id' | 'sequence' | 'tx'>
 type Change = Partial<Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error'>>
 
-/** False when the entry has changed meanwhile. */
+/** False when the entry has changed since it was read. */
 export async function changeEntry(db: Db, { receipt_id, sequence, tx }: Version, change: Change): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('registry_entries')

@@ -1,11 +1,12 @@
-// The gateway's client of its registry on the EVM chain. A transaction is prepared, noted by the caller, then sent:
-// whatever happens in between, the note tells what to look for.
+// The gateway's client of its registry on the EVM chain. The caller notes a transaction between `prepare` and `send`.
 
+import { createEvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
+import { Reverted, toEvmError } from '@svc/chains/evm/errors'
+import { type EvmOutcome, outcomeOf } from '@svc/chains/evm/outcome'
+import { watchOutcome } from '@svc/chains/transactions'
 import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
+import { EVM } from '@svc/payments/networks'
 import { type Address, type Hex, parseTransaction } from 'viem'
-import { createEvmAccount, type SignedTransaction } from '../../evm/account.ts'
-import { type Fate, fateOf } from '../../evm/fate.ts'
-import { meaningOf, Reverted } from '../../evm/trouble.ts'
 import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './registry-entry.ts'
 import { type Objection, objectionOf, rejectReading, rejectWriting } from './registry-refusal.ts'
 
@@ -16,14 +17,14 @@ export interface EvmRegistryOptions {
   contract: Address
 }
 
-type Failed = Extract<Fate, { is: 'failed' }>
-export type EntryFate = Exclude<Fate, Failed> | (Failed & { reason: Objection })
+type Failed = Extract<EvmOutcome, { outcome: 'failed' }>
+type EntryOutcome = Exclude<EvmOutcome, Failed> | (Failed & { reason: Objection })
 
 export type EvmRegistry = ReturnType<typeof createEvmRegistry>
 
 /** All but `send` throw `RegistryRefusal`. */
 export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistryOptions) {
-  const account = createEvmAccount(rpcUrls, privateKey)
+  const account = createEvmAccount(EVM, rpcUrls, privateKey)
   const { client } = account
 
   async function read(receiptId: string): Promise<RegistryEntry | null> {
@@ -32,16 +33,21 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
     return decodeEntry(await client.readContract(call).catch(rejectReading))
   }
 
-  /** As far as the chain still tells. */
+  /** As far as the nodes still know. */
   async function reasonOf(raw: Hex, block: number): Promise<Objection> {
     const { data = '0x' } = parseTransaction(raw)
     try {
       await client.call({ account: account.address, to: contract, data, blockNumber: BigInt(block) })
       return 'refused'
     } catch (error) {
-      const meaning = meaningOf(error)
+      const meaning = toEvmError(error)
       return meaning instanceof Reverted ? objectionOf(meaning) : 'refused'
     }
+  }
+
+  async function outcome(signed: SignedTransaction): Promise<EntryOutcome> {
+    const found = await outcomeOf(account, signed).catch(rejectReading)
+    return found.outcome === 'failed' ? { ...found, reason: await reasonOf(signed.raw, found.block) } : found
   }
 
   return {
@@ -49,9 +55,9 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
     address: account.address,
     read,
 
-    /** Signed with the next free number, which is free until something is sent: two that are prepared may share it. */
+    /** Signed with the next free nonce. It stays free until something is sent: two prepared transactions may share it. */
     async prepare(receiptId: string, entry: RegistryEntry): Promise<SignedTransaction | 'there_already'> {
-      // Also finds out a wrong address: where there is no contract, any transaction would land and write nothing.
+      // Also finds a wrong address: where there is no contract, any transaction would land and write nothing.
       const there = await read(receiptId)
       if (there && isSameEntry(there, entry)) return 'there_already'
       const call = { to: contract, data: encodeEntry(receiptId, entry) }
@@ -59,13 +65,14 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
       return account.sign({ ...call, ...costs }).catch(rejectWriting)
     },
 
-    /** After `number_taken` it never comes: prepare another. After `sent` it may, and `fate` tells. */
+    /** After `nonce_taken` it will never land: prepare another. After `sent` it may, and `outcome` tells. */
     send: account.send,
 
-    async fate(tx: Hex, raw: Hex): Promise<EntryFate> {
-      const fate = await fateOf(account, { tx, raw }).catch(rejectReading)
-      return fate.is === 'failed' ? { ...fate, reason: await reasonOf(raw, fate.block) } : fate
-    },
+    outcome,
+
+    /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
+    watch: (signed: SignedTransaction, timeoutMs: number): Promise<EntryOutcome> =>
+      watchOutcome<EntryOutcome>({ ask: () => outcome(signed), resend: () => account.send(signed.raw), timeoutMs }),
 
     async isOwner(): Promise<boolean> {
       const owner = await client.readContract({ address: contract, abi, functionName: 'owner' }).catch(rejectReading)

@@ -1,11 +1,11 @@
+import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
 import { MERKLE_REGISTRY_ABI } from '@svc/contracts/merkle-registry'
 import { decodeErrorResult } from 'viem'
-import { EvmTrouble, meaningOf, Reverted } from '../../evm/trouble.ts'
 
-/** Why nothing was signed, or could be learned. Only `unavailable` and `unfunded` pass by themselves. */
+/** Why nothing was signed, or could be read. Only `unavailable` and `unfunded` are temporary. */
 export class RegistryRefusal extends Error {
   override name = 'RegistryRefusal'
-  readonly why: EvmTrouble['why'] | 'not_a_registry' | Objection
+  readonly why: EvmError['why'] | 'not_a_registry' | Objection
 
   constructor(why: RegistryRefusal['why'], problem: string) {
     super(problem)
@@ -13,7 +13,7 @@ export class RegistryRefusal extends Error {
   }
 }
 
-/** What the contract has against a transaction. */
+/** Why the contract refuses a transaction. */
 export type Objection = 'not_owner' | 'older' | 'refused'
 
 export function objectionOf({ data }: Reverted): Objection {
@@ -23,8 +23,8 @@ export function objectionOf({ data }: Reverted): Objection {
 }
 
 export function rejectWriting(error: unknown): never {
-  const meaning = meaningOf(error)
-  if (meaning instanceof EvmTrouble) throw new RegistryRefusal(meaning.why, meaning.message)
+  const meaning = toEvmError(error)
+  if (meaning instanceof EvmError) throw new RegistryRefusal(meaning.why, meaning.message)
   const objection = objectionOf(meaning)
   throw new RegistryRefusal(objection, PROBLEMS[objection])
 }
@@ -35,9 +35,9 @@ const PROBLEMS: Record<Objection, string> = {
   refused: 'the registry refuses the entry',
 }
 
-/** Everything that a registry is asked it answers; what says no is something else. */
+/** A registry answers every read; a contract that refuses one is no registry. */
 export function rejectReading(error: unknown): never {
-  const meaning = meaningOf(error)
+  const meaning = toEvmError(error)
   if (meaning instanceof Reverted)
     throw new RegistryRefusal('not_a_registry', 'no registry stands at the configured address')
   throw new RegistryRefusal(meaning.why, meaning.message)

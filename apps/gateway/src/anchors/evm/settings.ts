@@ -3,7 +3,7 @@
 import type { SettingsReader } from '@svc/http-service/config'
 import type { SalesConfig } from '@svc/sales/settings'
 import type { Address } from 'viem'
-import { readEvmKey } from '../../evm/key-settings.ts'
+import { readEvmKey } from '@svc/http-service/evm-keys'
 
 export interface EvmRegistryConfig {
   contract: Address

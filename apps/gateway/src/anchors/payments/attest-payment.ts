@@ -6,7 +6,7 @@ import type { AnchorsContext } from '../room.ts'
 import { publishPaymentCode } from './publish-payment-code.ts'
 import { recordPaymentCode } from './store.ts'
 
-/** The same again for a receipt whose code is on record. Where that is enabled, the code is also published. */
+/** Records the code of a payment once, and publishes it where that is enabled. */
 export async function attestPayment(context: AnchorsContext, receipt_id: string) {
   const { db } = context.database
   const found = await findReceiptAndLocker(db, receipt_id)

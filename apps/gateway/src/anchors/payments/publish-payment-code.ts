@@ -1,23 +1,19 @@
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { watchTransaction } from '@svc/chains/solana/outcome'
+import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
+import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
 import { canonicalBytes } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { memoInstruction } from '../instructions.ts'
-import { ChainUnavailable } from '../publication-nodes.ts'
 import type { Publisher } from '../publisher.ts'
 import { NotPublished } from '../push-errors.ts'
+import { lostTransaction } from '../record-outcome.ts'
 import type { AnchorsContext } from '../room.ts'
-import { lost, watchTransaction } from '../settle.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './store.ts'
 
-/**
- * A memo with the code of a payment and the transaction that made it; no receipt id, which opens files. Noted before it
- * is sent, like statements, so that a payment has one, whatever is cut off in between.
- */
-export async function publishPaymentCode(
-  context: AnchorsContext,
-  receipt: SignedReceipt,
-  attCode: number,
-): Promise<void> {
+/** A memo with the code of a payment and its transaction. It has no receipt id, as that opens files. */
+export async function publishPaymentCode(context: AnchorsContext, receipt: SignedReceipt, attCode: number): Promise<void> {
   const { publisher, config } = context
   if (!publisher || !config.anchors.includesPayments) return
   try {
@@ -38,17 +34,25 @@ async function publish(
   attCode: number,
 ): Promise<void> {
   const memo = canonicalBytes({ s: 'svc/payment/v1', net: network, tx: tx_hash, code: attCode })
-  for (let sends = 0; ; sends++) {
-    const { tx, raw, last_valid_height, slot } = await findPaymentCode(db, receipt_id)
-    if (slot !== null) return
-    if (tx !== null && raw !== null && last_valid_height !== null) {
-      const fate = await watchTransaction(publisher.nodes, { tx, raw, last_valid_height }, config.anchors.waitSeconds)
-      if (fate.is === 'landed') return recordPaymentSlot(db, receipt_id, fate.slot)
-      if (fate.is === 'unknown') throw new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
-      if (sends > 0) throw lost({ tx }, fate)
-    }
-    const signed = await publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
-    const sent = { tx: signed.tx, raw: signed.raw, last_valid_height: signed.lastValidHeight }
-    if (await notePaymentMemo(db, receipt_id, tx, sent)) await publisher.nodes.send(signed.raw)
-  }
+  let lost: string | null = null
+  await sendOnce<SignedTransaction, number>({
+    async resolve(round) {
+      const { tx, raw, last_valid_height, slot } = await findPaymentCode(db, receipt_id)
+      if (slot !== null) return slot
+      if (tx === null || raw === null || last_valid_height === null) return null
+      const noted = { tx, raw, last_valid_height }
+      const found = await watchTransaction(publisher.nodes, noted, config.anchors.waitSeconds * 1000)
+      if (found.outcome === 'pending') throw new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
+      if (found.outcome === 'landed') {
+        await recordPaymentSlot(db, receipt_id, found.slot)
+        return found.slot
+      }
+      if (round > 0) throw lostTransaction(noted, found)
+      lost = tx
+      return null
+    },
+    sign: () => publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)]),
+    note: (signed) => notePaymentMemo(db, receipt_id, lost, signed),
+    send: ({ raw }) => publisher.nodes.send(raw),
+  })
 }

@@ -18,7 +18,7 @@ export function findPaymentCode(db: Db, receiptId: string): Promise<PaymentCodeT
 
 type Sent = Pick<PaymentCodeTable, 'tx' | 'raw' | 'last_valid_height'>
 
-/** In place of the transaction that was lost, or of none; false when somebody else was first. */
+/** Replaces the transaction that was lost, or none; false when another process was first. */
 export async function notePaymentMemo(db: Db, receiptId: string, lost: string | null, sent: Sent): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('payment_codes')

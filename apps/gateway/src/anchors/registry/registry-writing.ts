@@ -1,6 +1,7 @@
 // A statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
 
 import type { Anchor } from '@svc/api/attestations'
+import type { AccountOnChain, SolanaNodes } from '@svc/chains/solana/nodes'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import {
@@ -11,7 +12,6 @@ import {
   registryNonce,
   registryRecord,
 } from '@svc/protocol/registry'
-import type { AccountOnChain, PublicationNodes } from '../publication-nodes.ts'
 import { NotPublished } from '../push-errors.ts'
 import type { RegistryConfig } from '../settings.ts'
 import type { Writing } from '../writing.ts'
@@ -22,7 +22,7 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 export type WriteToRegistry = (envelope: EvidenceEnvelope, memo: Writing) => Promise<Writing>
 
 export function createRegistryWriter(
-  nodes: PublicationNodes,
+  nodes: SolanaNodes,
   { mode, lifetimeSeconds, credentialName }: RegistryConfig,
   signer: string,
 ): WriteToRegistry {
@@ -47,7 +47,7 @@ export function createRegistryWriter(
     const nonce = registryNonce(body.proof_id, mode === 'latest' ? undefined : body.snapshot_id)
     const attestation = attestationAddress(addresses, nonce)
     const isThere = isAttestation(await nodes.account(attestation))
-    // Its account says the same already; only the memo is of this statement.
+    // The account of this snapshot exists already: only the memo is written.
     if (isThere && mode === 'per_snapshot') return memo
     const expiry = lifetimeSeconds === 0 ? 0 : body.issued_at_unix + lifetimeSeconds
     const data = encodeRecord(registryRecord(envelope))
@@ -72,7 +72,7 @@ export function createRegistryWriter(
   }
 }
 
-/** Anybody can send coins to an address: what holds nothing else is still free. */
+/** Anybody can send coins to an address: an account that holds nothing else is still free. */
 function isAttestation(account: AccountOnChain | null): boolean {
   if (!account || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) return false
   if (account.owner === REGISTRY_PROGRAM) return true

@@ -1,27 +1,28 @@
 // The one-time set-up of the attestation registry: the gateway's credential and the schema of its statements.
 
+import { createSolanaNodes } from '@svc/chains/solana/nodes'
+import { watchTransaction } from '@svc/chains/solana/outcome'
+import { signTransaction } from '@svc/chains/solana/sign-transaction'
+import { PRIMARY } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import { REGISTRY_PROGRAM, type RegistryAddresses, registryAddresses } from '@svc/protocol/registry'
-import { createPublicationNodes } from '../publication-nodes.ts'
-import { watchTransaction } from '../settle.ts'
-import { signTransaction } from '../sign-transaction.ts'
 import { createCredential, createSchema } from './instructions.ts'
 
 export interface SetUp extends RegistryAddresses {
-  /** Null when all of it was there. */
+  /** Null when all of it existed. */
   tx: string | null
 }
 
-const WAIT_SECONDS = 60
+const TIMEOUT_MS = 60_000
 
-/** Makes what is missing, in one transaction. */
+/** Creates what is missing, in one transaction. It may run again: what exists is left alone. */
 export async function setUpRegistry(
   key: Ed25519Signer,
   credentialName: string,
   rpcUrls: readonly string[],
 ): Promise<SetUp> {
-  const nodes = createPublicationNodes(rpcUrls)
+  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
   const signer = toBase58(key.publicKey)
   const addresses = registryAddresses(signer, credentialName)
   const parties = { ...addresses, signer }
@@ -31,11 +32,12 @@ export async function setUpRegistry(
     ...((await isThere(addresses.schema)) ? [] : [createSchema(parties)]),
   ]
   if (instructions.length === 0) return { ...addresses, tx: null }
-  const { tx, raw, lastValidHeight } = signTransaction(key, instructions, await nodes.lifetime())
-  const objection = await nodes.objection(raw)
+  const signed = signTransaction(key, instructions, await nodes.lifetime())
+  const { tx, raw } = signed
+  const objection = await nodes.simulate(raw, { sigVerify: true })
   if (objection) throw new Error(`the chain would refuse it: ${objection}. Does ${signer} hold enough lamports?`)
   await nodes.send(raw)
-  const fate = await watchTransaction(nodes, { tx, raw, last_valid_height: lastValidHeight }, WAIT_SECONDS)
-  if (fate.is !== 'landed') throw new Error(`transaction ${tx} is ${fate.is}: run this again, it makes what is missing`)
+  const { outcome } = await watchTransaction(nodes, signed, TIMEOUT_MS)
+  if (outcome !== 'landed') throw new Error(`transaction ${tx} is ${outcome}: run this again, it makes what is missing`)
   return { ...addresses, tx }
 }

@@ -1,15 +1,16 @@
 import type { Statements } from '@svc/api/evidence'
+import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
 import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
+import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/anchors/evm/deploy-registry.ts'
-import { createEvmAccount } from '../../../src/evm/account.ts'
 import { attest } from '../../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../../auth/lockers.ts'
 import { filledLocker, type Harbour, openHarbour } from '../anchors.ts'
-import { DOWN, downFor, muteFor } from '../trouble.ts'
+import { DOWN, downFor, muteFor } from '../node-faults.ts'
 
 const OWNER = DEV_PAYERS[0]!
 const key = (privateKey: string) => Buffer.from(privateKey.slice(2), 'hex')
@@ -24,7 +25,7 @@ describe('statements in the EVM registry', () => {
     harbour = await openHarbour()
     evm = await startEvmChain({ port: 0, now: harbour.clock.now })
     node = await startLyingNode(evm.url)
-    const account = createEvmAccount([evm.url], key(OWNER.privateKey))
+    const account = createEvmAccount(EVM, [evm.url], key(OWNER.privateKey))
     const deployment = await prepareDeployment(account)
     await account.send(deployment.raw)
     contract = deployment.contract
@@ -79,7 +80,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
 
-  it('SHAPE-41 INT-05 what failed is visible, and written when it is tried again', async () => {
+  it('SHAPE-41 INT-05 an entry that failed is visible, and written by the next attempt', async () => {
     const locker = await filledLocker(house)
     await attest(house, locker)
     node.behave(DOWN)
@@ -109,7 +110,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done' })
   })
 
-  it('AMB-44 a key that is not the owner is a dead letter, with its reason', async () => {
+  it('AMB-44 an entry whose key is not the owner ends as a dead letter with its reason', async () => {
     const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
     const locker = await filledLocker(other)
     await attest(other, locker)

@@ -22,15 +22,15 @@ describe('an entry', () => {
     const { tx, raw } = await prepared(test.owner, receipt, entry)
     expect(await test.owner.read(receipt)).toBeNull()
     expect(await test.owner.send(raw)).toBe('sent')
-    expect(await test.owner.fate(tx, raw)).toEqual({
-      is: 'landed',
+    expect(await test.owner.outcome({ tx, raw })).toEqual({
+      outcome: 'landed',
       block: expect.any(Number),
       fee_wei: expect.any(BigInt),
     })
     expect(await test.owner.read(receipt)).toEqual(entry)
   })
 
-  it('ANCH-12 stands where anybody finds it who knows the receipt', async () => {
+  it('ANCH-12 can be found by anybody who knows the receipt', async () => {
     const entry = newEntry()
     const { tx } = await write(test.owner, 'rcpt_test_0001', entry)
     // The published vector.
@@ -49,7 +49,7 @@ describe('an entry', () => {
     expect(raw).not.toContain(receipt.slice('rcpt_'.length))
   })
 
-  it('that is there is not written again, whether its root has a prefix or not', async () => {
+  it('that exists is not written again, with or without a prefix of its root', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
     expect(await test.owner.prepare(receipt, entry)).toBe('there_already')
@@ -74,13 +74,13 @@ describe('an entry', () => {
     await expect(older).rejects.toMatchObject({ name: 'RegistryRefusal', why: 'older' })
   })
 
-  it('that was overtaken on its way fails, says why, and the newer one stays', async () => {
+  it('that was overtaken while pending fails, says why, and the newer one stays', async () => {
     const receipt = newReceipt()
     const late = await afterNext(() => prepared(test.owner, receipt, newEntry()))
     const newer = newEntry({ attested_at: 1_750_000_001 })
     await write(test.open(test.ownerKey), receipt, newer)
     await test.owner.send(late.raw)
-    expect(await test.owner.fate(late.tx, late.raw)).toMatchObject({ is: 'failed', reason: 'older' })
+    expect(await test.owner.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'older' })
     expect(await test.owner.read(receipt)).toEqual(newer)
   })
 })
@@ -102,7 +102,7 @@ describe('the owner', () => {
     await expect(stranger.prepare(newReceipt(), newEntry())).rejects.toMatchObject({ why: 'not_owner' })
   })
 
-  it('changes while an entry is on its way: it fails and says why', async () => {
+  it('changes while an entry is pending: the entry fails and says why', async () => {
     const [key, heirKey] = [await test.chain.fundedKey(), await test.chain.fundedKey()]
     const contract = await test.deploy(key)
     const [registry, heir] = [test.open(key, contract), test.open(heirKey, contract)]
@@ -110,7 +110,7 @@ describe('the owner', () => {
     const late = await afterNext(() => prepared(registry, receipt, newEntry()))
     await ownershipTo(heirKey, key, contract)
     await registry.send(late.raw)
-    expect(await registry.fate(late.tx, late.raw)).toMatchObject({ is: 'failed', reason: 'not_owner' })
+    expect(await registry.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'not_owner' })
     expect([await registry.isOwner(), await heir.isOwner()]).toEqual([false, true])
     const entry = newEntry()
     await write(heir, receipt, entry)
@@ -145,7 +145,7 @@ async function ownershipTo(heirKey: Uint8Array, ownerKey: Uint8Array, address: A
   await heir!.writeContract({ address, abi, functionName: 'acceptOwnership' })
 }
 
-describe('an address where no registry stands', () => {
+describe('an address without a registry', () => {
   it.each([
     ['nothing', DEV_TREASURY.address],
     ['another contract', TOKENS.USDC.address],

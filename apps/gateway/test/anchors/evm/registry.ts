@@ -1,12 +1,13 @@
 // For tests: a registry on a local chain, and clients of it that ask through a node which fails as told.
 
 import { randomBytes } from 'node:crypto'
+import { createEvmAccount } from '@svc/chains/evm/account'
+import { startTestChain, type TestChain } from '@svc/chains/test/evm/test-chain'
+import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { prepareDeployment } from '../../../src/anchors/evm/deploy-registry.ts'
 import { createEvmRegistry, type EvmRegistry } from '../../../src/anchors/evm/evm-registry.ts'
 import type { RegistryEntry } from '../../../src/anchors/evm/registry-entry.ts'
-import { createEvmAccount } from '../../../src/evm/account.ts'
-import { startTestChain, type TestChain } from '../../evm/account.ts'
 
 export interface TestRegistry {
   chain: TestChain
@@ -22,7 +23,7 @@ export interface TestRegistry {
 export async function startTestRegistry(): Promise<TestRegistry> {
   const chain = await startTestChain()
   const deploy = async (privateKey: Uint8Array) => {
-    const account = createEvmAccount([chain.url], privateKey)
+    const account = createEvmAccount(EVM, [chain.url], privateKey)
     const { contract, raw } = await prepareDeployment(account)
     await account.send(raw)
     return contract

@@ -4,7 +4,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { type Harbour, openHarbour, readTransaction, transactionsOf } from '../anchors.ts'
-import { blindly, DOWN, forgetfully, muteFor } from '../trouble.ts'
+import { blindly, DOWN, forgetfully, muteFor } from '../node-faults.ts'
 
 describe('the code of a payment', () => {
   let harbour: Harbour
@@ -43,7 +43,7 @@ describe('the code of a payment', () => {
     expect(instructions[0]!.text).not.toContain(receiptId)
   })
 
-  it('INT-05 T-19 is looked for after any doubt, never sent a second time', async () => {
+  it('INT-05 T-19 is resolved first after an interruption, and never sent twice', async () => {
     const receiptId = await newReceipt()
     const count = await transactionsOf(harbour.chain, async () => {
       harbour.node.behave(DOWN)
@@ -58,7 +58,7 @@ describe('the code of a payment', () => {
     expect(count).toBe(1)
   })
 
-  it('T-19 is sent anew once the first can no longer come', async () => {
+  it('T-19 is sent again once the first transaction has expired', async () => {
     const receiptId = await newReceipt()
     harbour.node.behave(forgetfully)
     expectRefusal(await attestPayment(receiptId), 502, 'anchor_failed')

@@ -45,7 +45,7 @@ describe('the attestation registry', () => {
     return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [harbour.chainUrl])
   }
 
-  it('SHAPE-12 before it is set up: nothing is sent, and the operator is told what to run', async () => {
+  it('SHAPE-12 before it is set up, nothing is sent, and the error says what to run', async () => {
     const locker = await filledLocker(latest)
     const { push_result } = await attest(latest, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
@@ -53,7 +53,7 @@ describe('the attestation registry', () => {
     expect(await publicationsOf(latest, locker)).toEqual([])
   })
 
-  it('SAS-01 SAS-02 set-up makes credential and schema, once', async () => {
+  it('SAS-01 SAS-02 set-up creates credential and schema once', async () => {
     const { tx, credential, schema } = await setUp(latest)
     expect(tx).not.toBeNull()
     const { signer } = latest.gateway.rooms.anchors.publisher!
@@ -155,7 +155,7 @@ describe('the attestation registry', () => {
     expect(anchor.snapshot_id).toBe(second.snapshot_id)
   })
 
-  it('SAS-07 a lifetime that is over is refused before anything is paid', async () => {
+  it('SAS-07 an expired lifetime is refused before anything is paid', async () => {
     const house = await harbour.open({ ANCHOR_KIND: 'registry', SAS_LIFETIME_SECONDS: '10', ATTEST_PUSH: 'false' })
     const locker = await filledLocker(house)
     await attest(house, locker)

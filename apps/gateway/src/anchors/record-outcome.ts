@@ -1,0 +1,136 @@
+// Records what became of a transaction: the publication, the statement's anchor and the status of the attestation
+// change together, and only once, even when several processes find out at the same time.
+
+import type { Anchor } from '@svc/api/attestations'
+import type { Costs, SolanaNodes } from '@svc/chains/solana/nodes'
+import type { SolanaOutcome } from '@svc/chains/solana/outcome'
+import type { Transaction } from 'kysely'
+import type { Publishing } from '../attestations/publishing.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { PublicationTable, Schema } from '../db/schema.ts'
+import { anchorError, NotPublished } from './push-errors.ts'
+import {
+  changePublication,
+  findAnchor,
+  findSent,
+  lockStanding,
+  type Statement,
+  setAnchor,
+  setStanding,
+} from './store.ts'
+
+type Parts = Pick<Context, 'database' | 'now'>
+type Recorder = Parts & Pick<Publishing, 'queueEntry'>
+type Landed = Extract<SolanaOutcome, { outcome: 'landed' }>
+type Lost = Extract<SolanaOutcome, { outcome: 'failed' | 'expired' }>
+
+/** Answers why the transaction does not publish its statement; null when it does. */
+export async function recordOutcome(
+  parts: Recorder,
+  nodes: Pick<SolanaNodes, 'costs'>,
+  sent: PublicationTable,
+  found: SolanaOutcome,
+): Promise<NotPublished | null> {
+  if (found.outcome === 'pending') return recordPending(parts, sent)
+  if (found.outcome === 'landed') {
+    const costs = await nodes.costs(sent.tx).catch(() => null)
+    if (!costs) return recordPending(parts, sent)
+    await recordLanded(parts, sent, found, costs)
+    return null
+  }
+  const problem = lostTransaction(sent, found)
+  // A transaction that failed on chain has cost its fee.
+  const costs = found.outcome === 'failed' ? await nodes.costs(sent.tx).catch(() => null) : null
+  await recordLost(parts, sent, problem, costs?.feeLamports)
+  return problem
+}
+
+export function lostTransaction({ tx }: Pick<PublicationTable, 'tx'>, lost: Lost): NotPublished {
+  return lost.outcome === 'failed'
+    ? new NotPublished('transaction_failed', lost.error, { tx })
+    : new NotPublished('transaction_expired', 'the chain did not take it while it was valid', { tx })
+}
+
+export async function recordLanded(
+  parts: Recorder,
+  publication: PublicationTable,
+  { commitment }: Landed,
+  costs: Costs,
+): Promise<void> {
+  const anchor: Anchor = {
+    ...(JSON.parse(publication.draft) as Anchor),
+    slot: costs.slot,
+    block_time: costs.blockTime,
+    fee_lamports: costs.feeLamports,
+    commitment,
+    finalized: commitment === 'finalized',
+  }
+  await change(parts, publication, async (tx, at) => {
+    const isFirst = await changePublication(tx, publication, {
+      state: commitment === 'finalized' ? 'finalized' : 'landed',
+      fee_lamports: costs.feeLamports,
+      rent_lamports: costs.rentLamports,
+    })
+    if (!isFirst) return
+    await setAnchor(tx, publication, anchor)
+    await setStanding(tx, publication, { status: 'complete', at, error: null })
+    await parts.queueEntry?.(tx, publication, costs.slot)
+  })
+}
+
+/** Nothing was sent by this run. What another run has sent in the meantime stays on record. */
+export async function recordNotSent(parts: Parts, statement: Statement, problem: NotPublished): Promise<void> {
+  await change(parts, statement, async (tx, at) => {
+    const sent = await findSent(tx, statement.receipt_id)
+    const isSent = sent?.sequence === statement.sequence || (await findAnchor(tx, statement)) !== null
+    if (!isSent) await setStanding(tx, statement, { status: 'computed', at, error: anchorError(problem, at) })
+  })
+}
+
+/** The transaction will never publish its statement. If it had landed and the chain lost it, the anchor is withdrawn. */
+export async function recordLost(
+  parts: Parts,
+  publication: PublicationTable,
+  problem: NotPublished,
+  feeLamports: number | null = publication.fee_lamports,
+): Promise<void> {
+  await change(parts, publication, async (tx, at) => {
+    const isPaid = problem.reason === 'transaction_failed'
+    const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
+    const isFirst = await changePublication(tx, publication, { state: isPaid ? 'failed' : 'expired', ...costs })
+    if (!isFirst) return
+    await setAnchor(tx, publication, null)
+    await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
+  })
+}
+
+/** It stays noted as sent, and is resolved later. */
+export async function recordPending(parts: Parts, publication: PublicationTable): Promise<NotPublished> {
+  const problem = new NotPublished('outcome_unknown', 'the chain does not tell yet whether it took the transaction', {
+    tx: publication.tx,
+    isAmbiguous: true,
+  })
+  await change(parts, publication, async (tx, at) => {
+    const isOpen = await changePublication(tx, publication, { state: publication.state })
+    if (isOpen) await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
+  })
+  return problem
+}
+
+export async function recordFinalized(parts: Parts, publication: PublicationTable, anchor: Anchor): Promise<void> {
+  await change(parts, publication, async (tx) => {
+    const isFirst = await changePublication(tx, publication, { state: 'finalized' })
+    if (isFirst) await setAnchor(tx, publication, { ...anchor, commitment: 'finalized', finalized: true })
+  })
+}
+
+function change(
+  { database, now }: Parts,
+  { receipt_id }: Statement,
+  write: (tx: Transaction<Schema>, at: number) => Promise<void>,
+): Promise<void> {
+  return database.db.transaction().execute(async (tx) => {
+    await lockStanding(tx, receipt_id)
+    await write(tx, unixNow({ now }))
+  })
+}

@@ -1,0 +1,117 @@
+import { OUT_OF_ORDER, TAKEN } from '@svc/chains/test/evm/test-chain'
+import { withBody, withResult } from '@svc/devnet/lying-node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { EvmRegistry } from '../../../src/anchors/evm/evm-registry.ts'
+import type { RegistryEntry } from '../../../src/anchors/evm/registry-entry.ts'
+import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './registry.ts'
+
+let test: TestRegistry
+beforeAll(async () => {
+  test = await startTestRegistry()
+})
+afterEach(() => test.chain.calm())
+afterAll(() => test.stop())
+
+const SEND = 'eth_sendRawTransaction'
+const UNAVAILABLE = { name: 'RegistryRefusal', why: 'unavailable' }
+
+describe('a node that does not answer', () => {
+  it.each(['eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getBlockByNumber'])(
+    '%s before sending: nothing is signed',
+    async (method) => {
+      test.chain.node.behave(withBody(method, OUT_OF_ORDER))
+      await expect(test.owner.prepare(newReceipt(), newEntry())).rejects.toMatchObject(UNAVAILABLE)
+    },
+  )
+
+  it('any question makes every call unavailable', async () => {
+    const { raw, tx } = await prepared(test.owner, newReceipt(), newEntry())
+    test.chain.node.behave(() => ({ status: 500, body: '' }))
+    const { owner } = test
+    const answers = [owner.read(newReceipt()), owner.isOwner(), owner.balance(), owner.outcome({ tx, raw })]
+    await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
+  })
+
+  it.each([
+    ['does not take it', OUT_OF_ORDER],
+    ['takes and loses it', TAKEN],
+  ])(
+    'or %s while a transaction is sent leaves it pending, and it lands when it is sent again',
+    async (_name, answer) => {
+      const [receipt, entry] = [newReceipt(), newEntry()]
+      const { tx, raw } = await prepared(test.owner, receipt, entry)
+      test.chain.node.behave(withBody(SEND, answer))
+      expect(await test.owner.send(raw)).toBe('sent')
+      test.chain.calm()
+      expect(await test.owner.outcome({ tx, raw })).toEqual({ outcome: 'pending' })
+      expect(await test.owner.read(receipt)).toBeNull()
+      expect(await test.owner.send(raw)).toBe('sent')
+      expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+      expect(await test.owner.read(receipt)).toEqual(entry)
+    },
+  )
+
+  it('or takes a transaction without saying so: it has landed, and sending it again does nothing', async () => {
+    const [receipt, entry] = [newReceipt(), newEntry()]
+    const { tx, raw } = await prepared(test.owner, receipt, entry)
+    test.chain.node.behave(async ({ method, honest }) => {
+      const body = await honest()
+      return method === SEND ? { status: 502, body: '' } : { body }
+    })
+    expect(await test.owner.send(raw)).toBe('sent')
+    test.chain.calm()
+    expect(await test.owner.send(raw)).toBe('sent')
+    expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await test.owner.prepare(receipt, entry)).toBe('there_already')
+  })
+
+  it('after sending leaves the outcome unknown until a node answers', async () => {
+    const { tx, raw } = await write(test.owner, newReceipt(), newEntry())
+    test.chain.node.behave(withBody('eth_getTransactionReceipt', OUT_OF_ORDER))
+    await expect(test.owner.outcome({ tx, raw })).rejects.toMatchObject(UNAVAILABLE)
+    test.chain.node.behave(withResult('eth_getBlockByNumber', () => null))
+    await expect(test.owner.outcome({ tx, raw })).rejects.toMatchObject(UNAVAILABLE)
+    test.chain.calm()
+    expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+  })
+})
+
+/** As a caller does it: prepares again what will never come. */
+async function writeUntilSent(registry: EvmRegistry, receiptId: string, entry: RegistryEntry): Promise<void> {
+  const { raw } = await prepared(registry, receiptId, entry)
+  if ((await registry.send(raw)) === 'nonce_taken') await writeUntilSent(registry, receiptId, entry)
+}
+
+describe('two writers with one key', () => {
+  it('the one whose nonce was taken learns so, and its next transaction lands', async () => {
+    const [mine, other] = [test.open(test.ownerKey), test.open(test.ownerKey)]
+    const [receipt, entry] = [newReceipt(), newEntry()]
+    const lost = await prepared(mine, receipt, entry)
+    await write(other, newReceipt(), newEntry())
+    expect(await mine.send(lost.raw)).toBe('nonce_taken')
+    expect(await mine.outcome(lost)).toEqual({ outcome: 'expired' })
+    const { tx, raw } = await write(mine, receipt, entry)
+    expect(await mine.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await mine.read(receipt)).toEqual(entry)
+  })
+
+  it('the one that was killed before sending finds that its transaction has expired', async () => {
+    const { tx, raw } = await prepared(test.open(test.ownerKey), newReceipt(), newEntry())
+    await write(test.owner, newReceipt(), newEntry())
+    expect(await test.owner.outcome({ tx, raw })).toEqual({ outcome: 'expired' })
+  })
+
+  it('write many entries at once, and all land', async () => {
+    const writers = [test.open(test.ownerKey), test.open(test.ownerKey)]
+    const entries = Array.from({ length: 8 }, () => [newReceipt(), newEntry()] as const)
+    await Promise.all(entries.map(([receipt, entry], i) => writeUntilSent(writers[i % 2]!, receipt, entry)))
+    for (const [receipt, entry] of entries) expect(await test.owner.read(receipt)).toEqual(entry)
+  })
+
+  it('of the same receipt leave the newest statement in the registry, in any order', async () => {
+    const receipt = newReceipt()
+    const statements = [3, 1, 2].map((second) => newEntry({ attested_at: 1_750_000_000 + second }))
+    await Promise.allSettled(statements.map((entry) => writeUntilSent(test.open(test.ownerKey), receipt, entry)))
+    expect(await test.owner.read(receipt)).toEqual(statements[0])
+  })
+})

@@ -1,0 +1,195 @@
+// The configured nodes of one chain, and the ways to ask them. Every question has a deadline, and none goes to a node
+// before it has shown that it is on the right chain.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a node said that keeps us from believing it. The text goes to the log: it must not quote the node's address. */
+export class NodeProblem extends Error {
+  override name: string = 'NodeProblem'
+}
+
+/** The node is on another chain than the configured one. */
+export class WrongChain extends NodeProblem {
+  override name = 'WrongChain'
+}
+
+/** No node of the chain answers. */
+export class ChainUnavailable extends Error {
+  override name = 'ChainUnavailable'
+}
+
+/** What a chain family knows about asking one node. */
+export interface NodeOptions<Client> {
+  url: string
+  client: Client
+  /** Throws `WrongChain`. */
+  requireChain(client: Client, signal: AbortSignal): Promise<void>
+  /** Says in a few words what a library's error means, without the node's address. */
+  describe(error: unknown): string
+}
+
+export type Question<Client, Answer> = (client: Client, signal: AbortSignal) => Promise<Answer>
+
+export interface ChainNode<Client> {
+  /** Its host: paths, queries and user names carry keys. */
+  readonly name: string
+  ask<Answer>(question: Question<Client, Answer>): Promise<Answer>
+  requireChain(): Promise<void>
+  /** Why a question failed, for the log. */
+  describe(error: unknown): string
+}
+
+export type NodeReply<Answer> = { node: string; answer: Answer } | { node: string; problem: string }
+
+export interface NodePool<Client> {
+  readonly nodes: readonly ChainNode<Client>[]
+  /** Asks all nodes at once: the first good answer, or what every node replied when none was good. */
+  race<Answer>(
+    question: Question<Client, Answer>,
+    isGood: (answer: Answer) => boolean,
+  ): Promise<{ answer: Answer } | { replies: NodeReply<Answer>[] }>
+  /** Asks all nodes at once: the first good answer, or any when none is good. Throws `ChainUnavailable`. */
+  first<Answer>(question: Question<Client, Answer>, isGood?: (answer: Answer) => boolean): Promise<Answer>
+  /** Asks all nodes at once: the answers that come within a second of the first. */
+  all<Answer>(question: Question<Client, Answer>): Promise<Answer[]>
+  /** Asks one node after the other until one answers. Throws `ChainUnavailable`. */
+  inTurn<Answer>(question: Question<Client, Answer>): Promise<Answer>
+  /** Whether a node answers right now, for the right chain. */
+  isAvailable(): Promise<boolean>
+}
+
+/** How long a probe's answer holds. */
+const KNOWN_FOR_MS = 10_000
+/** How long the other nodes are waited for after the first has answered. */
+const OTHERS_MS = 1000
+
+/** `chain` names the chain in errors. `timeoutMs` is for one question to one node, with the check of its chain. */
+export function createNodePool<Client>(
+  chain: string,
+  options: readonly NodeOptions<Client>[],
+  timeoutMs: number,
+): NodePool<Client> {
+  const nodes = options.map((node) => createNode(node, timeoutMs))
+
+  async function replyOf<Answer>(
+    node: ChainNode<Client>,
+    question: Question<Client, Answer>,
+  ): Promise<NodeReply<Answer>> {
+    try {
+      return { node: node.name, answer: await node.ask(question) }
+    } catch (error) {
+      return { node: node.name, problem: node.describe(error) }
+    }
+  }
+
+  const race: NodePool<Client>['race'] = async (question, isGood) => {
+    const replies = nodes.map((node) => replyOf(node, question))
+    const good = replies.map(async (pending) => {
+      const reply = await pending
+      if ('answer' in reply && isGood(reply.answer)) return { answer: reply.answer }
+      throw new NodeProblem('no good answer')
+    })
+    return Promise.any(good).catch(async () => ({ replies: await Promise.all(replies) }))
+  }
+
+  function unavailable(replies: readonly NodeReply<unknown>[]): ChainUnavailable {
+    return new ChainUnavailable(`no node of the ${chain} answers`, { cause: new NodeProblem(problemsIn(replies)) })
+  }
+
+  return {
+    nodes,
+    race,
+
+    async first(question, isGood = () => true) {
+      const result = await race(question, isGood)
+      if ('answer' in result) return result.answer
+      const any = result.replies.find((reply) => 'answer' in reply)
+      if (any) return any.answer
+      throw unavailable(result.replies)
+    },
+
+    async all(question) {
+      const answers: Awaited<ReturnType<typeof question>>[] = []
+      const asked = nodes.map(async (node) => answers.push(await node.ask(question)))
+      await Promise.any(asked).catch(() => {})
+      await Promise.race([Promise.allSettled(asked), sleep(OTHERS_MS, null, { ref: false })])
+      return [...answers]
+    },
+
+    async inTurn(question) {
+      const replies: NodeReply<never>[] = []
+      for (const node of nodes) {
+        const reply = await replyOf(node, question)
+        if ('answer' in reply) return reply.answer
+        replies.push(reply)
+      }
+      throw unavailable(replies)
+    },
+
+    async isAvailable() {
+      const checks = nodes.map((node) => node.requireChain())
+      return Promise.any(checks).then(
+        () => true,
+        () => false,
+      )
+    },
+  }
+}
+
+/** Whether a node of the chain answers. Asked every ten seconds at most. */
+export function createChainProbe(
+  pool: Pick<NodePool<unknown>, 'isAvailable'>,
+  now: () => number,
+): () => Promise<boolean> {
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let answer: Promise<boolean> = Promise.resolve(false)
+  return () => {
+    if (Math.abs(now() - checkedAt) >= KNOWN_FOR_MS) {
+      checkedAt = now()
+      answer = pool.isAvailable()
+    }
+    return answer
+  }
+}
+
+/** What the nodes that did not answer replied, each by its name. */
+export function problemsIn(replies: readonly NodeReply<unknown>[]): string {
+  if (replies.length === 0) return 'no node is configured'
+  return replies.flatMap((reply) => ('problem' in reply ? [`${reply.node}: ${reply.problem}`] : [])).join('; ')
+}
+
+/** The chain is checked before the first question, and again after every failure. */
+function createNode<Client>(
+  { url, client, requireChain, describe }: NodeOptions<Client>,
+  timeoutMs: number,
+): ChainNode<Client> {
+  let isRightChain = false
+
+  async function ask<Answer>(question: Question<Client, Answer>): Promise<Answer> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      if (!isRightChain) await requireChain(client, signal)
+      isRightChain = true
+      return await question(client, signal)
+    } catch (error) {
+      isRightChain = false
+      if (signal.aborted && !(error instanceof NodeProblem))
+        throw new NodeProblem(`no answer within ${timeoutMs} ms`, { cause: error })
+      throw error
+    }
+  }
+
+  return {
+    name: nodeName(url),
+    ask,
+    requireChain() {
+      isRightChain = false
+      return ask(async () => {})
+    },
+    describe: (error) => (error instanceof NodeProblem ? error.message : describe(error)),
+  }
+}
+
+export function nodeName(url: string): string {
+  return URL.parse(url)?.host ?? 'node'
+}

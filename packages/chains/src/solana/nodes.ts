@@ -1,0 +1,185 @@
+// What is asked of nodes of the primary chain. Types do not bind nodes: what an answer must hold is checked.
+
+import {
+  type Address,
+  assertIsBlockhash,
+  type Base64EncodedWireTransaction,
+  type Blockhash,
+  createSolanaRpc,
+  type DataSlice,
+  isSolanaError,
+  type Signature,
+  SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR,
+} from '@solana/kit'
+import { createNodePool, type NodePool, NodeProblem, WrongChain } from '../node-pool.ts'
+
+export interface SolanaChain {
+  genesisHash: string
+}
+
+export type SolanaRpc = ReturnType<typeof createSolanaRpc>
+
+export interface Lifetime {
+  blockhash: Blockhash
+  lastValidBlockHeight: bigint
+}
+
+/** What one node knows of a transaction. */
+export interface Sighting {
+  /** Of the newest finalized block, read before the status: what was in a block up to it would show there. */
+  finalizedHeight: number
+  status: { slot: number; commitment: 'confirmed' | 'finalized'; error: string | null } | null
+}
+
+export interface Costs {
+  slot: number
+  blockTime: number | null
+  feeLamports: number
+  rentLamports: number
+}
+
+export interface AccountOnChain {
+  owner: string
+  data: Uint8Array
+}
+
+const TIMEOUT_MS = 10_000
+const CONFIRMED = { commitment: 'confirmed', encoding: 'base64' } as const
+
+export function connectSolana(
+  { genesisHash }: SolanaChain,
+  rpcUrls: readonly string[],
+  timeoutMs = TIMEOUT_MS,
+): NodePool<SolanaRpc> {
+  const nodes = rpcUrls.map((url) => ({ url, client: createSolanaRpc(url), requireChain, describe }))
+  return createNodePool('primary chain', nodes, timeoutMs)
+
+  async function requireChain(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<void> {
+    const found: string = await rpc.getGenesisHash().send({ abortSignal })
+    if (found !== genesisHash) throw new WrongChain('a node of another chain')
+  }
+}
+
+export type SolanaNodes = ReturnType<typeof createSolanaNodes>
+
+/** The questions that sending transactions takes. All but `send` and `sightings` throw `ChainUnavailable`. */
+export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[], timeoutMs?: number) {
+  const pool = connectSolana(chain, rpcUrls, timeoutMs)
+
+  return {
+    lifetime: (): Promise<Lifetime> =>
+      pool.first(async (rpc, abortSignal) => {
+        const { value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
+        assertIsBlockhash(value.blockhash)
+        wholeNumber(value.lastValidBlockHeight)
+        return value
+      }),
+
+    /**
+     * Why a transaction would fail, as JSON text; null when it would not. One node that would take it is enough: it may
+     * be ahead of the others.
+     */
+    simulate: (raw: string, { sigVerify }: { sigVerify: boolean }): Promise<string | null> =>
+      pool.first(
+        async (rpc, abortSignal) => {
+          const { value } = await rpc
+            .simulateTransaction(raw as Base64EncodedWireTransaction, { ...CONFIRMED, sigVerify })
+            .send({ abortSignal })
+          if (value.err === undefined) throw invalidResponse()
+          return value.err === null ? null : errorText(value.err)
+        },
+        (error) => error === null,
+      ),
+
+    /** To all nodes, until one has taken it. Whether one did says little: only the chain tells the outcome. */
+    async send(raw: string): Promise<void> {
+      const options = { encoding: 'base64', skipPreflight: true } as const
+      const sent = pool.first((rpc, abortSignal) =>
+        rpc.sendTransaction(raw as Base64EncodedWireTransaction, options).send({ abortSignal }),
+      )
+      await sent.catch(() => {})
+    },
+
+    /** Of each transaction, what every node says that answers in time; nothing where none does. */
+    async sightings(txs: readonly string[]): Promise<Sighting[][]> {
+      const answers = await pool.all(async (rpc, abortSignal) => {
+        const finalized = await rpc.getBlockHeight({ commitment: 'finalized' }).send({ abortSignal })
+        const finalizedHeight = wholeNumber(finalized)
+        const { value } = await rpc
+          .getSignatureStatuses(txs as Signature[], { searchTransactionHistory: true })
+          .send({ abortSignal })
+        return value.map((status): Sighting => ({ finalizedHeight, status: sightedStatus(status) }))
+      })
+      return txs.map((_, i) => answers.flatMap((ofNode) => ofNode[i] ?? []))
+    },
+
+    costs: (tx: string): Promise<Costs> =>
+      pool.first(async (rpc, abortSignal) => {
+        const found = await rpc
+          .getTransaction(tx as Signature, { ...CONFIRMED, maxSupportedTransactionVersion: 0 })
+          .send({ abortSignal })
+        if (!found?.meta) throw new NodeProblem('a node that does not know the transaction yet')
+        const { fee, preBalances, postBalances } = found.meta
+        const spent = preBalances[0]! - postBalances[0]! // by the fee payer
+        return {
+          slot: wholeNumber(found.slot),
+          blockTime: found.blockTime === null ? null : wholeNumber(found.blockTime),
+          feeLamports: wholeNumber(fee),
+          rentLamports: wholeNumber(spent - fee),
+        }
+      }),
+
+    /** Null where there is none. */
+    account: (address: string, dataSlice?: DataSlice): Promise<AccountOnChain | null> =>
+      pool.first(async (rpc, abortSignal) => {
+        const options = { ...CONFIRMED, ...(dataSlice && { dataSlice }) }
+        const { value } = await rpc.getAccountInfo(address as Address, options).send({ abortSignal })
+        return value && { owner: value.owner, data: Buffer.from(value.data[0], 'base64') }
+      }),
+
+    balance: (address: string): Promise<bigint> =>
+      pool.first(async (rpc, abortSignal) => {
+        const { value } = await rpc.getBalance(address as Address, { commitment: 'confirmed' }).send({ abortSignal })
+        return value
+      }),
+
+    height: (commitment: 'confirmed' | 'finalized'): Promise<number> =>
+      pool.first(async (rpc, abortSignal) =>
+        wholeNumber(await rpc.getBlockHeight({ commitment }).send({ abortSignal })),
+      ),
+  }
+}
+
+interface SignatureStatus {
+  slot: bigint
+  confirmationStatus: string | null
+  err: unknown
+}
+
+/** What a node has only processed may still vanish: it counts as not there. */
+function sightedStatus(status: SignatureStatus | null): Sighting['status'] {
+  if (status === null || status.confirmationStatus === 'processed') return null
+  const { confirmationStatus: commitment, err } = status
+  if ((commitment !== 'confirmed' && commitment !== 'finalized') || err === undefined) throw invalidResponse()
+  return { slot: wholeNumber(status.slot), commitment, error: err === null ? null : errorText(err) }
+}
+
+function wholeNumber(value: unknown): number {
+  if (typeof value !== 'bigint') throw invalidResponse()
+  return Number(value)
+}
+
+function invalidResponse(): NodeProblem {
+  return new NodeProblem('an answer that makes no sense')
+}
+
+function errorText(error: unknown): string {
+  return JSON.stringify(error, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
+}
+
+function describe(error: unknown): string {
+  if (isSolanaError(error, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)) return `HTTP ${error.context.statusCode}`
+  if (isSolanaError(error)) return `error ${error.context.__code}`
+  // Anything else may quote the address it was sent to.
+  return error instanceof Error ? error.name : 'no answer that can be read'
+}

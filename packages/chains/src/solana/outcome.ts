@@ -1,0 +1,46 @@
+import { type Outcome, watchOutcome } from '../transactions.ts'
+import type { Sighting, SolanaNodes } from './nodes.ts'
+import type { SignedTransaction } from './sign-transaction.ts'
+
+export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'finalized' }, { error: string }>
+
+/** What became of each transaction; the nodes are asked once for all. */
+export async function outcomesOf(
+  nodes: Pick<SolanaNodes, 'sightings'>,
+  sent: readonly Pick<SignedTransaction, 'tx' | 'last_valid_height'>[],
+): Promise<SolanaOutcome[]> {
+  if (sent.length === 0) return []
+  const sightings = await nodes.sightings(sent.map(({ tx }) => tx))
+  return sent.map(({ last_valid_height }, i) => outcomeFrom(sightings[i] ?? [], last_valid_height))
+}
+
+/** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
+export function watchTransaction(
+  nodes: Pick<SolanaNodes, 'sightings' | 'send'>,
+  sent: SignedTransaction,
+  timeoutMs: number,
+): Promise<SolanaOutcome> {
+  return watchOutcome<SolanaOutcome>({
+    ask: async () => (await outcomesOf(nodes, [sent]))[0] ?? { outcome: 'pending' },
+    resend: () => nodes.send(sent.raw),
+    timeoutMs,
+  })
+}
+
+/** One node is enough to say that it is there. That it never will be takes all that answer, each by its own height. */
+export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: number): SolanaOutcome {
+  const statuses = sightings.flatMap(({ status }) => status ?? [])
+  const [best] = statuses.toSorted((a, b) => weight(b) - weight(a))
+  if (best) {
+    const { slot, commitment, error } = best
+    return error === null ? { outcome: 'landed', slot, commitment } : { outcome: 'failed', error }
+  }
+  const isPast = sightings.length > 0 && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
+  return { outcome: isPast ? 'expired' : 'pending' }
+}
+
+/** Where nodes contradict each other, what is final is right; and what may have landed is not sent again. */
+function weight({ commitment, error }: NonNullable<Sighting['status']>): number {
+  if (commitment === 'finalized') return 2
+  return error === null ? 1 : 0
+}

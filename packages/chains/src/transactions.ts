@@ -1,0 +1,79 @@
+// How a transaction of ours is sent and followed, on any chain. Two rules make it safe to be killed at any point:
+//
+// 1. A transaction is noted durably (its signature, its raw bytes, until when it is valid) before it is sent.
+// 2. What is noted is resolved by its signature before anything else is signed in its place.
+
+import { poll } from '@svc/concurrency/retry'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+
+/** What became of a transaction, with what its chain adds. */
+export type Outcome<Landed, Failed> =
+  | ({ outcome: 'landed' } & Landed)
+  | ({ outcome: 'failed' } & Failed)
+  | { outcome: 'expired' }
+  | { outcome: 'pending' }
+
+interface NoteAndSend<Signed, Sent> {
+  /** False when the place is taken by another transaction: then this one is not sent. */
+  note(signed: Signed): Promise<boolean>
+  send(signed: Signed): Promise<Sent>
+}
+
+/** Rule 1. Null when it was not noted, and so not sent. */
+export async function noteAndSend<Signed, Sent>(
+  signed: Signed,
+  { note, send }: NoteAndSend<Signed, Sent>,
+): Promise<{ sent: Sent } | null> {
+  return (await note(signed)) ? { sent: await send(signed) } : null
+}
+
+interface SendOnce<Signed, Result> extends NoteAndSend<Signed, unknown> {
+  /**
+   * Finds out what became of the noted transaction. Null when nothing is noted or what was is lost for good; throws
+   * while it may still land. In round 0 this run has signed nothing yet.
+   */
+  resolve(round: number): Promise<Result | null>
+  /** Null when nothing has to be signed after all: the notes tell why. */
+  sign(): Promise<Signed | null>
+}
+
+/** Both rules: resolve, sign, note, send, until what was noted has a result. */
+export async function sendOnce<Signed, Result>(steps: SendOnce<Signed, Result>): Promise<Result> {
+  for (let round = 0; ; round++) {
+    const result = await steps.resolve(round)
+    if (result !== null) return result
+    const signed = await steps.sign()
+    if (signed !== null) await noteAndSend(signed, steps)
+  }
+}
+
+const FIRST_INTERVAL_MS = 50
+const MAX_INTERVAL_MS = 1600
+
+interface Watch<Known> {
+  ask(): Promise<Known>
+  /** Sends the same bytes again: a node that has them does nothing, one that lost them gets them back. */
+  resend(): Promise<unknown>
+  timeoutMs: number
+}
+
+/** Asks until the outcome is known; `pending` when the time is up before. */
+export async function watchOutcome<Known extends { outcome: TransactionOutcome }>({
+  ask,
+  resend,
+  timeoutMs,
+}: Watch<Known>): Promise<Known | { outcome: 'pending' }> {
+  let sentAt = performance.now()
+
+  async function known(): Promise<Known | null> {
+    if (performance.now() - sentAt >= MAX_INTERVAL_MS) {
+      sentAt = performance.now()
+      await resend()
+    }
+    const found = await ask()
+    return found.outcome === 'pending' ? null : found
+  }
+
+  const intervals = { intervalMs: FIRST_INTERVAL_MS, maxIntervalMs: MAX_INTERVAL_MS }
+  return (await poll(known, { ...intervals, timeoutMs })) ?? { outcome: 'pending' }
+}

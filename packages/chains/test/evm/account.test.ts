@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { MULTICALL3 } from '@svc/devnet/evm-chain/contracts'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { type Behaviour, startLyingNode, withBody, withResult } from '@svc/devnet/lying-node'
+import { parseTransaction } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createEvmAccount, type EvmAccount, type SignedTransaction } from '../../src/evm/account.ts'
+import { Reverted } from '../../src/evm/errors.ts'
+import { FUNDS, LOCAL_CHAIN, OUT_OF_ORDER, startTestChain, TAKEN, type TestChain } from './test-chain.ts'
+
+let chain: TestChain
+beforeAll(async () => {
+  chain = await startTestChain()
+})
+afterEach(() => chain.calm())
+afterAll(() => chain.stop())
+
+const call = { to: DEV_TREASURY.address, data: '0x1234' } as const
+
+async function signed(account: EvmAccount): Promise<SignedTransaction> {
+  return account.sign({ ...call, ...(await account.costs(call)) })
+}
+const nonceOf = ({ raw }: SignedTransaction) => parseTransaction(raw).nonce ?? 0
+const landed = async ({ tx }: SignedTransaction) => (await chain.dev.getTransactionReceipt({ hash: tx })).status
+const silentOn = (method: string): Behaviour => withBody(method, OUT_OF_ORDER)
+
+describe('an account', () => {
+  it('signs without sending, and sends exactly what it signed', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const one = await signed(account)
+    await expect(landed(one)).rejects.toThrow('could not be found')
+    expect(await account.send(one.raw)).toBe('sent')
+    expect(await landed(one)).toBe('success')
+    expect(nonceOf(await signed(account))).toBe(1)
+  })
+
+  it('counts its nonces on by itself while a node does not count pending transactions', async () => {
+    const account = chain.open(await chain.fundedKey())
+    chain.node.behave(withResult('eth_getTransactionCount', () => '0x0'))
+    const nonces: number[] = []
+    for (let turn = 0; turn < 3; turn++) {
+      const one = await signed(account)
+      nonces.push(nonceOf(one))
+      await account.send(one.raw)
+    }
+    expect(nonces).toEqual([0, 1, 2])
+  })
+
+  it('says how much it has and needs when it cannot afford a transaction', async () => {
+    const poor = chain.open(randomBytes(32))
+    await expect(signed(poor)).rejects.toMatchObject({
+      why: 'unfunded',
+      message: expect.stringMatching(`^${poor.address} has 0 of the 0\\.0\\d+ MON`),
+    })
+  })
+
+  it('tells a contract that refuses from a node that does not answer', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const refused = account.costs({ to: MULTICALL3.address, data: '0xffffffff' })
+    await expect(refused).rejects.toBeInstanceOf(Reverted)
+    chain.node.behave(silentOn('eth_estimateGas'))
+    await expect(account.costs(call)).rejects.toMatchObject({ why: 'unavailable' })
+  })
+})
+
+describe('sending a transaction', () => {
+  it('answers nonce_taken when another one with its nonce has landed', async () => {
+    const key = await chain.fundedKey()
+    const [mine, other] = [chain.open(key), chain.open(key)]
+    const late = await signed(mine)
+    const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
+    expect([nonceOf(late), nonceOf(first)]).toEqual([0, 0])
+    expect(await other.send(first.raw)).toBe('sent')
+    expect(await mine.send(late.raw)).toBe('nonce_taken')
+    expect(await mine.canStillLand(late.raw)).toBe(false)
+    expect(nonceOf(await signed(mine))).toBe(1)
+  })
+
+  it('answers nonce_taken while another one with its nonce is pending', async () => {
+    const key = await chain.fundedKey()
+    const [mine, other] = [chain.open(key), chain.open(key)]
+    const late = await signed(mine)
+    const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
+    await chain.dev.setAutomine(false)
+    expect(await other.send(first.raw)).toBe('sent')
+    expect(await mine.send(late.raw)).toBe('nonce_taken')
+    await chain.dev.setAutomine(true)
+    await chain.dev.mine({ blocks: 1 })
+    expect(await landed(first)).toBe('success')
+  })
+
+  it('answers sent for one that is on chain or pending already', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const one = await signed(account)
+    await account.send(one.raw)
+    expect(await account.send(one.raw)).toBe('sent')
+    await chain.dev.setAutomine(false)
+    const waiting = await signed(account)
+    expect(await account.send(waiting.raw)).toBe('sent')
+    expect(await account.send(waiting.raw)).toBe('sent')
+    await chain.dev.setAutomine(true)
+    await chain.dev.mine({ blocks: 1 })
+    expect(await landed(waiting)).toBe('success')
+  })
+
+  it('answers sent while no node can tell who took the nonce', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const one = await signed(account)
+    await account.send(one.raw)
+    chain.node.behave(silentOn('eth_getTransactionByHash'))
+    expect(await account.send(one.raw)).toBe('sent')
+  })
+
+  it.each([
+    ['does not answer', OUT_OF_ORDER],
+    ['loses it', TAKEN],
+  ])('can be repeated after a node %s', async (_name, answer) => {
+    const account = chain.open(await chain.fundedKey())
+    const one = await signed(account)
+    chain.node.behave(withBody('eth_sendRawTransaction', answer))
+    expect(await account.send(one.raw)).toBe('sent')
+    chain.calm()
+    expect(await account.canStillLand(one.raw)).toBe(true)
+    expect(await account.send(one.raw)).toBe('sent')
+    expect(await landed(one)).toBe('success')
+  })
+})
+
+describe('nodes', () => {
+  it('T-24 asks a node of another chain nothing else, and goes on to the next node', async () => {
+    const key = await chain.fundedKey()
+    const wrong = await startLyingNode(
+      chain.url,
+      withResult('eth_chainId', () => '0x1'),
+    )
+    const lost = createEvmAccount(LOCAL_CHAIN, [`${wrong.url}/a-key`], key)
+    await expect(lost.balance()).rejects.toMatchObject({
+      why: 'unavailable',
+      message: `${new URL(wrong.url).host} is a node of chain 1`,
+    })
+    expect(new Set(wrong.calls)).toEqual(new Set(['eth_chainId']))
+    expect(await createEvmAccount(LOCAL_CHAIN, [wrong.url, chain.node.url], key).balance()).toBe(FUNDS)
+    await wrong.stop()
+  })
+
+  it('gives up on a node that never ends its answer', async () => {
+    const stalling = await startLyingNode(chain.url, () => ({ body: '{"jsonrpc":', stalls: true }))
+    const account = createEvmAccount(LOCAL_CHAIN, [stalling.url, chain.node.url], await chain.fundedKey(), 500)
+    await expect.poll(() => account.balance().catch(() => null)).toBe(FUNDS)
+    await stalling.stop()
+  })
+
+  it('T-12 reports errors without the key in the address of a node', async () => {
+    const account = createEvmAccount(LOCAL_CHAIN, [`${chain.node.url}/a-key`], await chain.fundedKey())
+    const replies = [
+      { status: 500, body: 'no' },
+      { body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}' },
+    ]
+    for (const reply of replies) {
+      chain.node.behave(() => reply)
+      const error = await account.balance().catch((thrown: Error) => thrown)
+      expect(error).toMatchObject({ why: 'unavailable' })
+      expect(String((error as Error).stack)).not.toContain('a-key')
+    }
+  })
+})

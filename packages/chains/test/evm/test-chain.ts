@@ -1,0 +1,57 @@
+// For tests: a local chain, a node before it that can be made to fail, and accounts of ours.
+
+import { randomBytes } from 'node:crypto'
+import type { ChainOptions } from '@svc/devnet/evm-chain/chain'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
+import { CHAIN_ID } from '@svc/devnet/evm-chain/engine'
+import { startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
+import { formatEther, parseEther, toHex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { createEvmAccount, type EvmAccount } from '../../src/evm/account.ts'
+
+export const LOCAL_CHAIN = { chainId: CHAIN_ID, name: 'local' }
+
+/** What a new key has, in wei. */
+export const FUNDS = parseEther('10')
+
+export interface TestChain {
+  /** Of the chain itself. */
+  url: string
+  node: LyingNode
+  /** Moves the chain, and has coins. */
+  dev: DevClient
+  /** A new key that has `FUNDS`. */
+  fundedKey(): Promise<Uint8Array>
+  /** Asks through the node. */
+  open(key: Uint8Array): EvmAccount
+  calm(): void
+  stop(): Promise<void>
+}
+
+export async function startTestChain(options: ChainOptions = {}): Promise<TestChain> {
+  const chain = await startEvmChain({ port: 0, ...options })
+  const node = await startLyingNode(chain.url)
+  const dev = connectAs(DEV_PAYERS[0]!, chain.url)
+  return {
+    url: chain.url,
+    node,
+    dev,
+    async fundedKey() {
+      const key = randomBytes(32)
+      await dev.faucet(privateKeyToAddress(toHex(key)), 'MON', formatEther(FUNDS))
+      return key
+    },
+    open: (key) => createEvmAccount(LOCAL_CHAIN, [node.url], key),
+    calm: () => node.behave(honestly),
+    async stop() {
+      await node.stop()
+      await chain.stop()
+    },
+  }
+}
+
+/** Of a node that takes a transaction and forgets it. */
+export const TAKEN = `{"jsonrpc":"2.0","id":1,"result":"0x${'00'.repeat(32)}"}`
+export const OUT_OF_ORDER = 'out of order'

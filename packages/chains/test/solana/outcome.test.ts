@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { Sighting } from '../../src/solana/nodes.ts'
+import { outcomeFrom } from '../../src/solana/outcome.ts'
+
+const LAST_VALID = 1000
+const at = (finalizedHeight: number, status: Sighting['status'] = null): Sighting => ({ finalizedHeight, status })
+const confirmed = { slot: 7, commitment: 'confirmed', error: null } as const
+const finalized = { slot: 7, commitment: 'finalized', error: null } as const
+const failed = { slot: 7, commitment: 'confirmed', error: '"AccountInUse"' } as const
+const LANDED = { outcome: 'landed', slot: 7 }
+
+describe('the outcome of a transaction', () => {
+  it.each([
+    ['no node answers', [], { outcome: 'pending' }],
+    ['no node shows it, and it may still land', [at(0)], { outcome: 'pending' }],
+    ['no node shows it, and the last block that could hold it is not final', [at(LAST_VALID)], { outcome: 'pending' }],
+    ['no node shows it, and it can no longer land', [at(LAST_VALID + 1)], { outcome: 'expired' }],
+    ['both nodes say that it can no longer land', [at(LAST_VALID + 1), at(LAST_VALID + 500)], { outcome: 'expired' }],
+    ['one of two nodes is behind', [at(LAST_VALID + 1), at(LAST_VALID)], { outcome: 'pending' }],
+    ['a height makes no sense', [at(Number.NaN)], { outcome: 'pending' }],
+    ['it is confirmed', [at(0, confirmed)], { ...LANDED, commitment: 'confirmed' }],
+    ['it is final', [at(0, finalized)], { ...LANDED, commitment: 'finalized' }],
+    ['one of two nodes shows it', [at(0), at(0, confirmed)], { ...LANDED, commitment: 'confirmed' }],
+    [
+      'one node shows it, for the other it has expired',
+      [at(9999), at(0, confirmed)],
+      { ...LANDED, commitment: 'confirmed' },
+    ],
+    ['it is confirmed and its time is over', [at(9999, confirmed)], { ...LANDED, commitment: 'confirmed' }],
+    [
+      'it is final on one node and confirmed on the other',
+      [at(0, confirmed), at(0, finalized)],
+      { ...LANDED, commitment: 'finalized' },
+    ],
+    ['it failed', [at(0, failed)], { outcome: 'failed', error: '"AccountInUse"' }],
+    [
+      'it failed on one node, and the other does not show it',
+      [at(9999), at(0, failed)],
+      { outcome: 'failed', error: '"AccountInUse"' },
+    ],
+    [
+      'it failed on one node and is final on the other',
+      [at(0, failed), at(0, finalized)],
+      { ...LANDED, commitment: 'finalized' },
+    ],
+    [
+      'it failed on one node and is confirmed on the other',
+      [at(0, failed), at(0, confirmed)],
+      { ...LANDED, commitment: 'confirmed' },
+    ],
+  ] as const)('T-19 ANCH-07 is told when %s', (_name, sightings, outcome) => {
+    expect(outcomeFrom(sightings, LAST_VALID)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed(), LAST_VALID)).toEqual(outcome)
+  })
+})

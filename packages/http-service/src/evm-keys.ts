@@ -1,0 +1,31 @@
+// A key of the EVM chain, from a variable or from the file that another names.
+
+import { readSecret, type SettingsReader } from './config.ts'
+import { developmentKey, isDevelopmentSeed } from './keys.ts'
+import { fromHex } from '@svc/protocol/bytes'
+import { evmAddressOf } from '@svc/protocol/keys'
+
+export function readEvmKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
+  const given = readSecret(settings, variable)
+  if (!given || given.text === null) return null
+  const key = parseEvmKey(given.text)
+  if (!key) settings.problem(`${given.variable} does not hold a key: 64 hex characters`)
+  if (isProduction && key && isKnownToEverybody(key)) settings.problem(developmentKey(variable))
+  return key
+}
+
+function parseEvmKey(text: string): Uint8Array | null {
+  const key = fromHex(text.trim().toLowerCase().replace(/^0x/, ''), 32)
+  try {
+    return key && evmAddressOf(key) ? key : null
+  } catch {
+    return null // Not every number of 32 bytes is a key of this curve.
+  }
+}
+
+/** How the keys of the development mnemonic begin that every EVM tool knows. */
+const MNEMONIC_KEYS = 'ac0974be 59c6995e 5de4111a 7c852118 47e179ec 8b3a350c 92db14e4 4bbbf85c dbda1821 2a871d07'
+
+function isKnownToEverybody(key: Uint8Array): boolean {
+  return isDevelopmentSeed(key) || MNEMONIC_KEYS.split(' ').includes(Buffer.from(key).toString('hex', 0, 4))
+}

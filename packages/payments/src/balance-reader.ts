@@ -1,0 +1,20 @@
+import type { NodePool } from '@svc/chains/node-pool'
+import type { Destination } from './payment.ts'
+
+export interface BalanceReader {
+  /** Atomic units that each destination holds, in their order; null where that cannot be read. */
+  read(destinations: readonly Destination[]): Promise<readonly (bigint | null)[]>
+}
+
+type Read<Client> = (
+  client: Client,
+  destinations: readonly Destination[],
+  signal: AbortSignal,
+) => Promise<(bigint | null)[]>
+
+export function createBalanceReader<Client>(pool: NodePool<Client>, read: Read<Client>): BalanceReader {
+  return {
+    read: (destinations) =>
+      pool.inTurn((client, signal) => read(client, destinations, signal)).catch(() => destinations.map(() => null)),
+  }
+}

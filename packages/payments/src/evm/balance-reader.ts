@@ -1,0 +1,22 @@
+import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
+import { quantity } from '@svc/chains/evm/rpc-answers'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
+import { EVM } from '../networks.ts'
+import type { Destination } from '../payment.ts'
+
+export function createEvmBalanceReader(rpcUrls: readonly string[]): BalanceReader {
+  return createBalanceReader(connectEvm(EVM, rpcUrls), readBalances)
+}
+
+function readBalances(rpc: EvmRpc, destinations: readonly Destination[], signal: AbortSignal) {
+  const ask = async (method: string, params: unknown[]) => quantity(await rpc(method, params, signal))
+  return Promise.all(
+    destinations.map(({ asset, payTo }) => {
+      if (asset === EVM.nativeAsset) return ask('eth_getBalance', [payTo, 'latest'])
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [payTo as Hex] })
+      // The node answers: what fails now is this one contract.
+      return ask('eth_call', [{ to: asset, data }, 'latest']).catch(() => null)
+    }),
+  )
+}

@@ -1,0 +1,104 @@
+import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
+import {
+  type Block,
+  quantity,
+  type Receipt,
+  readBlock,
+  readReceipt,
+  readTransaction,
+  type Transaction,
+} from '@svc/chains/evm/rpc-answers'
+import { NodeProblem } from '@svc/chains/node-pool'
+import { hexToBytes, numberToHex, zeroAddress } from 'viem'
+import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
+import { readPayment } from '../read-payment.ts'
+import { findReferences } from '../references.ts'
+import { arrivalOf } from './arrival.ts'
+
+export interface EvmPaymentReaderOptions {
+  rpcUrls: readonly string[]
+  chainId: number
+  /** Which blocks count: those with enough confirmations, or those that the node calls finalized. */
+  finality?: 'latest-confirmations' | 'finalized'
+  /** How many blocks must hold the payment or stand on one that does; 1 is its own block alone. */
+  confirmations?: number
+  /** For one reading, however many questions it takes. */
+  timeoutMs?: number
+}
+
+type Depth = number | 'finalized'
+
+export function createEvmPaymentReader(options: EvmPaymentReaderOptions): PaymentReader {
+  const { rpcUrls, chainId, finality = 'latest-confirmations', confirmations = 1, timeoutMs = 10_000 } = options
+  const depth = finality === 'finalized' ? 'finalized' : confirmations
+  const pool = connectEvm({ chainId }, rpcUrls, { timeoutMs, retryCount: 1 })
+  return {
+    isTransactionId,
+    async read(text, destination) {
+      if (!isTransactionId(text)) return { outcome: 'rejected', reason: 'wrong_transaction_form' }
+      const tx = text.toLowerCase()
+      return readPayment(pool, async (rpc, signal) => {
+        const seen = await fetchTransaction(rpc, tx, chainId, depth, signal)
+        return seen ? readingOf(tx, seen, destination) : { outcome: 'not_found' }
+      })
+    },
+  }
+}
+
+function isTransactionId(text: string): boolean {
+  return /^0x[0-9a-f]{64}$/i.test(text)
+}
+
+interface Seen {
+  receipt: Receipt
+  transaction: Transaction
+  block: Block
+}
+
+/** Null where no block holds it that can be relied on. */
+async function fetchTransaction(
+  rpc: EvmRpc,
+  tx: string,
+  chainId: number,
+  depth: Depth,
+  signal: AbortSignal,
+): Promise<Seen | null> {
+  const [receiptAnswer, transactionAnswer] = await Promise.all([
+    rpc('eth_getTransactionReceipt', [tx], signal),
+    rpc('eth_getTransactionByHash', [tx], signal),
+  ])
+  if (receiptAnswer === null) return null
+  const receipt = readReceipt(tx, receiptAnswer)
+  const transaction = readTransaction(tx, chainId, transactionAnswer)
+  if (receipt.blockNumber > (await reliableHeight(rpc, depth, signal))) return null
+  const block = readBlock(await rpc('eth_getBlockByNumber', [numberToHex(receipt.blockNumber), false], signal))
+  // The chain was reorganized since: the transaction may come again in another block, or never.
+  if (block.hash !== receipt.blockHash) return null
+  if (!block.transactions.some((hash) => hash === tx)) throw new NodeProblem('a block without its transaction')
+  return { receipt, transaction, block }
+}
+
+/** The highest block to rely on; may be below zero. */
+async function reliableHeight(rpc: EvmRpc, depth: Depth, signal: AbortSignal): Promise<bigint> {
+  if (depth === 'finalized') return readBlock(await rpc('eth_getBlockByNumber', ['finalized', false], signal)).number
+  return quantity(await rpc('eth_blockNumber', [], signal)) - BigInt(depth - 1)
+}
+
+function readingOf(tx: string, { receipt, transaction, block }: Seen, destination: Destination): ChainReading {
+  if (receipt.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
+  const { received, sources } = arrivalOf(receipt, transaction, destination)
+  if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
+  const [payer, ...others] = sources
+  // Freshly minted tokens come from nobody.
+  if (payer === undefined || payer === zeroAddress || others.length > 0)
+    return { outcome: 'rejected', reason: 'payer_unclear' }
+  return {
+    outcome: 'found',
+    tx,
+    payer,
+    received,
+    height: Number(receipt.blockNumber),
+    blockTime: block.timestamp,
+    references: findReferences(hexToBytes(transaction.input)),
+  }
+}

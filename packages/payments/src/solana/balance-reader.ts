@@ -1,0 +1,30 @@
+import { address, getBase64Encoder, getU64Decoder } from '@solana/kit'
+import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
+import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
+import { PRIMARY } from '../networks.ts'
+import type { Destination } from '../payment.ts'
+
+const TIMEOUT_MS = 5_000
+/** Where a token account has its amount. */
+const AMOUNT = { offset: 64, length: 8 }
+
+export function createSolanaBalanceReader(rpcUrls: readonly string[]): BalanceReader {
+  return createBalanceReader(connectSolana(PRIMARY, rpcUrls, TIMEOUT_MS), readBalances)
+}
+
+async function readBalances(rpc: SolanaRpc, destinations: readonly Destination[], abortSignal: AbortSignal) {
+  const accounts = destinations.map(({ payTo }) => address(payTo))
+  const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: AMOUNT } as const
+  const { value } = await rpc.getMultipleAccounts(accounts, options).send({ abortSignal })
+  return destinations.map(({ asset }, i) => {
+    const account = value[i]
+    if (!account) return 0n
+    return asset === PRIMARY.nativeAsset ? account.lamports : tokenAmount(account.data[0])
+  })
+}
+
+/** Anybody may send coins to the address of a token account that does not exist yet: such an account has no amount. */
+function tokenAmount(data: string): bigint {
+  const bytes = getBase64Encoder().encode(data)
+  return bytes.length === AMOUNT.length ? getU64Decoder().decode(bytes) : 0n
+}

@@ -1,0 +1,81 @@
+import { isSolanaError, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
+import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
+import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { PRIMARY } from '../networks.ts'
+import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
+import { readPayment } from '../read-payment.ts'
+import { findReferences } from '../references.ts'
+import { solPayer, tokenPayer } from './payer.ts'
+import { fetchTransaction, type PaymentCommitment, readTransaction, type SeenTransaction } from './seen-transaction.ts'
+
+export interface SolanaPaymentReaderOptions {
+  rpcUrls: readonly string[]
+  /** Which chain the nodes must be on. */
+  genesisHash: string
+  commitment?: PaymentCommitment
+  /** For one reading, however many questions it takes. */
+  timeoutMs?: number
+}
+
+export function createSolanaPaymentReader(options: SolanaPaymentReaderOptions): PaymentReader {
+  const { rpcUrls, genesisHash, commitment = 'confirmed', timeoutMs = 10_000 } = options
+  const pool = connectSolana({ genesisHash }, rpcUrls, timeoutMs)
+  return {
+    isTransactionId,
+    async read(tx, destination) {
+      if (!isTransactionId(tx)) return { outcome: 'rejected', reason: 'wrong_transaction_form' }
+      return readPayment(pool, (rpc, signal) => read(rpc, tx, destination, commitment, signal))
+    },
+  }
+}
+
+function isTransactionId(text: string): boolean {
+  return fromBase58(text, 64) !== null
+}
+
+async function read(
+  rpc: SolanaRpc,
+  tx: string,
+  destination: Destination,
+  commitment: PaymentCommitment,
+  signal: AbortSignal,
+): Promise<ChainReading> {
+  try {
+    const answer = await fetchTransaction(rpc, tx, commitment, signal)
+    if (answer === null) return { outcome: 'not_found' }
+    return readingOf(tx, readTransaction(tx, answer), destination)
+  } catch (error) {
+    // The node has the transaction, in a version that is newer than those read here: no retry helps.
+    if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION))
+      return { outcome: 'rejected', reason: 'wrong_transaction_form' }
+    throw error
+  }
+}
+
+function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destination): ChainReading {
+  if (seen.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
+  const received = asset === PRIMARY.nativeAsset ? receivedLamports(seen, payTo) : receivedTokens(seen, payTo, asset)
+  if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
+  const payer = asset === PRIMARY.nativeAsset ? solPayer(seen, payTo, received) : tokenPayer(seen, asset)
+  if (payer === null) return { outcome: 'rejected', reason: 'payer_unclear' }
+  const { slot: height, blockTime } = seen
+  return { outcome: 'found', tx, payer, received, height, blockTime, references: referencesIn(seen) }
+}
+
+// Balances, not instructions, tell what arrived: they see inner transfers, batches, lookup tables and transfer fees.
+function receivedLamports({ accounts }: SeenTransaction, payTo: string): bigint {
+  const account = accounts.find(({ address }) => address === payTo)
+  return account ? account.after - account.before : 0n
+}
+
+function receivedTokens({ tokens }: SeenTransaction, payTo: string, mint: string): bigint {
+  const change = tokens.find((token) => token.account === payTo && token.mint === mint)
+  return change ? change.after - change.before : 0n
+}
+
+function referencesIn({ instructions }: SeenTransaction): string[] {
+  const memoPrograms: readonly string[] = SUPPORTED_MEMO_PROGRAM_ADDRESSES
+  const memos = instructions.filter(({ programAddress }) => memoPrograms.includes(programAddress))
+  return findReferences(...memos.map(({ data }) => new Uint8Array(data ?? [])))
+}

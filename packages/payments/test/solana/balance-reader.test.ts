@@ -1,0 +1,67 @@
+import { address, generateKeyPairSigner } from '@solana/kit'
+import { startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PRIMARY } from '../../src/networks.ts'
+import { createSolanaBalanceReader } from '../../src/solana/balance-reader.ts'
+import { associatedAccount, type Payments, paySol, payUsdc, SOL, startPayments, TO_TREASURY, USDC } from './payments.ts'
+
+const CLOSED = 'http://127.0.0.1:1'
+
+let payments: Payments
+beforeAll(async () => {
+  payments = await startPayments()
+})
+afterAll(() => payments.stop())
+
+describe('balances of the primary chain', () => {
+  const read = (...rpcUrls: string[]) => createSolanaBalanceReader(rpcUrls).read([TO_TREASURY, payments.toTreasuryUsdc])
+
+  it('INT-04 grow by what is paid in coins and tokens, and come in the order asked', async () => {
+    const { payer } = payments.people
+    const [coins, tokens] = await read(payments.url)
+    await payments.send(payer, paySol(payer, SOL), await payUsdc(payer, 5n, payments.treasuryUsdc))
+    expect(await read(payments.url)).toEqual([coins! + SOL, tokens! + 5n])
+  })
+
+  it('INT-04 are zero for an account that does not exist, even when coins were sent to its address', async () => {
+    const { payer } = payments.people
+    const { address: owner } = await generateKeyPairSigner()
+    const payTo = await associatedAccount(owner, USDC)
+    const destinations = [
+      { asset: PRIMARY.nativeAsset, payTo: owner },
+      { asset: USDC, payTo },
+    ]
+    const reader = createSolanaBalanceReader([payments.url])
+    expect(await reader.read(destinations)).toEqual([0n, 0n])
+    await payments.send(payer, paySol(payer, SOL, address(payTo)))
+    expect(await reader.read(destinations)).toEqual([0n, 0n])
+  })
+
+  it('INT-05 are unknown when no node answers, and one node that does is enough', async () => {
+    expect(await read(CLOSED)).toEqual([null, null])
+    expect(await read()).toEqual([null, null])
+    expect(await read(CLOSED, payments.url)).toEqual(await read(payments.url))
+  })
+
+  it('PAY-46 are not read from a node of another chain', async () => {
+    const other = await startLyingNode(
+      payments.url,
+      withResult('getGenesisHash', () => '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY'),
+    )
+    expect(await read(other.url)).toEqual([null, null])
+    await other.stop()
+  })
+
+  it('INT-04 are read for every token that is sold', async () => {
+    const destinations = await Promise.all(
+      (['USDC', 'USDT', 'WETH', 'BETA'] as const).map(async (ticker) => ({
+        asset: MINTS[ticker].mint,
+        payTo: await tokenAccountOf(TREASURY.address, ticker),
+      })),
+    )
+    const balances = await createSolanaBalanceReader([payments.url]).read(destinations)
+    expect(balances).toHaveLength(4)
+    expect(balances).not.toContain(null)
+  })
+})
