@@ -1,6 +1,6 @@
 import type { Provider } from '@svc/api/purchases'
 import { openDrivers, openSlowStores, type ProviderSettings } from './drivers.ts'
-import { openLocalProvider } from './local.ts'
+import { openLocalProvider } from './local/open.ts'
 import type { StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 import { type FindRefs, openStagedProvider } from './staged.ts'

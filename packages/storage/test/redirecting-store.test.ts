@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openLocalProvider } from '../src/local.ts'
+import { openLocalProvider } from '../src/local/open.ts'
 import type { StorageProvider } from '../src/provider.ts'
 import { type RedirectingStore, redirecting, startRedirectingStore } from './redirecting-store.ts'
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLocalProvider } from '../src/local.ts'
+import { openLocalProvider } from '../src/local/open.ts'
 import { watchHealth } from '../src/watch-health.ts'
 
 it('T-31 a provider that hangs keeps nobody waiting, and is known to be down once it was given up', async () => {

@@ -3,11 +3,11 @@
 import type { IncomingMessage } from 'node:http'
 import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
-import type { Patience } from '../http/patience.ts'
+import type { Patience } from '../timeouts.ts'
 import { ProviderError } from '../provider.ts'
 import { pastTheEnd } from '../range.ts'
 import { askingTwice } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 
 type Look<T> = (answer: IncomingMessage) => T
 

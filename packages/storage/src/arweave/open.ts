@@ -1,11 +1,11 @@
-import type { Patience } from '../http/patience.ts'
+import type { Patience } from '../timeouts.ts'
 import type { SlowStore } from '../slow-store.ts'
 import { MAX_HEADER_BYTES } from './data-item.ts'
 import { openGateways } from './gateways.ts'
 import { PATIENCE } from './patience.ts'
-import { itemSize, readItem } from './read-item.ts'
+import { itemSize, readItem } from './read.ts'
 import type { ArweaveSettings } from './settings.ts'
-import { settleItem } from './settle-item.ts'
+import { settleItem } from './settle.ts'
 import { openUploadService } from './upload-service.ts'
 
 /** What Turbo takes as one item. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Patience } from '../http/patience.ts'
-import { isBroken, mayPass } from './refusal.ts'
+import type { Patience } from '../timeouts.ts'
+import { isBroken, mayPass } from './errors.ts'
 
 /** To put the chunks of an upload together takes the service a while. */
 export const PATIENCE: Patience = {

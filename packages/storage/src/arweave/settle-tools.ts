@@ -1,4 +1,4 @@
-import type { Patience } from '../http/patience.ts'
+import type { Patience } from '../timeouts.ts'
 import type { UploadService } from './upload-service.ts'
 
 /** What a run leaves to the next. */

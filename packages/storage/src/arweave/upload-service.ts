@@ -2,12 +2,12 @@
 
 import { createAgent } from '../http/agent.ts'
 import { exchange } from '../http/exchange.ts'
-import type { Patience } from '../http/patience.ts'
+import type { Patience } from '../timeouts.ts'
 import { readText } from '../http/read-text.ts'
 import { ProviderError } from '../provider.ts'
 import type { ItemBody } from './item-body.ts'
 import { askingTwice } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 import type { ArweaveSettings } from './settings.ts'
 
 /** Null: it knows no such item. `failed`: it could not bring it to the chain, and would take it again. */

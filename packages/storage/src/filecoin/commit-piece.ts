@@ -4,7 +4,7 @@ import { keccak256, toHex } from 'viem'
 import { ProviderError } from '../provider.ts'
 import type { Notes } from './notes.ts'
 import { until } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 import type { Run } from './run.ts'
 
 /** Adds the piece to the data set, or goes on with it, until the chain has it. */

@@ -4,7 +4,7 @@ import type { FilecoinClient } from './client.ts'
 import { type Patience, until } from './patience.ts'
 import type { Pdp } from './pdp.ts'
 import type { DataSet, RecordKeeper } from './record-keeper.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 import type { FilecoinSettings } from './settings.ts'
 
 /** The data set of the settings; or else the one for this key and payee, which is made where it is not there yet. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { PATIENCE as HTTP_PATIENCE, type Patience as HttpPatience } from '../http/patience.ts'
+import { PATIENCE as HTTP_PATIENCE, type Patience as HttpPatience } from '../timeouts.ts'
 import { ProviderError } from '../provider.ts'
 
 /** How long the provider and the chain are waited for, in milliseconds. */

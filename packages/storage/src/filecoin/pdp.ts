@@ -7,7 +7,7 @@ import { readText } from '../http/read-text.ts'
 import type { Body } from '../http/send-body.ts'
 import { ProviderError } from '../provider.ts'
 import type { Patience } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 
 type Hex = `0x${string}`
 

@@ -1,7 +1,7 @@
 import { ProviderError } from '../provider.ts'
 import { NotYet, until } from './patience.ts'
 import { lengthOf, withZeros } from './piece.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './errors.ts'
 import type { Run } from './run.ts'
 
 /** Brings the bytes to the provider, or goes on with it. What the provider has is not sent. */

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../http/given-bytes.ts'
+import { wholeNumber } from '../http/answer.ts'
 import type { Store } from './store.ts'
 
 /** An object that is there. */

@@ -3,11 +3,11 @@ import { absentObjects } from './absent-objects.ts'
 import { openCalls } from './calls.ts'
 import { findObject } from './find-object.ts'
 import { PATIENCE, type Patience } from './patience.ts'
-import { readObject } from './read-object.ts'
+import { readObject } from './read.ts'
 import { removeObject } from './remove-object.ts'
 import type { FirestoreSettings } from './settings.ts'
 import { createStore } from './store.ts'
-import { writeObject } from './write-object.ts'
+import { writeObject } from './write.ts'
 
 export interface FirestoreProvider extends StorageProvider {
   /** Lets go of its connection. */

@@ -1,4 +1,4 @@
-import type { Gathering } from '../gather.ts'
+import type { Gathering } from '../batches.ts'
 
 /** A document may have 1 MiB, its name and all. */
 export const CHUNK_BYTES = 900 * 1024

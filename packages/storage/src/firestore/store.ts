@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isHex } from '@svc/protocol/bytes'
 import type { CallLimits, Calls, StoredDocument, Write } from './calls.ts'
 import type { Patience } from './patience.ts'
-import { isPassing, troubleOf } from './trouble.ts'
+import { isPassing, troubleOf } from './errors.ts'
 
 /** Each step is tried again when it fails: it must come to the same when it is done twice. */
 export interface Store {

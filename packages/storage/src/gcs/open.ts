@@ -1,12 +1,12 @@
 import { isHex } from '@svc/protocol/bytes'
 import type { Redirect, StorageProvider } from '../provider.ts'
-import { findAbsent } from './absent-objects.ts'
+import { findAbsent } from './absent.ts'
 import { ONLY_IF_NEW, openAccount } from './account.ts'
 import { PATIENCE, type Patience } from './patience.ts'
-import { readObject } from './read-object.ts'
+import { readObject } from './read.ts'
 import type { GcsSettings } from './settings.ts'
-import { createStore } from './store.ts'
-import { MAX_BYTES, writeObject } from './write-object.ts'
+import { createStore } from './bucket.ts'
+import { MAX_BYTES, writeObject } from './write.ts'
 
 /** Objects in a bucket of Google Cloud Storage. Several gateways may share a bucket. */
 export async function openGcs(settings: GcsSettings, patience: Patience = PATIENCE): Promise<StorageProvider> {

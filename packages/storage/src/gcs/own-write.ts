@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ProviderError } from '../provider.ts'
-import type { GcsStore } from './store.ts'
+import type { GcsStore } from './bucket.ts'
 
 export interface OwnWrite {
   name: string

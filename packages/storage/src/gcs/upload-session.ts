@@ -1,12 +1,12 @@
 // A large object, chunk by chunk. The store keeps the chunks apart until the last has come: before that there is no
 // object, and none when the session is cancelled.
 
-import { wholeNumber } from '../http/given-bytes.ts'
+import { wholeNumber } from '../http/answer.ts'
 import { ProviderError } from '../provider.ts'
 import type { Blocks, Chunk } from './blocks.ts'
 import { idIsTaken, metadataOf, type OwnWrite, takeBack } from './own-write.ts'
 import { PassingTrouble, retrying } from './patience.ts'
-import { type Answer, type GcsStore, parseAnswer } from './store.ts'
+import { type Answer, type GcsStore, parseAnswer } from './bucket.ts'
 import { lengthOf } from './transport.ts'
 
 /** A chunk and the place it has in the object. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { validateHeaderValue } from 'node:http'
 import { idIsTaken, isThere, metadataOf, type OwnWrite, takeBack } from './own-write.ts'
-import type { GcsStore } from './store.ts'
+import type { GcsStore } from './bucket.ts'
 
 /** A small object in one request, which may be sent again since it changes nothing that is there. */
 export async function uploadWhole(store: GcsStore, write: OwnWrite, blocks: readonly Buffer[]): Promise<void> {

@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { ProviderError } from '../provider.ts'
-import type { Patience } from './patience.ts'
+import type { Patience } from '../timeouts.ts'
 import { type Body, sendBody } from './send-body.ts'
 import { BUFFERING, createTimer } from './socket.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ProviderError } from '../provider.ts'
-import { TooSlow } from './patience.ts'
+import { TooSlow } from '../timeouts.ts'
 
 /** A listing of a thousand keys has half of this. */
 const MAX_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type ByteRange, ProviderError } from '../provider.ts'
-import { type Patience, TooSlow } from './patience.ts'
+import { type Patience, TooSlow } from '../timeouts.ts'
 import { BUFFERING } from './socket.ts'
 
 /** How often a download that breaks off is taken up again where it was. */

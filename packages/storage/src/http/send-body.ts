@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Patience } from './patience.ts'
+import type { Patience } from '../timeouts.ts'
 import { BUFFERING, type Timer } from './socket.ts'
 
 /** A body that can be sent once only, as it comes. */

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http'
-import { TooSlow } from './patience.ts'
+import { TooSlow } from '../timeouts.ts'
 
 /** Of requests, answers and their sockets. The usual 64 KiB are the system's chunks: to stop at each takes long. */
 export const BUFFERING = { highWaterMark: 1024 * 1024 }

@@ -1,5 +1,5 @@
 import { lstatThread } from './lstat-thread.ts'
-import { statObject } from './read-object.ts'
+import { statObject } from './read.ts'
 
 /** So many are asked about in less time than the way to another thread takes. */
 const FEW = 100

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, lstat, mkdir, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isHex } from '@svc/protocol/bytes'
-import { isNoRoom, nullIfMissing, syncFolder } from './disk.ts'
+import { isNoRoom, nullIfMissing, syncFolder } from './errors.ts'
 
 export interface Folders {
   objectPath(id: string): string

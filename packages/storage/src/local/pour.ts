@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { Gathering } from '../gather.ts'
-import { onDisk } from './disk.ts'
+import type { Gathering } from '../batches.ts'
+import { onDisk } from './errors.ts'
 
 /**
  * What has come is written out while the rest comes, and never lags by more than twice this: the last sync is short,

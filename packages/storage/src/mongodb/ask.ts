@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandOperationOptions, MongoClient } from 'mongodb'
-import { isTaken, isTimeOut, troubleOf } from './trouble.ts'
+import { isTaken, isTimeOut, troubleOf } from './errors.ts'
 
 /** Writes heed the signal as reads do, though only the types of reads say so. */
 export type StepOptions = CommandOperationOptions & { signal: AbortSignal }

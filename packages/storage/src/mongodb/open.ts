@@ -2,9 +2,9 @@ import type { StorageProvider } from '../provider.ts'
 import { absentObjects } from './absent-objects.ts'
 import { openBucket, type Timeouts } from './bucket.ts'
 import { createPreparation } from './prepare.ts'
-import { findObject, readObject } from './read-object.ts'
+import { findObject, readObject } from './read.ts'
 import type { MongodbSettings } from './settings.ts'
-import { writeObject } from './write-object.ts'
+import { writeObject } from './write.ts'
 
 const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000 }
 

@@ -1,4 +1,4 @@
-import type { Gathering } from '../gather.ts'
+import type { Gathering } from '../batches.ts'
 
 /**
  * Takes half the processor time of the usual 255 KiB both ways; larger ones gain nothing more, and each transfer would

@@ -1,7 +1,7 @@
-import { wholeNumber } from '../http/given-bytes.ts'
+import { wholeNumber } from '../http/answer.ts'
 import { ProviderError } from '../provider.ts'
-import { Refusal } from './refusal.ts'
-import type { Store } from './store.ts'
+import { Refusal } from './errors.ts'
+import type { Store } from './bucket.ts'
 
 interface FoundObject {
   size: number

@@ -1,8 +1,8 @@
 import type { Body } from '../http/send-body.ts'
 import { ProviderError } from '../provider.ts'
 import { ONLY_IF_NEW, type OwnWrite } from './own-write.ts'
-import { Refusal } from './refusal.ts'
-import type { Store } from './store.ts'
+import { Refusal } from './errors.ts'
+import type { Store } from './bucket.ts'
 import { escaped, textIn } from './xml.ts'
 
 /** S3 takes no more. */

@@ -1,13 +1,13 @@
-import { PATIENCE, type Patience } from '../http/patience.ts'
+import { PATIENCE, type Patience } from '../timeouts.ts'
 import type { StorageProvider } from '../provider.ts'
-import { findAbsent } from './absent-objects.ts'
+import { findAbsent } from './absent.ts'
 import { findObject, requireBucket } from './find-object.ts'
 import { ONLY_IF_NEW } from './own-write.ts'
-import { readObject } from './read-object.ts'
+import { readObject } from './read.ts'
 import { removeObject } from './remove-object.ts'
 import type { StorjSettings } from './settings.ts'
-import { createStore } from './store.ts'
-import { MAX_BYTES, writeObject } from './write-object.ts'
+import { createStore } from './bucket.ts'
+import { MAX_BYTES, writeObject } from './write.ts'
 
 /** Objects in a bucket of Storj, or of another store that speaks S3. Several gateways may share a bucket. */
 export async function openStorj(settings: StorjSettings, patience: Patience = PATIENCE): Promise<StorageProvider> {

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { ProviderError } from '../provider.ts'
 import { findObject, MARK_HEADER } from './find-object.ts'
-import { Refusal } from './refusal.ts'
-import type { Store } from './store.ts'
+import { Refusal } from './errors.ts'
+import type { Store } from './bucket.ts'
 
 export interface OwnWrite {
   key: string

@@ -1,4 +1,4 @@
-import type { Gathering } from '../gather.ts'
+import type { Gathering } from '../batches.ts'
 import type { Outflow } from '../http/send-body.ts'
 
 /** What a source gives, cut to lengths. */

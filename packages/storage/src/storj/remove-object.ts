@@ -1,6 +1,6 @@
 import { abortUpload } from './multipart.ts'
-import { Refusal } from './refusal.ts'
-import type { Store } from './store.ts'
+import { Refusal } from './errors.ts'
+import type { Store } from './bucket.ts'
 import { textsIn } from './xml.ts'
 
 /** Uploads first: one that is still under way cannot bring the object back then. */

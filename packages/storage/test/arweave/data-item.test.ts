@@ -5,7 +5,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect, it } from 'vitest'
 import { signItem } from '../../src/arweave/data-item.ts'
-import { SEED, settlingObject, type TestObject } from './arweave.ts'
+import { SEED, settlingObject, type TestObject } from './start-arweave.ts'
 
 const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
 

@@ -5,8 +5,8 @@ import { SettingsReader } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArweaveSettings } from '../../src/arweave/settings.ts'
-import { settingsTester } from '../settings.ts'
-import { SEED } from './arweave.ts'
+import { settingsTester } from '../settings-tester.ts'
+import { SEED } from './start-arweave.ts'
 
 const KEY = Buffer.from(SEED).toString('hex')
 

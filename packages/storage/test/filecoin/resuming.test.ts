@@ -4,7 +4,7 @@ import { commitmentOf } from '@svc/devnet/providers/filecoin/commitment'
 import type { Mishap } from '@svc/devnet/providers/http/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Patience } from '../../src/filecoin/patience.ts'
-import { stage, startTestFilecoin, type TestFilecoin } from './filecoin.ts'
+import { stage, startTestFilecoin, type TestFilecoin } from './start-filecoin.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }

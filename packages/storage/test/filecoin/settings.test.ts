@@ -5,7 +5,7 @@ import { calibration, mainnet } from '@filoz/synapse-core/chains'
 import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
-import { settingsTester } from '../settings.ts'
+import { settingsTester } from '../settings-tester.ts'
 
 const KEY = `0x${'5c'.repeat(32)}`
 const PAYEE = `0x${'0a'.repeat(20)}`

@@ -17,7 +17,7 @@ import {
   startTestFirestore,
   type TestFirestore,
   UNAVAILABLE,
-} from './firestore.ts'
+} from './start-firestore.ts'
 
 const HASTY = { answerMs: 300, briefMs: 300 }
 

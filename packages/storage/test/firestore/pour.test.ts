@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { CHUNK_BYTES, pour } from '../../src/firestore/pour.ts'
-import { gather } from '../../src/gather.ts'
+import { gather } from '../../src/batches.ts'
 import { streamOf } from '../objects.ts'
 
 const UNDECLARED = { declaredSize: null, maxBytes: 100 * CHUNK_BYTES }

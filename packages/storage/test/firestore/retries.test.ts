@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js'
 import type { Mishap } from '@svc/devnet/providers/firestore/faults'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './firestore.ts'
+import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
 
 let at: TestFirestore
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SigningDenied } from '../../src/gcs/signing-denied.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { settingsFor, startTestGcs, type TestGcs } from './gcs.ts'
+import { settingsFor, startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const UPLOAD = { contentType: 'text/plain', expiresInSeconds: 60 }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './gcs.ts'
+import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const MIB = 1024 * 1024
 const ABOUT = { contentType: 'text/plain', size: null }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './gcs.ts'
+import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const TYPE = 'text/plain; charset=utf-8'
 const TERMS = { contentType: TYPE, expiresInSeconds: 600 }

@@ -6,10 +6,10 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openLocalProvider } from '../../src/local.ts'
+import { openLocalProvider } from '../../src/local/open.ts'
 import { newId } from '../objects.ts'
 import { knownBytes } from '../programs/known-bytes.ts'
-import { openTestFolder, type TestFolder } from './folder.ts'
+import { openTestFolder, type TestFolder } from './open-folder.ts'
 
 const MIB = 1024 * 1024
 

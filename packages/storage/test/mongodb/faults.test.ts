@@ -16,7 +16,7 @@ import {
   readToEnd,
   settingsOf,
   UNAVAILABLE,
-} from './mongodb.ts'
+} from './start-mongodb.ts'
 
 const HASTY = { connectMs: 400, answerMs: 400 }
 /** Soon knows that nobody is there, and gives a busy machine time. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { gather } from '../../src/gather.ts'
+import { gather } from '../../src/batches.ts'
 import { CHUNK_BYTES, pour } from '../../src/mongodb/pour.ts'
 import { streamOf } from '../objects.ts'
 

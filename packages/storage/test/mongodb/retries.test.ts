@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { ERRORS, type Fault } from '@svc/devnet/providers/mongodb/faults'
 import { expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { command, failureOf, MIB, openTestMongodb, readToEnd, UNAVAILABLE } from './mongodb.ts'
+import { command, failureOf, MIB, openTestMongodb, readToEnd, UNAVAILABLE } from './start-mongodb.ts'
 
 const WRITES = [
   command('insert', 'objects.files'),

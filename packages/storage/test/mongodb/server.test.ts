@@ -11,7 +11,7 @@ import { type MongodbServer, type MongodbServerOptions, startMongodbServer } fro
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { streamOf } from '../objects.ts'
-import { CREDENTIALS, MIB } from './mongodb.ts'
+import { CREDENTIALS, MIB } from './start-mongodb.ts'
 
 async function start(options?: MongodbServerOptions): Promise<MongodbServer> {
   const server = await startMongodbServer(options)

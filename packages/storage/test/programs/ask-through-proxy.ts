@@ -2,7 +2,7 @@
 
 import { createAgent } from '../../src/http/agent.ts'
 import { exchange } from '../../src/http/exchange.ts'
-import { PATIENCE } from '../../src/http/patience.ts'
+import { PATIENCE } from '../../src/timeouts.ts'
 import { readText } from '../../src/http/read-text.ts'
 
 for (const url of process.argv.slice(2)) {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { openLocalProvider } from '../../src/local.ts'
+import { openLocalProvider } from '../../src/local/open.ts'
 import { knownBytes } from './known-bytes.ts'
 
 const provider = await openLocalProvider({ folder: process.argv[2]! })

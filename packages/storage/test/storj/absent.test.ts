@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../src/provider.ts'
 import { keep, newId } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './storj.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 /** Ids of one folder of the store. */
 const neighbours = (count: number) => Array.from({ length: count }, () => `ab${newId().slice(2)}`)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { newId, streamOf } from '../objects.ts'
 import { describeFaults } from './faults.ts'
-import { openTestStorj } from './storj.ts'
+import { openTestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { Fault } from '@svc/devnet/providers/http/faults'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fetchBytes, newId, streamOf } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './storj.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }

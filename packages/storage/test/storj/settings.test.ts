@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readStorjSettings } from '../../src/storj/settings.ts'
-import { settingsTester } from '../settings.ts'
+import { settingsTester } from '../settings-tester.ts'
 
 const SECRET = 'a-secret-that-nobody-may-see'
 const NEEDED = { STORJ_BUCKET: 'files', STORJ_ACCESS_KEY_ID: 'jwkey', STORJ_SECRET_ACCESS_KEY: SECRET }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/storj/refusal.ts'
+import { Refusal } from '../../src/storj/errors.ts'
 import { escaped, textIn, textsIn } from '../../src/storj/xml.ts'
 
 describe('the XML of S3', () => {

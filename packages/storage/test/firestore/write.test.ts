@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { CHUNK_BYTES } from '../../src/firestore/pour.ts'
+import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
+import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+
+let at: TestFirestore
+beforeAll(async () => {
+  at = await startTestFirestore()
+})
+afterAll(() => at.stop())
+
+function sourceOf(pieces: AsyncIterable<Buffer>): Readable {
+  return Readable.from(pieces, { objectMode: false })
+}
+
+async function expectNothing(id: string): Promise<void> {
+  expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
+}
+
+it('lets the bytes come and go through the gateway', async () => {
+  const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+  expect(await at.provider.uploadTarget(newId(), upload)).toBeNull()
+  expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
+})
+
+it('keeps an object in as few documents and commits as it can', async () => {
+  for (const [size, chunks] of [
+    [0, 0],
+    [1, 1],
+    [CHUNK_BYTES, 1],
+    [CHUNK_BYTES + 1, 2],
+    [3 * CHUNK_BYTES, 3],
+  ] as const) {
+    const before = at.server.calls.length
+    const { id } = await keep(at.provider, randomBytes(size))
+    expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, chunks])
+    expect(at.server.calls.slice(before).filter((call) => call === 'Commit')).toHaveLength(Math.max(chunks, 1))
+  }
+})
+
+it('shows nothing of an object before it is whole', async () => {
+  const id = newId()
+  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    yield randomBytes(1)
+    reached.resolve()
+    await finish.promise
+  }
+  const written = at.provider.write(id, sourceOf(pieces()), ABOUT)
+  await reached.promise
+  await expect.poll(() => at.chunks(id)).not.toEqual([])
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  expect(await at.provider.read({ id, ref: null })).toBeNull()
+  expect(await at.provider.absent([{ id, ref: null }])).toEqual(new Set([id]))
+  finish.resolve()
+  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
+  expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
+})
+
+it('lets one of several writers of an id win, of whom nothing but his object is left', async () => {
+  const id = newId()
+  const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
+  const winners = (await Promise.allSettled(writes)).flatMap((write) =>
+    write.status === 'fulfilled' ? write.value : [],
+  )
+  expect(winners).toHaveLength(1)
+  expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(at.provider, { id, ref: null }))!)).toBe(true)
+  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, 3])
+})
+
+it('refuses to write an id again before any byte is sent, and leaves the source so that its owner can answer', async () => {
+  const { id } = await keep(at.provider, Buffer.from('first'))
+  const before = at.server.calls.length
+  const server = createServer(async (request, response) => {
+    const failure: unknown = await at.provider.write(id, request, ABOUT).catch((error) => error)
+    request.resume()
+    response.end(`${failure}`)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo // a listening TCP server has one
+  const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'PUT', body: Buffer.alloc(5 * MIB) })
+  expect(await answer.text()).toBe('Error: there is an object with this id')
+  expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments'])
+})
+
+it('refuses an object that is larger than it takes before any byte is sent', async () => {
+  const provider = await at.open({ maxObjectBytes: MIB })
+  expect(provider.maxBytes).toBe(MIB)
+  const before = at.server.calls.length
+  const source = streamOf(Buffer.alloc(MIB + 1))
+  const declared = { contentType: 'text/plain', size: MIB + 1 }
+  await expect(provider.write(newId(), source, declared)).rejects.toThrow(RangeError)
+  expect([source.destroyed, source.isPaused(), source.readableDidRead]).toEqual([false, true, false])
+  expect(at.server.calls.length).toBe(before)
+
+  const id = newId()
+  await expect(provider.write(id, streamOf(Buffer.alloc(2 * MIB)), ABOUT)).rejects.toThrow(RangeError)
+  await expectNothing(id)
+  await keep(provider, Buffer.alloc(MIB), id)
+})
+
+it('leaves nothing at the server of a source that fails half-way', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(6 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    throw new Error('no more')
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('no more')
+  await expectNothing(id)
+})
+
+it('does not bring back an object that is removed while it comes', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    await at.provider.remove({ id, ref: null })
+    yield randomBytes(3 * MIB)
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toMatchObject(UNAVAILABLE)
+  await expectNothing(id)
+})
+
+it.each([0, MIB])('touches nothing of another write of the same id, which has %i bytes', async (size) => {
+  const id = newId()
+  const second = randomBytes(size)
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    await at.provider.remove({ id, ref: null })
+    await keep(at.provider, second, id)
+    yield randomBytes(1)
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|there is an object/)
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
+  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
+})
+
+it('removes what an interrupted write left and lets the id be written before that', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(12 * MIB)
+    await expect.poll(async () => (await at.chunks(id)).length).toBeGreaterThan(8)
+    // As a process that dies leaves it: the cleaning-up fails.
+    fail(at.server, { at: /./, mishap: { status: 16 } })
+    throw new Error('gone')
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('gone')
+  at.server.recover()
+  const left = await at.chunks(id)
+  expect(left.length).toBeGreaterThan(8)
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  await keep(at.provider, Buffer.from('whole'), id)
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('whole'))
+  expect(await at.chunks(id)).toHaveLength(left.length + 1)
+  expect(await at.provider.remove({ id, ref: null })).toBe('removed')
+  await expectNothing(id)
+})
+
+it('takes no id that is none for part of a path', async () => {
+  for (const id of ['', 'a/b', '../objects', newId().toUpperCase()]) {
+    await expect(at.provider.stat({ id, ref: null })).rejects.toThrow(RangeError)
+    await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)
+    await expect(keep(at.provider, Buffer.from('x'), id)).rejects.toThrow(RangeError)
+  }
+})
