@@ -33,19 +33,21 @@ export async function retry<Result>(
 interface PollOptions {
   intervalMs: number
   timeoutMs: number
+  /** Ends the waiting. */
+  signal?: AbortSignal | undefined
 }
 
 /** Asks until there is an answer, or the time is up: then null. */
 export async function poll<Answer>(
   ask: () => Promise<Answer | null>,
-  { intervalMs, timeoutMs }: PollOptions,
+  { intervalMs, timeoutMs, signal }: PollOptions,
 ): Promise<Answer | null> {
   const end = performance.now() + timeoutMs
   for (;;) {
     const answer = await ask()
     if (answer !== null) return answer
     if (performance.now() >= end) return null
-    await sleep(intervalMs)
+    await sleep(intervalMs, signal)
   }
 }
 

@@ -1,31 +1,31 @@
 import { finished, type Readable } from 'node:stream'
 
-/** Requests give chunks of 64 KiB at most; to write eight at a time takes a fifth less processor time than one by one. */
+/** Requests give chunks of 64 KiB at most; writing eight at a time takes a fifth less processor time. */
 const BATCH_BYTES = 512 * 1024
-/** Chunked requests can be cut into single bytes, each with an object around it: batches end here too. */
+/** Chunked requests can be cut into single bytes, each with an object around it: this ends a batch too. */
 const BATCH_CHUNKS = 1024
 
-export interface Gathering {
-  /** The next chunks, empty at the end of the source. The source flows on meanwhile, up to one batch ahead. */
+export interface Batches {
+  /** The next chunks; empty at the end of the source. The source is read up to one batch ahead. */
   take(): Promise<Buffer[]>
-  /** Takes no more. The source stays paused and undestroyed: its owner may still want to answer through it. */
+  /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
   release(): void
 }
 
-/** Listens from the first moment, since an error of a source to which nobody listens ends the process. */
-export function gather(source: Readable): Gathering {
+/** Listens from the start, since an error of a source without listeners ends the process. */
+export function batchSource(source: Readable): Batches {
   let batch: Buffer[] = []
   let bytes = 0
   let outcome: { error?: Error } | null = null
   let wake = () => {}
   const isFull = () => bytes >= BATCH_BYTES || batch.length >= BATCH_CHUNKS
 
-  // Its listeners stay for good, so that a late error of the source is nobody's end either.
+  // The listeners stay, so that a late error of the source does not end the process either.
   finished(source, { writable: false }, (error) => {
     outcome = error ? { error } : {}
     wake()
   })
-  const keep = (chunk: Buffer) => {
+  const append = (chunk: Buffer) => {
     batch.push(chunk)
     bytes += chunk.length
     if (!isFull()) return
@@ -33,7 +33,7 @@ export function gather(source: Readable): Gathering {
     wake()
   }
   source.pause()
-  source.on('data', keep)
+  source.on('data', append)
 
   return {
     async take() {
@@ -51,8 +51,12 @@ export function gather(source: Readable): Gathering {
       return taken
     },
     release() {
-      source.off('data', keep)
+      source.off('data', append)
       source.pause()
     },
   }
+}
+
+export function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { gather } from '../src/batches.ts'
+import { batchSource } from '../src/batches.ts'
 import { streamOf } from './objects.ts'
 
-it('T-11 gathers no great number of pieces, however small they are', async () => {
+it('T-11 a batch has a limited number of pieces, however small they are', async () => {
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
-  const gathering = gather(streamOf(bytes, 1))
+  const batches = batchSource(streamOf(bytes, 1))
   const taken: Buffer[] = []
-  for (let pieces = await gathering.take(); pieces.length > 0; pieces = await gathering.take()) {
+  for (let pieces = await batches.take(); pieces.length > 0; pieces = await batches.take()) {
     expect(pieces.length).toBeLessThanOrEqual(1024)
     taken.push(...pieces)
     await setImmediate()
@@ -15,11 +15,11 @@ it('T-11 gathers no great number of pieces, however small they are', async () =>
   expect(Buffer.concat(taken)).toEqual(bytes)
 })
 
-it('leaves the rest to the owner of the source when released', async () => {
+it('a released source is paused, and its owner can read the rest', async () => {
   const source = streamOf(Buffer.alloc(5_000_000, 1))
-  const gathering = gather(source)
-  const taken = Buffer.concat(await gathering.take()).length
-  gathering.release()
+  const batches = batchSource(source)
+  const taken = Buffer.concat(await batches.take()).length
+  batches.release()
   await setImmediate()
   expect(source.isPaused()).toBe(true)
   expect(source.destroyed).toBe(false)

@@ -1,4 +1,4 @@
-// For tests: the settings of one provider, and what is wrong with them.
+// Reads the settings of one provider, and returns the problems with them.
 
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 
@@ -10,7 +10,7 @@ export function settingsTester<Settings>(readSettings: (settings: SettingsReader
     return read
   }
 
-  /** All of it, empty where there is nothing. */
+  /** Empty when there are none. */
   function problemsOf(variables: Variables): string {
     try {
       read(variables)

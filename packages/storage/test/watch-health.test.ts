@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openLocalProvider } from '../src/local/open.ts'
 import { watchHealth } from '../src/watch-health.ts'
 
-it('T-31 a provider that hangs keeps nobody waiting, and is known to be down once it was given up', async () => {
+it('T-31 a provider that hangs does not delay the health report, and counts as down after its timeout', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-health-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const local = await openLocalProvider({ folder })

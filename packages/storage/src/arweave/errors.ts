@@ -1,30 +1,19 @@
-import { HttpRefusal } from '../http/http-refusal.ts'
-import { TooSlow } from '../timeouts.ts'
+import type { TextAnswer } from '../http/exchange.ts'
 import { ProviderError } from '../provider.ts'
+import { isRetryableStatus } from '../timeouts.ts'
 
-/** Any answer but those that were hoped for. */
-export class Refusal extends HttpRefusal {
-  constructor(asked: string, status: number, text: string) {
-    const said = text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
-    super(troubleOf(status, said), status, new Error(`${asked} was answered with ${status}: ${said}`))
-  }
+const TOO_EARLY = 425
+
+export function answerError(asked: string, { status, text }: Pick<TextAnswer, 'status' | 'text'>): ProviderError {
+  const shown = text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
+  return new ProviderError(reasonOf(status, shown), `${asked} was answered with ${status}: ${shown}`, {
+    isRetryable: isRetryableStatus(status) || status === TOO_EARLY,
+    answer: { status },
+  })
 }
 
-/** Older services answer 401 where the credit does not suffice. */
-function troubleOf(status: number, said: string): ProviderError['reason'] {
-  if (status === 402 || status === 507 || /insufficient (?:balance|credit|funds)/i.test(said)) return 'full'
+/** Older services answer 401 when the credit does not suffice. */
+function reasonOf(status: number, shown: string): ProviderError['reason'] {
+  if (status === 402 || status === 507 || /insufficient (?:balance|credit|funds)/i.test(shown)) return 'full'
   return status === 401 || status === 403 ? 'closed' : 'unavailable'
-}
-
-const PASSING = [408, 425, 429, 500, 502, 503, 504]
-
-/** Whether to try again soon may help. Where one has waited long it is not soon any more. */
-export function mayPass(error: unknown): boolean {
-  return error instanceof Refusal ? PASSING.includes(error.status) : isBroken(error)
-}
-
-/** There was no answer, and nobody waited for one. */
-export function isBroken(error: unknown): boolean {
-  const isAnswer = error instanceof Refusal || !(error instanceof ProviderError)
-  return !isAnswer && error.reason === 'unavailable' && !(error.cause instanceof TooSlow)
 }

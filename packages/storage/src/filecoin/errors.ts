@@ -1,27 +1,28 @@
 import { decodePDPError } from '@filoz/synapse-core/utils'
-import { HttpRefusal } from '../http/http-refusal.ts'
-import type { ProviderError } from '../provider.ts'
+import type { TextAnswer } from '../http/exchange.ts'
+import { ProviderError } from '../provider.ts'
+import { isRetryableStatus } from '../timeouts.ts'
 
-/** Any answer of the provider but the one that was hoped for. */
-export class Refusal extends HttpRefusal {
-  constructor(method: string, path: string, status: number, text: string) {
-    super(
-      troubleOf(status, text),
-      status,
-      new Error(`the provider answered ${status} to ${method} ${path}: ${saidIn(text)}`),
-    )
-  }
+export function answerError(asked: string, { status, text }: Pick<TextAnswer, 'status' | 'text'>): ProviderError {
+  return new ProviderError(reasonOf(status, text), `the provider answered ${status} to ${asked}: ${messageIn(text)}`, {
+    isRetryable: isRetryableStatus(status),
+    answer: { status },
+  })
 }
 
-/** A contract that refuses lacks funds, permission, or a signature that it knows. */
-const REFUSED_BY_CONTRACT = /vm error=\[|revert reason=\[|execution reverted/
+/** Whether the provider rejected a request, as opposed to being out of reach: then nothing was done. */
+export function isRejection(error: unknown): boolean {
+  return error instanceof ProviderError && error.answer !== undefined
+}
 
-function troubleOf(status: number, text: string): ProviderError['reason'] {
+/** A contract that reverts lacks funds, permission, or a valid signature. */
+const REVERTED = /vm error=\[|revert reason=\[|execution reverted/
+
+function reasonOf(status: number, text: string): ProviderError['reason'] {
   if (status === 507) return 'full'
-  const isClosed = [401, 402, 403].includes(status) || REFUSED_BY_CONTRACT.test(text)
-  return isClosed ? 'closed' : 'unavailable'
+  return [401, 402, 403].includes(status) || REVERTED.test(text) ? 'closed' : 'unavailable'
 }
 
-function saidIn(text: string): string {
+function messageIn(text: string): string {
   return decodePDPError(text.slice(0, 4000)).replace(/\s+/g, ' ').slice(0, 300)
 }

@@ -1,65 +1,57 @@
-// Which of many objects are not there. A page of the bucket's list tells of a thousand names at once, and costs as
-// much as a dozen single questions; it is worth it where many of the names in it are among those asked for.
+// Which of many objects are missing. A page of the bucket's list names a thousand objects, and costs as much as a dozen
+// questions about single ones. It is worth it when many of the names on it are wanted.
 
-import { type GcsStore, parseAnswer } from './bucket.ts'
+import { forEachParallel, slices } from '../absent.ts'
+import { type GcsBucket, parseAnswer } from './bucket.ts'
 
-/** A page that tells of fewer is not worth it. */
-const FEW = 20
+/** A page with fewer wanted names is not worth it. */
+const MIN_PER_PAGE = 20
 const LISTS_AT_ONCE = 8
 const QUESTIONS_AT_ONCE = 32
 
-export async function findAbsent(store: GcsStore, names: readonly string[], prefix: string): Promise<Set<string>> {
+export async function findAbsent(bucket: GcsBucket, names: readonly string[], prefix: string): Promise<Set<string>> {
   const sorted = [...new Set(names)].sort()
-  const length = Math.max(FEW, Math.ceil(sorted.length / LISTS_AT_ONCE))
-  const stretches = Array.from({ length: Math.ceil(sorted.length / length) }, (_, i) =>
-    sorted.slice(i * length, (i + 1) * length),
-  )
-  const listed = await Promise.all(stretches.map((stretch) => lookThroughList(store, stretch, prefix)))
-  const unknown = listed.flatMap(({ left }) => left)
-  return new Set([...listed.flatMap(({ absent }) => absent), ...(await askOneByOne(store, unknown))])
+  const length = Math.max(MIN_PER_PAGE, Math.ceil(sorted.length / LISTS_AT_ONCE))
+  const listed = await Promise.all([...slices(sorted, length)].map((some) => lookUpInList(bucket, some, prefix)))
+  const absent = new Set(listed.flatMap((found) => found.absent))
+  const unknown = listed.flatMap((found) => found.unknown)
+  await forEachParallel(unknown, QUESTIONS_AT_ONCE, async (name) => {
+    if (!(await bucket.find(name))) absent.add(name)
+  })
+  return absent
 }
 
-interface Looked {
+interface LookedUp {
   absent: string[]
-  /** Those not looked for, as too few of them are in a page. */
-  left: readonly string[]
+  /** Not looked up, as too few of them are on a page. */
+  unknown: readonly string[]
 }
 
-async function lookThroughList(store: GcsStore, stretch: readonly string[], prefix: string): Promise<Looked> {
+async function lookUpInList(bucket: GcsBucket, names: readonly string[], prefix: string): Promise<LookedUp> {
   const absent: string[] = []
-  let left = stretch
-  for (let told = FEW; left.length > FEW && told >= FEW; ) {
-    const { names, isEnd } = await listFrom(store, left[0] as string, prefix) // there is more than one
-    const last = names.at(-1) ?? ''
-    const there = new Set(names)
-    told = isEnd ? left.length : left.findLastIndex((name) => name <= last) + 1
-    absent.push(...left.slice(0, told).filter((name) => !there.has(name)))
-    left = left.slice(told)
+  let unknown = names
+  for (let covered = MIN_PER_PAGE; unknown.length > MIN_PER_PAGE && covered >= MIN_PER_PAGE; ) {
+    const page = await listFrom(bucket, unknown[0] as string, prefix) // there is more than one
+    const last = page.names.at(-1) ?? ''
+    const present = new Set(page.names)
+    covered = page.isLast ? unknown.length : unknown.findLastIndex((name) => name <= last) + 1
+    absent.push(...unknown.slice(0, covered).filter((name) => !present.has(name)))
+    unknown = unknown.slice(covered)
   }
-  return { absent, left }
+  return { absent, unknown }
 }
 
-interface Page {
+interface ListAnswer {
   items?: { name: string }[]
   nextPageToken?: string
 }
 
-async function listFrom(store: GcsStore, startOffset: string, prefix: string) {
+async function listFrom(bucket: GcsBucket, startOffset: string, prefix: string) {
   const fields = 'items(name),nextPageToken'
-  const url = store.url('storage', null, { prefix, startOffset, maxResults: '1000', fields })
-  const answer = await store.ask({ method: 'GET', url }, [])
-  return parseAnswer(answer, ({ items = [], nextPageToken }: Page) => ({
+  const url = bucket.url('storage', null, { prefix, startOffset, maxResults: '1000', fields })
+  const answer = await bucket.ask({ method: 'GET', url }, [])
+  return parseAnswer(answer, ({ items = [], nextPageToken }: ListAnswer) => ({
     names: items.map(({ name }) => name),
-    isEnd: nextPageToken === undefined,
+    isLast: nextPageToken === undefined,
   }))
-}
-
-async function askOneByOne(store: GcsStore, names: readonly string[]): Promise<string[]> {
-  const absent: string[] = []
-  const waiting = names.values()
-  const askers = Array.from({ length: Math.min(QUESTIONS_AT_ONCE, names.length) }, async () => {
-    for (const name of waiting) if (!(await store.find(name))) absent.push(name)
-  })
-  await Promise.all(askers)
-  return absent
 }

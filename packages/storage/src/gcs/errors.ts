@@ -1,37 +1,41 @@
+// What an answer of Google Cloud Storage means when it is not the expected one.
+
+import type { TextAnswer } from '../http/exchange.ts'
 import { ProviderError } from '../provider.ts'
-import { PassingTrouble } from './patience.ts'
 
-const TOO_FAST = ['rateLimitExceeded', 'userRateLimitExceeded']
-const NO_ROOM = ['quotaExceeded', 'storageQuotaExceeded', 'dailyLimitExceeded']
+const RATE_LIMITS = ['rateLimitExceeded', 'userRateLimitExceeded']
+const QUOTAS = ['quotaExceeded', 'storageQuotaExceeded', 'dailyLimitExceeded']
 
-/** Our token is let in no longer. */
-export class StaleToken extends ProviderError {
-  constructor(cause: unknown) {
-    super('closed', cause)
-  }
+export function answerError({ status, text }: Pick<TextAnswer, 'status' | 'text'>): ProviderError {
+  const { code, message } = parseError(text)
+  const cause = new Error(`the store answered ${status} ${code}: ${message}`)
+  const isRetryable = status === 408 || status === 429 || status >= 500 || RATE_LIMITS.includes(code)
+  return new ProviderError(isRetryable ? 'unavailable' : reasonOf(status, code, text), cause, {
+    isRetryable,
+    answer: { status, code },
+  })
 }
 
-/** What it means that the store answered so. */
-export function troubleOf(status: number, text: string): ProviderError {
-  const { reason, message } = readError(text)
-  const cause = new Error(`the store answered ${status} ${reason}: ${message}`)
-  if (status === 408 || status === 429 || status >= 500 || TOO_FAST.includes(reason)) return new PassingTrouble(cause)
-  if (NO_ROOM.includes(reason)) return new ProviderError('full', cause)
-  if (status === 401) return new StaleToken(cause)
-  const isClosed = status === 403 || isBucketMissing(status, text)
-  return new ProviderError(isClosed ? 'closed' : 'unavailable', cause)
+function reasonOf(status: number, code: string, text: string): ProviderError['reason'] {
+  if (QUOTAS.includes(code)) return 'full'
+  return status === 401 || status === 403 || isBucketMissing({ status, text }) ? 'closed' : 'unavailable'
 }
 
-/** A missing object is answered with the same status. */
-export function isBucketMissing(status: number, text: string): boolean {
+/** Our token is no longer accepted. */
+export function isTokenRejected(error: unknown): boolean {
+  return error instanceof ProviderError && error.reason === 'closed' && error.answer?.status === 401
+}
+
+/** A missing object has the same status. */
+export function isBucketMissing({ status, text }: Pick<TextAnswer, 'status' | 'text'>): boolean {
   return status === 404 && /bucket does not exist/i.test(text)
 }
 
-function readError(text: string): { reason: string; message: string } {
+function parseError(text: string): { code: string; message: string } {
   try {
     const { error } = JSON.parse(text)
-    return { reason: `${error.errors?.[0]?.reason ?? ''}`.slice(0, 60), message: `${error.message}`.slice(0, 300) }
+    return { code: `${error.errors?.[0]?.reason ?? ''}`.slice(0, 60), message: `${error.message}`.slice(0, 300) }
   } catch {
-    return { reason: '', message: text.slice(0, 200) }
+    return { code: '', message: text.slice(0, 200) }
   }
 }

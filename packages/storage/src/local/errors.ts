@@ -1,24 +1,23 @@
-import { open } from 'node:fs/promises'
 import { ProviderError } from '../provider.ts'
 
-/** EFBIG: more than the file system, or the limit set for this process, allows in one file. */
-const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG']
+/** EFBIG: more than the file system, or the limit of this process, allows in one file. */
+const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
-/** Says whose fault it is when work with the disk fails. */
-export async function onDisk<T>(work: Promise<T>): Promise<T> {
+/** Turns errors of system calls into errors of the provider. */
+export async function onDisk<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
     if (codeOf(error) === null) throw error
-    throw new ProviderError(isNoRoom(error) ? 'full' : 'unavailable', error)
+    throw new ProviderError(isDiskFull(error) ? 'full' : 'unavailable', error)
   }
 }
 
-export function isNoRoom(error: unknown): boolean {
-  return NO_ROOM.includes(codeOf(error) ?? '')
+export function isDiskFull(error: unknown): boolean {
+  return FULL.includes(codeOf(error) ?? '')
 }
 
-export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
+export async function nullIfMissing<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
     return await work
   } catch (error) {
@@ -27,17 +26,7 @@ export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Null for what is not an error of a system call. */
+/** Null for anything but an error of a system call. */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null
-}
-
-/** Makes new and removed names in a folder survive a loss of power. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

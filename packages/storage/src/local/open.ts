@@ -1,15 +1,14 @@
-// Objects as files of one folder: `objects/<first two of the id>/<id>` once whole, `incoming/<id>` before.
+// Objects as files of one folder: `objects/<first two of the id>/<id>` when complete, `incoming/<id>` before.
 
 import { unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createAbsenceFinder } from './absent-objects.ts'
-import { nullIfMissing, onDisk, syncFolder } from './errors.ts'
-import { openFolders } from './folders.ts'
-import { readObject, statObject } from './read.ts'
+import { type StorageProvider, succeeds } from '../provider.ts'
+import { nullIfMissing, onDisk } from './errors.ts'
+import { openFolders, syncFolder } from './folders.ts'
+import { createAbsenceFinder, readObject, statObject } from './read.ts'
 import { writeObject } from './write.ts'
-import type { StorageProvider } from '../provider.ts'
 
-/** The folder's file system must know hard links. Several processes may have the same folder open. */
+/** The file system of the folder must have hard links. Several processes may have the same folder open. */
 export async function openLocalProvider({ folder }: { folder: string }): Promise<StorageProvider> {
   const folders = await openFolders(folder)
   const findAbsent = createAbsenceFinder(folders.objectPath)
@@ -25,18 +24,14 @@ export async function openLocalProvider({ folder }: { folder: string }): Promise
     absent: (keys) => findAbsent(keys.map(({ id }) => id)),
     async remove({ id }) {
       await onDisk(nullIfMissing(unlink(folders.incomingPath(id))))
-      await onDisk(removeForGood(folders.objectPath(id)))
+      await onDisk(removeDurably(folders.objectPath(id)))
       return 'removed'
     },
-    check: () =>
-      folders.probe().then(
-        () => true,
-        () => false,
-      ),
+    check: () => succeeds(folders.probe()),
   }
 }
 
-async function removeForGood(path: string): Promise<void> {
+async function removeDurably(path: string): Promise<void> {
   await nullIfMissing(unlink(path))
   await syncFolder(dirname(path))
 }

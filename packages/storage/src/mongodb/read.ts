@@ -1,26 +1,26 @@
 import { Readable } from 'node:stream'
 import type { FindCursor } from 'mongodb'
+import { absentIds } from '../absent.ts'
+import { requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
-import { requireRange } from '../range.ts'
 import type { Bucket, ChunkDocument } from './bucket.ts'
 
-/** With fewer there are more questions, which take time; with more a slow reader holds more memory. */
+/** Fewer mean more questions, which take time; with more, a slow reader holds more memory. */
 const CHUNKS_AT_ONCE = 2
 
-/** An object that is there. */
-interface Found {
+interface FoundObject {
   id: string
   write: string
   size: number
   chunkSize: number
 }
 
-export async function findObject({ files, ask }: Bucket, id: string): Promise<Found | null> {
+export async function findObject({ files, ask }: Bucket, id: string): Promise<FoundObject | null> {
   const file = await ask((options) => files.findOne({ _id: id, 'metadata.isWhole': true }, options))
   if (!file) return null
   const found = { id, write: file.metadata?.write, size: Number(file.length), chunkSize: Number(file.chunkSize) }
   if (isSize(found.size) && found.chunkSize > 0 && isSize(found.chunkSize)) return found
-  throw new ProviderError('unavailable', new Error('the provider does not tell how long an object is'))
+  throw new ProviderError('unavailable', 'the provider does not say how long an object is')
 }
 
 const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0
@@ -32,7 +32,7 @@ export async function readObject(bucket: Bucket, id: string, range: ByteRange | 
   return Readable.from(piecesOf(bucket, found, range ?? { start: 0, end: found.size - 1 }), { objectMode: false })
 }
 
-async function* piecesOf(bucket: Bucket, found: Found, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+async function* piecesOf(bucket: Bucket, found: FoundObject, { start, end }: ByteRange): AsyncGenerator<Buffer> {
   const { chunkSize } = found
   let offset = start - (start % chunkSize)
   for await (const chunk of chunksOf(bucket, found, start, end)) {
@@ -42,11 +42,15 @@ async function* piecesOf(bucket: Bucket, found: Found, { start, end }: ByteRange
 }
 
 /**
- * Whole chunks, through a cursor. One that the provider has ended, as it does with those of slow readers, or that went
- * with its server, is opened anew where it stopped.
+ * Whole chunks, through a cursor. The provider ends cursors of slow readers, and they end with their server: another one
+ * is opened where it stopped.
  */
-async function* chunksOf({ chunks, ask }: Bucket, found: Found, start: number, end: number): AsyncGenerator<Buffer> {
-  const { id, write, size, chunkSize } = found
+async function* chunksOf(
+  { chunks, ask }: Bucket,
+  { id, write, size, chunkSize }: FoundObject,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer> {
   const last = Math.floor(end / chunkSize)
   let cursor: FindCursor<ChunkDocument> | null = null
   try {
@@ -60,16 +64,27 @@ async function* chunksOf({ chunks, ask }: Bucket, found: Found, start: number, e
         })
       })
       if (chunk?.n !== n || chunk.data.length !== Math.min(chunkSize, size - n * chunkSize)) {
-        throw new ProviderError('unavailable', new Error('a chunk of the object is gone, or not as long as it was'))
+        throw new ProviderError('unavailable', 'a chunk of the object is missing, or not as long as it was')
       }
       yield chunk.data
     }
   } finally {
-    letGo(cursor)
+    closeInBackground(cursor)
   }
 }
 
-/** Whoever stops reading does not wait for it. */
-function letGo(cursor: FindCursor<ChunkDocument> | null): void {
+/** A reader that stops early does not wait for it. */
+function closeInBackground(cursor: FindCursor<ChunkDocument> | null): void {
   cursor?.close().catch(() => {})
+}
+
+/** A question has about 200 KiB, and its answer fits into one batch. */
+export function findAbsent({ files, ask }: Bucket, ids: readonly string[]): Promise<Set<string>> {
+  return absentIds(ids, { idsPerQuestion: 5000, questionsAtOnce: 4 }, async (some) => {
+    const filter = { _id: { $in: some }, 'metadata.isWhole': true }
+    const present = await ask((options) =>
+      files.find(filter, { ...options, projection: { _id: 1 }, batchSize: some.length + 1 }).toArray(),
+    )
+    return present.map(({ _id }) => _id)
+  })
 }

@@ -1,13 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { Long, ObjectId } from 'mongodb'
-import { type Gathering, gather } from '../batches.ts'
+import { type Batches, batchSource } from '../batches.ts'
+import { writeChunks } from '../chunks.ts'
+import { idTaken } from '../object-rules.ts'
 import { ProviderError } from '../provider.ts'
-import type { Ask, StepOptions } from './ask.ts'
-import type { Bucket } from './bucket.ts'
-import { discard, type Write } from './discard.ts'
-import { CHUNK_BYTES, pour } from './pour.ts'
-import { isTaken } from './errors.ts'
+import type { Ask, Bucket, StepOptions } from './bucket.ts'
+import { isDuplicateKey } from './errors.ts'
+
+/**
+ * Takes half the processor time of the usual 255 KiB in both directions; larger ones gain nothing more, and each
+ * transfer would hold more memory.
+ */
+const CHUNK_BYTES = 1024 * 1024
+/** Two, so that the next chunk is on its way while the provider makes one durable. */
+export const CHUNKING = { chunkBytes: CHUNK_BYTES, atOnce: 2 }
+
+/** One write of one object. */
+interface Write {
+  bucket: Bucket
+  id: string
+  /** Borne by its document and its chunks. */
+  write: string
+}
 
 type Step = (options: StepOptions) => Promise<unknown>
 
@@ -18,23 +33,23 @@ export async function writeObject(
   source: Readable,
   declaredSize: number | null,
 ): Promise<number> {
-  const gathering = gather(source)
+  const batches = batchSource(source)
   try {
     await prepare()
-    return await writeOnce({ bucket, id, write: randomUUID() }, gathering, declaredSize)
+    return await writeOnce({ bucket, id, write: randomUUID() }, batches, declaredSize)
   } finally {
-    gathering.release()
+    batches.release()
   }
 }
 
-async function writeOnce(write: Write, source: Gathering, declaredSize: number | null): Promise<number> {
+async function writeOnce(write: Write, source: Batches, declaredSize: number | null): Promise<number> {
   try {
     await claim(write)
-    const size = await pour(source, declaredSize, (n, data) => keepChunk(write, n, data))
+    const { size } = await writeChunks(source, { ...CHUNKING, declaredSize }, (n, data) => insertChunk(write, n, data))
     await publish(write, size)
     return size
   } catch (error) {
-    // What went wrong before matters more than a failure of this: a claim that stays is swept one day.
+    // The first failure matters more than one of this: a claim that is left is swept one day.
     await discard(write).catch(() => {})
     throw error
   }
@@ -56,7 +71,7 @@ async function claim({ bucket: { files, ask }, id, write }: Write): Promise<void
   )
 }
 
-async function keepChunk({ bucket: { chunks, ask }, id, write }: Write, n: number, data: Buffer): Promise<void> {
+async function insertChunk({ bucket: { chunks, ask }, id, write }: Write, n: number, data: Buffer): Promise<void> {
   const chunk = { _id: new ObjectId(), files_id: id, n, data, write }
   await insertOnce(
     ask,
@@ -65,23 +80,27 @@ async function keepChunk({ bucket: { chunks, ask }, id, write }: Write, n: numbe
   )
 }
 
-/** An insert may have been done though its answer was lost: then it is we who have taken the key. */
-async function insertOnce(ask: Ask, insert: Step, findOurs: Step): Promise<void> {
+/** An insert may have succeeded although its answer was lost: then the duplicate key is our own. */
+async function insertOnce(ask: Ask, insert: Step, findOwn: Step): Promise<void> {
   try {
     await ask(insert)
   } catch (error) {
-    if (!isTaken(error)) throw error
-    if (await ask(findOurs)) return
-    // Ids are random, so this is a mistake of the caller and no trouble of the provider.
-    throw new Error('there is an object with this id, or one on its way', { cause: error })
+    if (!isDuplicateKey(error)) throw error
+    if (!(await ask(findOwn))) throw idTaken(error)
   }
 }
 
-/** In one step the object is there, unless it was removed while it came. */
+/** One update makes the object exist, unless it was removed while it was written. */
 async function publish({ bucket: { files, ask }, id, write }: Write, size: number): Promise<void> {
   const whole = { length: Long.fromNumber(size), uploadDate: new Date(), 'metadata.isWhole': true }
   const { matchedCount } = await ask((options) =>
     files.updateOne({ _id: id, 'metadata.write': write }, { $set: whole }, options),
   )
-  if (matchedCount === 0) throw new ProviderError('unavailable', new Error('the object was removed while it came'))
+  if (matchedCount === 0) throw new ProviderError('unavailable', 'the object was removed while it was written')
+}
+
+/** Removes everything of one write. The claim goes last: as long as it is there, the chunks are not forgotten. */
+export async function discard({ bucket: { files, chunks, ask }, id, write }: Write): Promise<void> {
+  await ask((options) => chunks.deleteMany({ files_id: id, write }, options))
+  await ask((options) => files.deleteOne({ _id: id, 'metadata.write': write }, options))
 }

@@ -1,94 +1,139 @@
+// A bucket of a store that speaks S3.
+
 import { hash } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isHex } from '@svc/protocol/bytes'
+import type { IncomingMessage } from 'node:http'
+import { AwsV4Signer } from 'aws4fetch'
 import { createAgent } from '../http/agent.ts'
-import { exchange } from '../http/exchange.ts'
-import { type Patience, retrying } from '../timeouts.ts'
-import { readText } from '../http/read-text.ts'
-import type { Body } from '../http/send-body.ts'
-import { Refusal } from './errors.ts'
+import { isRepeatable, type StreamedBody } from '../http/body.ts'
+import { exchange, exchangeText, type HttpRequest, readText, type TextAnswer } from '../http/exchange.ts'
+import { parseSize, requireObjectId } from '../object-rules.ts'
+import { ProviderError } from '../provider.ts'
+import { type HttpTimeouts, withRetries } from '../timeouts.ts'
+import { answerError, hasStatus } from './errors.ts'
 import type { StorjSettings } from './settings.ts'
-import { createSigner } from './signer.ts'
 
 interface Call {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Without one it is about the bucket. */
+  /** Without one the call concerns the bucket. */
   key?: string
   query?: Record<string, string>
   headers?: Record<string, string>
-  body?: Body
+  body?: Buffer | StreamedBody | null
 }
 
-interface Answer {
-  headers: IncomingHttpHeaders
-  text: string
-}
-
-/** A bucket, spoken to in S3. Each call is made again where its trouble may pass; any other end is thrown. */
-export interface Store {
-  patience: Patience
-  ask(call: Call): Promise<Answer>
+/** Each call is retried when that may help; any other failure is thrown. */
+export interface S3Bucket {
+  timeouts: HttpTimeouts
+  ask(call: Call): Promise<TextAnswer>
   /** Leaves the body of the answer to be read. */
   open(call: Call): Promise<IncomingMessage>
-  /** An address with which anybody may make this call, with these headers exactly. */
+  /** An address with which anyone may make this call, with exactly these headers. */
   presign(call: Call, expiresInSeconds: number): Promise<string>
   keyOf(id: string): string
-  /** What the keys of all objects begin with whose ids begin as this one; listings of Storj go by whole folders. */
+  /** The common prefix of the keys of all objects whose ids begin like this one: Storj lists whole folders only. */
   folderOf(id: string): string
 }
 
-export function createStore(settings: StorjSettings, patience: Patience): Store {
+export function openBucket(settings: StorjSettings, timeouts: HttpTimeouts): S3Bucket {
   const { endpoint, bucket, prefix } = settings
   const signer = createSigner(settings)
   const agent = createAgent(endpoint, { keepAlive: true })
 
-  function request({ method, key, query, headers = {} }: Call) {
+  function request({ method, key, query, headers = {} }: Call): UnsignedRequest {
     const url = new URL(key === undefined ? `${endpoint}/${bucket}` : `${endpoint}/${bucket}/${key}`)
     url.search = `${new URLSearchParams(query)}`
     return { method, url: url.href, headers }
   }
 
+  async function signed(call: Call): Promise<HttpRequest> {
+    const { body = null } = call
+    return { ...(await signer.sign(request(call), sha256(body))), body }
+  }
+
   async function openOnce(call: Call): Promise<IncomingMessage> {
-    const { method, body = null } = call
-    const signed = await signer.sign(request(call), body === null || Buffer.isBuffer(body) ? sha256(body) : null)
-    const { answer, outgoing } = await exchange(signed, body, agent, patience)
-    const { statusCode = 0 } = answer
-    if (statusCode >= 200 && statusCode < 300 && outgoing.writableEnded) return answer
-    const text = await readText(answer, patience.idleMs)
-    if (!outgoing.writableEnded) outgoing.destroy()
-    throw new Refusal(method, statusCode, text, answer.headers.date)
+    const { answer } = await exchange(await signed(call), agent, timeouts)
+    const { statusCode: status = 0, headers } = answer
+    if (status >= 200 && status < 300) return answer
+    throw answerError(call.method, { status, headers, text: await readText(answer, timeouts) })
   }
 
-  async function askOnce(call: Call): Promise<Answer> {
-    const answer = await openOnce(call)
-    const text = await readText(answer, patience.idleMs)
-    // What takes long is begun to be answered before its outcome is known.
-    if (/^\s*(?:<\?xml[^>]*>)?\s*<Error>/.test(text)) throw new Refusal(call.method, 500, text)
-    return { headers: answer.headers, text }
+  async function askOnce(call: Call): Promise<TextAnswer> {
+    const answer = await exchangeText(await signed(call), agent, timeouts)
+    const { status, isSent, text } = answer
+    if (!(isSent && status >= 200 && status < 300)) throw answerError(call.method, answer)
+    // The store begins to answer long calls before it knows their outcome.
+    if (/^\s*(?:<\?xml[^>]*>)?\s*<Error>/.test(text)) throw answerError(call.method, { status: 500, text })
+    return answer
   }
 
-  function folderOf(id: string): string {
-    if (!isHex(id, 16)) throw new RangeError('an object id is 32 lowercase hex characters')
-    return `${prefix}${id.slice(0, 2)}/`
-  }
+  const retried = <Result>(call: Call, step: (call: Call) => Promise<Result>) =>
+    withRetries(timeouts, () => step(call), { isRepeatable: () => isRepeatable(call.body ?? null) })
 
-  const again = <T>(call: Call, step: (call: Call) => Promise<T>) =>
-    retrying(patience, step.bind(null, call), () => mayRepeat(call))
+  const folderOf = (id: string) => `${prefix}${requireObjectId(id).slice(0, 2)}/`
 
   return {
-    patience,
-    ask: (call) => again(call, askOnce),
-    open: (call) => again(call, openOnce),
+    timeouts,
+    ask: (call) => retried(call, askOnce),
+    open: (call) => retried(call, openOnce),
     presign: (call, expiresInSeconds) => signer.presign(request(call), expiresInSeconds),
     keyOf: (id) => folderOf(id) + id,
     folderOf,
   }
 }
 
-function mayRepeat({ body = null }: Call): boolean {
-  return body === null || Buffer.isBuffer(body) || !body.hasBegun()
+interface FoundObject {
+  size: number
+  /** Of the write that made it; null when a client uploaded it. */
+  mark: string | null
 }
 
-function sha256(body: Buffer | null): string {
-  return hash('sha256', body ?? '', 'hex')
+/** Every write puts a random mark on its object. */
+export const MARK_HEADER = 'x-amz-meta-svc-write'
+
+/** Null when there is no such object, or no bucket: HEAD does not say which. */
+export async function findObject(bucket: S3Bucket, key: string): Promise<FoundObject | null> {
+  try {
+    const { headers } = await bucket.ask({ method: 'HEAD', key })
+    return { size: parseSize(headers['content-length']), mark: headers[MARK_HEADER]?.toString() ?? null }
+  } catch (error) {
+    if (hasStatus(error, 404)) return null
+    throw error
+  }
+}
+
+/** A missing object means nothing while its bucket is missing. */
+export async function requireBucket(bucket: S3Bucket): Promise<void> {
+  try {
+    await bucket.ask({ method: 'HEAD' })
+  } catch (error) {
+    throw hasStatus(error, 404) ? new ProviderError('closed', (error as ProviderError).cause) : error
+  }
+}
+
+type UnsignedRequest = Required<Pick<HttpRequest, 'method' | 'url' | 'headers'>>
+
+/** AWS signature version 4. */
+function createSigner({ accessKeyId, secretAccessKey, region }: StorjSettings) {
+  const account = { accessKeyId, secretAccessKey, region, service: 's3', cache: new Map<string, ArrayBuffer>() }
+  return {
+    /** `bodySha256` in hex; null when it is not known before the body is sent. */
+    async sign(request: UnsignedRequest, bodySha256: string | null) {
+      const payload = { 'x-amz-content-sha256': bodySha256 ?? 'UNSIGNED-PAYLOAD' }
+      const signer = new AwsV4Signer({ ...account, ...request, headers: { ...request.headers, ...payload } })
+      const { headers } = await signer.sign()
+      return { ...request, headers: Object.fromEntries(headers) }
+    },
+    async presign(request: UnsignedRequest, expiresInSeconds: number) {
+      const url = new URL(request.url)
+      url.searchParams.set('X-Amz-Expires', `${expiresInSeconds}`)
+      const signer = new AwsV4Signer({ ...account, ...request, url: url.href, signQuery: true, allHeaders: true })
+      const { url: signedUrl } = await signer.sign()
+      // A space is signed as %20, and not every store reads a plus as one.
+      return signedUrl.href.replaceAll('+', '%20')
+    },
+  }
+}
+
+function sha256(body: NonNullable<Call['body']> | null): string | null {
+  return body === null || Buffer.isBuffer(body) ? hash('sha256', body ?? '', 'hex') : null
 }

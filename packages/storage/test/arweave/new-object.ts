@@ -8,13 +8,13 @@ import { settlingObject, type TestObject } from './start-arweave.ts'
 const MIB = 1024 * 1024
 const MUCH = randomBytes(9 * MIB)
 
-/** Each time with bytes that nobody has seen. The large ones go in two chunks. */
+/** Each time with new bytes. Large ones are sent in two chunks. */
 export function newObject(size: 'small' | 'large', changed: Partial<SettlingObject> = {}): TestObject {
   if (size === 'small') return settlingObject(randomBytes(100_000), changed)
   return settlingObject(Buffer.concat([randomBytes(16), MUCH]), changed)
 }
 
-/** What has been sent whole since, without the ids of uploads, and how often new items were paid for. */
+/** Returns what was sent completely since, without the ids of uploads, and how often new items were paid for. */
 export function watch(server: ArweaveServer) {
   const [bodies, items, uploads] = [server.bodies.length, server.items().length, server.uploads()]
   return () => ({
@@ -32,9 +32,9 @@ const CHUNKS = [0, 8 * MIB].map((offset) => `upload POST /v1/chunks/solana/ID/${
 export const ONE_POST = { sent: ['upload POST /v1/tx/solana'], paid: [1], begun: 0 }
 export const ALL_CHUNKS = { sent: CHUNKS, paid: [1], begun: 1 }
 
-export async function expectThere(store: SlowStore, object: TestObject, ref: string): Promise<void> {
-  const [kept, whole] = await Promise.all([store.read(ref), object.open()])
-  expect((await buffer(kept!)).equals(await buffer(whole))).toBe(true)
+export async function expectStored(store: SlowStore, object: TestObject, ref: string): Promise<void> {
+  const [stored, whole] = await Promise.all([store.read(ref), object.open()])
+  expect((await buffer(stored!)).equals(await buffer(whole))).toBe(true)
   expect(await store.stat(ref)).toEqual({ size: object.size })
   await expect.poll(object.held).toBe(0)
 }

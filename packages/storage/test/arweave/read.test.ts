@@ -29,15 +29,15 @@ async function expectBytes(store: SlowStore, range?: ByteRange): Promise<void> {
   expect((await buffer((await store.read(ref, range))!)).equals(expected)).toBe(true)
 }
 
-/** Of a store that has failed nowhere yet. */
+/** With a new driver, for which no gateway has failed yet. */
 async function watch() {
   const store = await arweave.open()
   const before = arweave.server.requests.length
   return { store, asked: () => arweave.server.requests.slice(before).map((line) => line.split(' ', 2).join(' ')) }
 }
 
-describe('what is read from Arweave', () => {
-  it('comes from the first gateway, whole and in ranges', async () => {
+describe('the Arweave driver, reading,', () => {
+  it('reads from the first gateway, whole and in ranges', async () => {
     const { store, asked } = await watch()
     await expectBytes(store)
     await expectBytes(store, { start: 0, end: 0 })
@@ -64,16 +64,19 @@ describe('what is read from Arweave', () => {
     expect(arweave.server.requests.slice(before).map((line) => line.slice(0, 10))).toEqual(['second GET'])
   })
 
-  it.each(['unknown', 'announced'] as const)('comes from the second where it is %s to the first', async (lags) => {
-    arweave.server.moods.first = { lags, ignoresRange: false }
-    const { store, asked } = await watch()
-    await expectBytes(store)
-    await expectBytes(store, { start: 7, end: 7 })
-    expect(await store.stat(ref)).toEqual({ size: bytes.length })
-    expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET', 'first HEAD', 'second HEAD'])
-  })
+  it.each(['unknown', 'announced'] as const)(
+    'reads from the second gateway when the item is %s at the first',
+    async (lags) => {
+      arweave.server.moods.first = { lags, ignoresRange: false }
+      const { store, asked } = await watch()
+      await expectBytes(store)
+      await expectBytes(store, { start: 7, end: 7 })
+      expect(await store.stat(ref)).toEqual({ size: bytes.length })
+      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET', 'first HEAD', 'second HEAD'])
+    },
+  )
 
-  it('is not there where no gateway has it, and nobody knows where one cannot be asked', async () => {
+  it('returns null when no gateway has the item, and fails when one cannot be asked', async () => {
     const { store } = await watch()
     expect([await store.read(NOWHERE), await store.stat(NOWHERE)]).toEqual([null, null])
     expect(await store.read(NOWHERE, { start: 0, end: 0 })).toBeNull()
@@ -86,7 +89,7 @@ describe('what is read from Arweave', () => {
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
   })
 
-  it('is cut out of all, where a gateway gives all', async () => {
+  it('cuts the range out when a gateway sends the whole item', async () => {
     arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
     const { store, asked } = await watch()
     await expectBytes(store)
@@ -109,7 +112,7 @@ describe('what is read from Arweave', () => {
     expect(part.errored).toBeNull()
   })
 
-  it('lies within the object', async () => {
+  it('rejects a range that is not within the object', async () => {
     for (const mood of [{ lags: 'no', ignoresRange: false } as const, ALL_AT_ONCE]) {
       arweave.server.moods.first = mood
       for (const [start, end] of [
@@ -121,23 +124,26 @@ describe('what is read from Arweave', () => {
     }
   })
 
-  it.each([[undefined], [{ start: MIB, end: 4 * MIB }]])('goes on elsewhere where it broke off (%o)', async (range) => {
-    const { store, asked } = await watch()
-    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
-    arweave.server.fail({ at: /^first GET/, mishap: { status: 500, code: '' }, times: 1 })
-    arweave.server.fail({ at: /^second GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
-    await expectBytes(store, range)
-    expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
-  })
+  it.each([[undefined], [{ start: MIB, end: 4 * MIB }]])(
+    'resumes at another gateway when a download broke off (range: %o)',
+    async (range) => {
+      const { store, asked } = await watch()
+      arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      arweave.server.fail({ at: /^first GET/, mishap: { status: 500, code: '' }, times: 1 })
+      arweave.server.fail({ at: /^second GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      await expectBytes(store, range)
+      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
+    },
+  )
 
-  it('comes from where it was asked for, where only a connection broke', async () => {
+  it('asks the same gateway again when only a connection broke', async () => {
     const { store, asked } = await watch()
     arweave.server.fail({ at: /^first HEAD/, mishap: 'lost answer', times: 1 })
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
     expect(asked()).toEqual(['first HEAD', 'first HEAD'])
   })
 
-  it('comes from the second where the first breaks off again and again', async () => {
+  it('reads from the second gateway when the first breaks off again and again', async () => {
     const { store, asked } = await watch()
     arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
     await expectBytes(store)
@@ -145,7 +151,7 @@ describe('what is read from Arweave', () => {
     expect(asked()).toEqual(['first GET', 'second GET', 'second GET'])
   })
 
-  it('fails, and does not just end, where nobody gives the rest', async () => {
+  it('fails when no gateway sends the rest', async () => {
     arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
     const reading = async () => buffer((await (await arweave.open()).read(ref))!)
     arweave.server.moods.second = LAGS
@@ -154,8 +160,8 @@ describe('what is read from Arweave', () => {
     await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.recover()
     arweave.server.fail({ at: /^first GET/, mishap: { stallAnswerAt: MIB } })
-    const hasty = await arweave.open({}, { idleMs: 100 })
-    await expect(buffer((await hasty.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
+    const quick = await arweave.open({}, { idleMs: 100 })
+    await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
   })
 
   it.each<[number, Record<string, string | number>, object]>([
@@ -167,7 +173,7 @@ describe('what is read from Arweave', () => {
     [204, {}, UNAVAILABLE],
     [200, { 'content-length': 11 }, UNAVAILABLE],
     [416, { 'content-length': 0 }, UNAVAILABLE],
-  ])('is not taken from a gateway that answers %i with %o', async (status, headers, complaint) => {
+  ])('rejects the answer %i with headers %o of a gateway', async (status, headers, complaint) => {
     const liar = createServer((_request, response) => {
       response.writeHead(status, headers).end('wrong bytes'.slice(0, Number(headers['content-length'] ?? 11)))
     }).listen(0, '127.0.0.1')
@@ -182,25 +188,25 @@ describe('what is read from Arweave', () => {
   })
 })
 
-describe('Arweave is ready', () => {
-  it('while the service and a gateway are', async () => {
+describe('the health check of Arweave', () => {
+  it('succeeds while the service and one gateway work', async () => {
     const { store } = arweave
-    const hasty = await arweave.open({}, { answerMs: 100 })
+    const quick = await arweave.open({}, { answerMs: 100 })
     expect(await store.check()).toBe(true)
     for (const mishap of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
       arweave.server.fail({ at: /^first/, mishap })
       expect(await store.check()).toBe(true)
       arweave.server.fail({ at: /^second/, mishap })
-      expect(await hasty.check()).toBe(false)
+      expect(await quick.check()).toBe(false)
       arweave.server.recover()
       arweave.server.fail({ at: /^upload/, mishap })
-      expect(await hasty.check()).toBe(false)
+      expect(await quick.check()).toBe(false)
       arweave.server.recover()
     }
     expect(await store.check()).toBe(true)
   })
 
-  it('not where nobody listens', async () => {
+  it('fails when nothing listens', async () => {
     const gone = await startTestArweave()
     await gone.server.stop()
     expect(await gone.store.check()).toBe(false)

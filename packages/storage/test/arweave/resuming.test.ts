@@ -1,7 +1,7 @@
 import type { Mishap } from '@svc/devnet/providers/http/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ALL_CHUNKS, expectStored, newObject, ONE_POST, watch } from './new-object.ts'
 import { startTestArweave, type TestArweave, type TestObject } from './start-arweave.ts'
-import { ALL_CHUNKS, expectThere, newObject, ONE_POST, watch } from './new-object.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
@@ -19,7 +19,7 @@ const NEVER: Mishap = 'silence'
 
 const BEGIN = /GET .*\/-1\/-1/
 
-/** As far as there, where it is told to stop. */
+/** Runs up to this step, at which it is stopped. */
 async function settleUntil(step: RegExp, object: TestObject): Promise<void> {
   const stop = new AbortController()
   const before = arweave.server.requests.length
@@ -53,22 +53,22 @@ describe.each([
   ],
 ] as const)('a %s object on its way to Arweave', (size, once, steps) => {
   it.each(steps.flatMap(([step, mishaps]) => mishaps.map((mishap) => ({ step, mishap }))))(
-    'T-19 goes on after $mishap at $step, and nothing is sent or paid for twice',
+    'T-19 continues after $mishap at $step, and nothing is sent or paid for twice',
     async ({ step, mishap }) => {
       const impatient = await arweave.open({}, { attempts: 1 })
       const sinceThen = watch(arweave.server)
       const object = newObject(size)
-      // Who only asks does so twice when the connection breaks.
+      // Requests that change nothing are repeated once when the connection breaks.
       const times = mishap === AFTER && step.source.startsWith('GET') ? 2 : 1
       arweave.server.fail({ at: step, mishap, times })
       if (mishap === NEVER) await settleUntil(step, object)
       else await expect(impatient.settle(object)).rejects.toMatchObject(UNAVAILABLE)
       await expect.poll(object.held).toBe(0)
       const { ref } = await arweave.store.settle(object)
-      // That an upload was begun which nobody got to know of harms nobody.
+      // An upload whose beginning was not answered does no harm.
       const isForgotten = step === BEGIN && mishap === AFTER
       expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isForgotten ? times : 0) })
-      await expectThere(arweave.store, object, ref)
+      await expectStored(arweave.store, object, ref)
     },
   )
 })

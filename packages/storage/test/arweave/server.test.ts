@@ -1,4 +1,4 @@
-// That the stand-in takes what others make, and nothing that is not good.
+// The local service accepts items that another implementation made, and rejects invalid ones.
 
 import { randomBytes } from 'node:crypto'
 import { createData, SolanaSigner } from '@dha-team/arbundles'
@@ -25,19 +25,22 @@ it.each([
   ['with an anchor', { anchor: 'x'.repeat(32) }],
   ['with tags', { tags: [{ name: 'Content-Type', value: 'text/plain' }] }],
   ['with many tags', { tags: Array.from({ length: 128 }, (_, i) => ({ name: `n${i}`, value: 'ä'.repeat(5) })) }],
-])('takes an item of others once, %s, and none of which a bit was changed', async (_, options) => {
-  const data = randomBytes(500)
-  const item = createData(data, signer, options)
-  await item.sign(signer)
-  const raw = Uint8Array.from(item.getRaw())
-  for (let i = 0; i < 40; i++) {
-    const changed = raw.slice()
-    const place = i < 20 ? i * 8 : Math.floor((raw.length * i) / 40)
-    changed[place]! ^= 1 << (i % 8)
-    expect([place, await post(changed)]).toEqual([place, 400])
-  }
-  expect([await post(raw.slice(0, -1)), await post(raw.slice(0, 50))]).toEqual([400, 400])
-  expect([await post(raw), await post(raw)]).toEqual([200, 202])
-  const given = await fetch(`${arweave.server.gateways[1]}/${item.id}`)
-  expect(Buffer.from(await given.arrayBuffer()).equals(data)).toBe(true)
-})
+])(
+  'the local Arweave service accepts an item of another implementation once, %s, and rejects it with a changed bit',
+  async (_, options) => {
+    const data = randomBytes(500)
+    const item = createData(data, signer, options)
+    await item.sign(signer)
+    const raw = Uint8Array.from(item.getRaw())
+    for (let i = 0; i < 40; i++) {
+      const changed = raw.slice()
+      const place = i < 20 ? i * 8 : Math.floor((raw.length * i) / 40)
+      changed[place]! ^= 1 << (i % 8)
+      expect([place, await post(changed)]).toEqual([place, 400])
+    }
+    expect([await post(raw.slice(0, -1)), await post(raw.slice(0, 50))]).toEqual([400, 400])
+    expect([await post(raw), await post(raw)]).toEqual([200, 202])
+    const given = await fetch(`${arweave.server.gateways[1]}/${item.id}`)
+    expect(Buffer.from(await given.arrayBuffer()).equals(data)).toBe(true)
+  },
+)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ALL_CHUNKS, expectStored, newObject, ONE_POST, watch } from './new-object.ts'
 import { SEED, settlingObject, startTestArweave, type TestArweave } from './start-arweave.ts'
-import { ALL_CHUNKS, expectThere, newObject, ONE_POST, watch } from './new-object.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -19,7 +19,7 @@ describe.each([
   ['small', ONE_POST],
   ['large', ALL_CHUNKS],
 ] as const)('a %s object on its way to Arweave', (size, once) => {
-  it('T-19 is sent once, and is the item that was noted before', async () => {
+  it('T-19 is sent once, as the item that was noted before', async () => {
     const noted: unknown[] = []
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
@@ -37,10 +37,10 @@ describe.each([
         { name: 'App-Name', value: 'svc-storage-gateway' },
       ],
     })
-    await expectThere(arweave.store, object, ref)
+    await expectStored(arweave.store, object, ref)
   })
 
-  it('T-19 has settled only when it is on the chain for good, and is asked about until then', async () => {
+  it('T-19 has settled only when it is permanently on the chain', async () => {
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
     arweave.server.isSealing = false
@@ -48,21 +48,21 @@ describe.each([
     const unread = { ...object, open: () => Promise.reject(new Error('there is nothing to read')) }
     await expect(arweave.store.settle(unread)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.isSealing = true
-    await expectThere(arweave.store, object, (await arweave.store.settle(unread)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.settle(unread)).ref)
     expect(sinceThen()).toEqual(once)
   })
 
-  it('is sent again where the service could not bring it to the chain', async () => {
+  it('is sent again when the service could not bring it to the chain', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.settle(object)
     arweave.server.failItem(ref)
     expect(await arweave.store.stat(ref)).toBeNull()
     expect(await arweave.store.settle(object)).toEqual({ ref })
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(2)
-    await expectThere(arweave.store, object, ref)
+    await expectStored(arweave.store, object, ref)
   })
 
-  it('T-19 is not sent where a gateway has it, though the service does not know it', async () => {
+  it('T-19 is not sent when a gateway has it, though the service does not know it', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.settle(object)
     const sinceThen = watch(arweave.server)
@@ -73,7 +73,7 @@ describe.each([
     expect(sinceThen().sent).toEqual([])
   })
 
-  it('T-19 is taken for there where the service says that it has it', async () => {
+  it('T-19 counts as sent when the service answers that it has it', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.settle(object)
     const { paid } = arweave.server.items().at(-1)!
@@ -82,7 +82,7 @@ describe.each([
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(paid)
   })
 
-  it('is another item under another key, and what was noted with the old one counts no more', async () => {
+  it('is another item with another key, and the notes of the old key are ignored', async () => {
     const object = newObject(size)
     const last = size === 'small' ? /^upload POST/ : /^upload POST .*\/finalize/
     arweave.server.fail({ at: last, mishap: { status: 403, code: 'Forbidden' }, times: 1 })
@@ -95,7 +95,7 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-31 stays here where its key has no credit', async () => {
+  it('T-31 stays staged when its key has no credit', async () => {
     const object = newObject(size)
     arweave.server.payers = ['00'.repeat(32)]
     const failure = await arweave.store.settle(object).catch((error) => error)
@@ -103,7 +103,7 @@ describe.each([
     expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
     await expect.poll(object.held).toBe(0)
     arweave.server.payers = [Buffer.from(ed25519Signer(SEED).publicKey).toString('hex')]
-    await expectThere(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
   })
 
   it.each([
@@ -122,18 +122,18 @@ describe.each([
     await expect.poll(object.held).toBe(0)
   })
 
-  it('is given up for now where the service is silent', async () => {
-    const hasty = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
+  it('times out when the service does not answer', async () => {
+    const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
     arweave.server.fail({ at: /^upload/, mishap: 'silence' })
-    await expect(hasty.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, cause: { name: 'TooSlow' } })
+    await expect(quick.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     arweave.server.recover()
     arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
-    await expect(hasty.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, cause: { name: 'TooSlow' } })
+    await expect(quick.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     await expect.poll(object.held).toBe(0)
   })
 
-  it('stops where it is told to', async () => {
+  it('stops when the signal is aborted', async () => {
     const stop = new AbortController()
     const object = newObject(size, { signal: stop.signal })
     arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
@@ -146,7 +146,7 @@ describe.each([
     await expect(arweave.store.settle(object)).rejects.toBe(stop.signal.reason)
   })
 
-  it('does not begin where it is not wanted any more', async () => {
+  it('does not begin when it is not wanted any more', async () => {
     const sinceThen = watch(arweave.server)
     const complaint = new Error('called off')
     const note = () => Promise.reject(complaint)
@@ -155,8 +155,8 @@ describe.each([
   })
 })
 
-describe('a large object on its way to Arweave', () => {
-  it('goes on by itself where trouble passes, with the chunks that the service does not have', async () => {
+describe('a large object that settles at Arweave', () => {
+  it('continues after temporary errors with the chunks that the service does not have', async () => {
     const sinceThen = watch(arweave.server)
     arweave.server.fail({ at: /POST .*\/0$/, mishap: { status: 503, code: 'busy' }, times: 1 })
     arweave.server.fail({ at: /POST .*\/0$/, mishap: 'lost answer', times: 1 })
@@ -165,15 +165,15 @@ describe('a large object on its way to Arweave', () => {
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
-  it('is sent from the beginning where the service has forgotten the upload', async () => {
+  it('is sent from the beginning when the service has forgotten the upload', async () => {
     const object = newObject('large')
     arweave.server.fail({ at: /POST .*finalize/, mishap: { status: 400, code: 'no' }, times: 1 })
     await expect(arweave.store.settle(object)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.forgetUploads()
-    await expectThere(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
   })
 
-  it('is not taken where its bytes change meanwhile, and goes the next time', async () => {
+  it('fails when its bytes change meanwhile, and settles the next time', async () => {
     const object = newObject('large')
     const [right, wrong] = [object.open, settlingObject(Buffer.alloc(object.size)).open]
     await expect(
@@ -184,10 +184,10 @@ describe('a large object on its way to Arweave', () => {
     await expect(
       arweave.store.settle({ ...object, open: (range) => (range ? shorter() : right()) }),
     ).rejects.toMatchObject(UNAVAILABLE)
-    await expectThere(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
   })
 
-  it('is one item for two that send it at once', async () => {
+  it('is one item when two gateways send it at once', async () => {
     const object = newObject('large')
     const [one, other] = await Promise.all([arweave.store.settle({ ...object }), arweave.store.settle({ ...object })])
     expect(one).toEqual(other)
@@ -195,7 +195,7 @@ describe('a large object on its way to Arweave', () => {
   })
 })
 
-it('takes no more than the service does', async () => {
+it('the Arweave driver rejects objects that are too large for the service', async () => {
   const { store } = arweave
   expect(store.maxBytes).toBe(4 * 1024 * MIB - 2048)
   const sinceThen = watch(arweave.server)

@@ -1,24 +1,23 @@
 import { hash } from 'node:crypto'
 import { type ArweaveServer, startArweaveServer } from '@svc/devnet/providers/arweave/start'
 import { openArweave } from '../../src/arweave/open.ts'
-import { PATIENCE } from '../../src/arweave/patience.ts'
 import type { ArweaveSettings } from '../../src/arweave/settings.ts'
-import type { Notes } from '../../src/arweave/settle-tools.ts'
-import type { Patience } from '../../src/timeouts.ts'
+import type { Notes } from '../../src/arweave/settle.ts'
 import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 import { newId, streamOf } from '../objects.ts'
 
 export interface TestArweave {
   server: ArweaveServer
   store: SlowStore
   /** Opens another driver on the same servers. */
-  open(settings?: Partial<ArweaveSettings>, patience?: Partial<Patience>): Promise<SlowStore>
+  open(settings?: Partial<ArweaveSettings>, timeouts?: Partial<HttpTimeouts>): Promise<SlowStore>
 }
 
 export const SEED = new Uint8Array(32).fill(7)
 
-/** Waits for no time that a test would notice. */
-const QUICK: Patience = { ...PATIENCE, backoffMs: 1 }
+/** Almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 1 }
 
 export async function startTestArweave(): Promise<TestArweave> {
   const server = await startArweaveServer()
@@ -27,17 +26,17 @@ export async function startTestArweave(): Promise<TestArweave> {
   return {
     server,
     store: await openArweave(settings, QUICK),
-    open: (changed, patience) => openArweave({ ...settings, ...changed }, { ...QUICK, ...patience }),
+    open: (changed, timeouts) => openArweave({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
   }
 }
 
 export interface TestObject extends SettlingObject {
   notes: Notes | null
-  /** How many streams of its bytes are still held. */
+  /** How many streams of its bytes are open. */
   held(): number
 }
 
-/** Keeps what is noted, for the next run. */
+/** Stores its notes for the next run. */
 export function settlingObject(bytes: Uint8Array, changed: Partial<SettlingObject> = {}): TestObject {
   let held = 0
   const object: TestObject = {

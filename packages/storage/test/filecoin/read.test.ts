@@ -11,7 +11,7 @@ const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** Puts a piece there without computing its commitment, which no reader looks at. */
+/** Stores a piece without computing its commitment, which no reader checks. */
 async function place({ server }: TestFilecoin, bytes: Buffer): Promise<string> {
   const height = 2 + Math.ceil(Math.log2(Math.max(1, bytes.length / 127)))
   const cid = contentIdOf(bytes.length, height, randomBytes(32))
@@ -19,7 +19,7 @@ async function place({ server }: TestFilecoin, bytes: Buffer): Promise<string> {
   return cid
 }
 
-describe('what is read from Filecoin', () => {
+describe('the Filecoin driver, reading,', () => {
   let filecoin: TestFilecoin
   let store: SlowStore
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('what is read from Filecoin', () => {
 
   const gets = (ref: string) => filecoin.server.requests.filter((line) => line === `GET /piece/${ref}`).length
 
-  it.each([false, true])('is any range of a piece, also where the provider gives all (%s)', async (ignoresRanges) => {
+  it.each([false, true])('returns any range of a piece (provider ignores ranges: %s)', async (ignoresRanges) => {
     const at = await openTestFilecoin({ ignoresRanges })
     const bytes = randomBytes(3 * MIB + 7)
     const ref = await place(at, bytes)
@@ -45,13 +45,13 @@ describe('what is read from Filecoin', () => {
     expect(sha256(await buffer((await at.store.read(ref))!))).toBe(sha256(bytes))
   })
 
-  it('is not asked for past the end of the object', async () => {
+  it('rejects a range past the end of the object', async () => {
     const ref = await place(filecoin, randomBytes(1000))
     await expect(store.read(ref, { start: 0, end: 1000 })).rejects.toMatchObject(UNAVAILABLE)
     expect(gets(ref)).toBe(0)
   })
 
-  it('is nothing where the provider has no such piece, or the ref is of another store', async () => {
+  it('returns null when the provider has no such piece, or the ref is not one of Filecoin', async () => {
     const absent = contentIdOf(1000, 5, randomBytes(32))
     for (const ref of [absent, `${contentIdOf(127, 2, randomBytes(32))}?size=0`, 'nowhere', '../pdp/ping']) {
       expect(await store.read(ref)).toBeNull()
@@ -60,17 +60,21 @@ describe('what is read from Filecoin', () => {
     expect(await store.read(absent, { start: 0, end: 0 })).toBeNull()
   })
 
-  it.each([[undefined], [{ start: MIB, end: 9 * MIB }]])('goes on where it broke off (%o)', async (range) => {
-    const bytes = randomBytes(10 * MIB)
-    const ref = await place(filecoin, bytes)
-    for (const cutAnswerAt of [1, MIB, 2 * MIB]) filecoin.server.fail({ at: /^GET/, mishap: { cutAnswerAt }, times: 1 })
-    filecoin.server.fail({ at: /^GET/, mishap: { status: 503, code: 'later' }, times: 2 })
-    const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
-    expect(sha256(await buffer((await store.read(ref, range))!))).toBe(sha256(expected))
-    expect(gets(ref)).toBe(6)
-  })
+  it.each([[undefined], [{ start: MIB, end: 9 * MIB }]])(
+    'resumes a download that broke off (range: %o)',
+    async (range) => {
+      const bytes = randomBytes(10 * MIB)
+      const ref = await place(filecoin, bytes)
+      for (const cutAnswerAt of [1, MIB, 2 * MIB])
+        filecoin.server.fail({ at: /^GET/, mishap: { cutAnswerAt }, times: 1 })
+      filecoin.server.fail({ at: /^GET/, mishap: { status: 503, code: 'later' }, times: 2 })
+      const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
+      expect(sha256(await buffer((await store.read(ref, range))!))).toBe(sha256(expected))
+      expect(gets(ref)).toBe(6)
+    },
+  )
 
-  it('fails, and does not just end, where it cannot go on', async () => {
+  it('fails when a download cannot be resumed', async () => {
     const ref = await place(filecoin, randomBytes(3 * MIB))
     filecoin.server.fail({ at: /^GET/, mishap: { cutAnswerAt: MIB / 2 } })
     await expect(buffer((await store.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
@@ -80,34 +84,34 @@ describe('what is read from Filecoin', () => {
     await expect(buffer((await at.store.read(other, { start: 1, end: 2 * MIB }))!)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('fails where the provider is silent, or says what it should not', async () => {
+  it('fails when the provider does not answer, or answers unexpectedly', async () => {
     const ref = await place(filecoin, randomBytes(3 * MIB))
-    const hasty = await filecoin.open({}, { answerMs: 200, idleMs: 200 })
+    const quick = await filecoin.open({}, { answerMs: 200, idleMs: 200 })
     filecoin.server.fail({ at: /^GET/, mishap: { stallAnswerAt: MIB }, times: 1 })
-    await expect(buffer((await hasty.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.fail({ at: /./, mishap: 'silence', times: 2 })
-    await expect(hasty.read(ref)).rejects.toMatchObject(UNAVAILABLE)
-    await expect(hasty.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(quick.read(ref)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(quick.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.recover()
-    for (const [status, trouble] of [
+    for (const [status, error] of [
       [403, CLOSED],
       [402, CLOSED],
       [416, UNAVAILABLE],
       [500, UNAVAILABLE],
     ] as const) {
       filecoin.server.fail({ at: /piece/, mishap: { status, code: '' } })
-      await expect(store.read(ref)).rejects.toMatchObject(trouble)
-      await expect(store.stat(ref)).rejects.toMatchObject(trouble)
+      await expect(store.read(ref)).rejects.toMatchObject(error)
+      await expect(store.stat(ref)).rejects.toMatchObject(error)
       filecoin.server.recover()
     }
-    // A piece of another length than its name tells.
+    // A piece of another length than its content id says.
     await filecoin.server.pieces.place(ref, randomBytes(MIB))
     await expect(store.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
     await expect(store.read(ref, { start: 0, end: 9 })).rejects.toMatchObject(UNAVAILABLE)
     await expect(store.read(ref)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('comes from the place that is asked first, and from the provider where that fails', async () => {
+  it('reads from the retrieval address first, and from the provider when that fails', async () => {
     const cache = await openTestFilecoin()
     const retrievalUrl = `${cache.server.url}/piece`
     const cached = await filecoin.open({ retrievalUrl })
@@ -126,7 +130,7 @@ describe('what is read from Filecoin', () => {
     expect(await cached.stat(contentIdOf(1000, 5, randomBytes(32)))).toBeNull()
   })
 
-  it('T-11 is read little ahead of a slow reader, and let go of with it', async () => {
+  it('T-11 reads little ahead of a slow reader, and closes the connection with it', async () => {
     const ref = await place(filecoin, randomBytes(64 * MIB))
     const slow = (await store.read(ref))!
     await once(slow, 'readable')

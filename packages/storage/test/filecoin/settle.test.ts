@@ -19,7 +19,7 @@ describe('an object that settles at Filecoin', () => {
   const committed = () => [...filecoin.server.chain.dataSets.values()].flatMap(({ pieces }) => pieces)
   const count = (at: RegExp) => filecoin.server.requests.filter((line) => at.test(line)).length
 
-  it('is a piece of a data set on the chain, under the name that others compute', async () => {
+  it('is a piece of a data set on the chain, under the content id that other software computes', async () => {
     const bytes = randomBytes(3000)
     const object = stage(bytes)
     const ref = await object.settle(filecoin.store)
@@ -30,7 +30,7 @@ describe('an object that settles at Filecoin', () => {
     expect(object.notes).toMatchObject({ piece: ref, upload: { isWhole: true }, commit: { dataSet: '1000' } })
   })
 
-  it.each([0, 1, 126])('has zeros added where it has %i bytes, which no reader sees', async (size) => {
+  it.each([0, 1, 126])('of %i bytes gets zeros appended, which no reader sees', async (size) => {
     const bytes = randomBytes(size)
     const ref = await stage(bytes).settle(filecoin.store)
     const [cid] = ref.split('?') as [string]
@@ -45,7 +45,7 @@ describe('an object that settles at Filecoin', () => {
     }
   })
 
-  it('is not sent where the provider has the same bytes, and is committed to all the same', async () => {
+  it('is not sent when the provider has the same bytes, but is committed', async () => {
     const bytes = randomBytes(500)
     const ref = await stage(bytes).settle(filecoin.store)
     const uploads = count(/^PUT/)
@@ -54,7 +54,7 @@ describe('an object that settles at Filecoin', () => {
     expect(committed().filter((piece) => piece === ref)).toHaveLength(2)
   })
 
-  it('is not committed to twice even where its notes were lost', async () => {
+  it('is not committed twice even when its notes were lost', async () => {
     const object = stage(randomBytes(500))
     const ref = await object.settle(filecoin.store)
     const requests = [count(/^PUT/), count(/^POST \/pdp\/data-sets/)]
@@ -63,14 +63,14 @@ describe('an object that settles at Filecoin', () => {
     expect([count(/^PUT/), count(/^POST \/pdp\/data-sets/)]).toEqual(requests)
   })
 
-  it('is too large with one byte more than a piece takes', async () => {
+  it('is rejected when it has one byte more than a piece may have', async () => {
     expect(filecoin.store.maxBytes).toBe(1_065_353_216)
     const object = stage(randomBytes(500))
     await expect(object.settle(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
     expect(object.notes).toBeNull()
   })
 
-  it('is refused where its bytes are not those that were staged, before anything is sent', async () => {
+  it('is rejected before anything is sent when its bytes are not those that were staged', async () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
     const open = async () => streamOf(randomBytes(500))
@@ -78,7 +78,7 @@ describe('an object that settles at Filecoin', () => {
     expect([object.notes, count(/./)]).toEqual([null, before])
   })
 
-  it('is let go of where it is not wanted any more, or another run has it', async () => {
+  it('is abandoned when it is not wanted any more, or another run has it', async () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
     const gone = new Error('not wanted')
@@ -86,13 +86,13 @@ describe('an object that settles at Filecoin', () => {
     expect(count(/./)).toBe(before)
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when the signal is aborted', async () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
     const { server, store, open } = await openTestFilecoin({ looks: 0 })
     await stage(randomBytes(200)).settle(store) // makes the data set
     server.chain.isStopped = true
-    const patient = await open({}, { everyMs: 60_000, waitMs: 60_000 })
+    const patient = await open({}, { pollMs: 60_000, progressMs: 60_000 })
     const settling = object.settle(patient, { signal: stopping.signal }).catch((error) => error)
     await expect.poll(() => server.requests.at(-1)).toMatch(/\/added\//)
     stopping.abort()
@@ -101,7 +101,7 @@ describe('an object that settles at Filecoin', () => {
     expect(await store.stat(await object.settle(store))).toEqual({ size: 500 })
   })
 
-  it('breaks off an answer that does not come when it is told to', async () => {
+  it('stops waiting for an answer when the signal is aborted', async () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
     filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, mishap: 'silence', times: 1 })
@@ -112,7 +112,7 @@ describe('an object that settles at Filecoin', () => {
   })
 })
 
-describe('the data set of a gateway', () => {
+describe('the Filecoin data set of a gateway', () => {
   let filecoin: TestFilecoin
   beforeEach(async () => {
     filecoin = await openTestFilecoin()
@@ -120,42 +120,42 @@ describe('the data set of a gateway', () => {
 
   const creations = () => filecoin.server.requests.filter((line) => line === 'POST /pdp/data-sets').length
 
-  it('is made once, whoever settles first', async () => {
+  it('is created once by concurrent runs', async () => {
     await Promise.all(Array.from({ length: 5 }, () => stage(randomBytes(200)).settle(filecoin.store)))
     expect([creations(), filecoin.server.chain.dataSets.size]).toEqual([1, 1])
     await stage(randomBytes(200)).settle(await filecoin.open())
     expect([creations(), filecoin.server.chain.dataSets.size]).toEqual([1, 1])
   })
 
-  it('is one even where two gateways make it at once', async () => {
+  it('is created once even when two gateways create it at the same time', async () => {
     const stores = [filecoin.store, await filecoin.open()]
     await Promise.all(stores.map((store) => stage(randomBytes(200)).settle(store)))
     expect(filecoin.server.chain.dataSets.size).toBe(1)
   })
 
-  it('is not made again while it is on its way', async () => {
+  it('is not created again while its transaction is pending', async () => {
     const object = stage(randomBytes(200))
     filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: 'lost answer', times: 1 })
     filecoin.server.chain.isStopped = true
-    const hasty = await filecoin.open({}, { waitMs: 0 })
-    for (const _ of ['once', 'twice']) await expect(object.settle(hasty)).rejects.toMatchObject(UNAVAILABLE)
+    const quick = await filecoin.open({}, { progressMs: 0 })
+    for (const _ of ['once', 'twice']) await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.isStopped = false
-    await expect.poll(() => object.settle(hasty).catch(() => null)).not.toBeNull()
+    await expect.poll(() => object.settle(quick).catch(() => null)).not.toBeNull()
     expect(creations()).toBe(1)
   })
 
-  it('is made again where the provider refused, or the chain did', async () => {
+  it('is created again when the provider or the chain rejected it', async () => {
     const object = stage(randomBytes(200))
     filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: { status: 503, code: 'later' }, times: 1 })
     await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.rejections = 1
-    const hasty = await filecoin.open({}, { waitMs: 10, lostMs: 0 })
-    await expect(object.settle(hasty)).rejects.toMatchObject(UNAVAILABLE)
+    const quick = await filecoin.open({}, { progressMs: 10, lostMs: 0 })
+    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
     await object.settle(filecoin.store)
     expect(filecoin.server.chain.dataSets.size).toBe(1)
   })
 
-  it('can be one that is there, and then is the only one', async () => {
+  it('can be an existing one, and then no other is created', async () => {
     await stage(randomBytes(200)).settle(filecoin.store)
     const given = await filecoin.open({ dataSet: 1000n, payee: null })
     await stage(randomBytes(200)).settle(given)
@@ -170,7 +170,7 @@ describe('the data set of a gateway', () => {
       1000n,
       () => Object.assign(filecoin.server.chain.dataSets.get(1000n)!, { payer: filecoin.server.payee }),
     ],
-  ])('is for the operator to mend where it %s', async (_, dataSet, change) => {
+  ])('closes the provider when it %s', async (_, dataSet, change) => {
     await stage(randomBytes(200)).settle(filecoin.store)
     change()
     const given = await filecoin.open({ dataSet, payee: null })
@@ -179,7 +179,7 @@ describe('the data set of a gateway', () => {
     expect(commits).toHaveLength(1)
   })
 
-  it('is for the operator to mend where the payee is another', async () => {
+  it('closes the provider when the payee is another', async () => {
     const other = await filecoin.open({ payee: filecoin.server.recordKeeper })
     const failure = await stage(randomBytes(200))
       .settle(other)
@@ -189,7 +189,7 @@ describe('the data set of a gateway', () => {
     expect(filecoin.server.chain.dataSets.size).toBe(0)
   })
 
-  it('does not take what another key signed', async () => {
+  it('does not accept a piece that another key signed', async () => {
     const dataSet = { payer: filecoin.server.payee, clientDataSetId: 1n, pieces: [], hasEnded: false }
     filecoin.server.chain.dataSets.set(7n, dataSet)
     const given = await filecoin.open({ dataSet: 7n, payee: null, key: `0x${'77'.repeat(32)}` })

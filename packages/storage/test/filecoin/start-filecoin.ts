@@ -9,8 +9,8 @@ import {
 } from '@svc/devnet/providers/filecoin/start'
 import { onTestFinished } from 'vitest'
 import { openFilecoin } from '../../src/filecoin/open.ts'
-import { PATIENCE, type Patience } from '../../src/filecoin/patience.ts'
 import type { FilecoinSettings } from '../../src/filecoin/settings.ts'
+import { type FilecoinTimeouts, TIMEOUTS } from '../../src/filecoin/timeouts.ts'
 import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
 import { newId, streamOf } from '../objects.ts'
 
@@ -19,15 +19,15 @@ export interface TestFilecoin {
   settings: FilecoinSettings
   store: SlowStore
   /** Opens another driver, as another gateway would. */
-  open(settings?: Partial<FilecoinSettings>, patience?: Partial<Patience>): Promise<SlowStore>
+  open(settings?: Partial<FilecoinSettings>, timeouts?: Partial<FilecoinTimeouts>): Promise<SlowStore>
   close(): Promise<void>
 }
 
-/** Of nobody. */
+/** Of no real account. */
 const KEY = `0x${'5c'.repeat(32)}` as const
 
-/** Waits for no time that a test would notice. */
-const QUICK: Patience = { ...PATIENCE, continueMs: 50, backoffMs: 1, everyMs: 1, waitMs: 5_000 }
+/** Almost without pauses. */
+const QUICK: FilecoinTimeouts = { ...TIMEOUTS, continueMs: 50, backoffMs: 1, pollMs: 1, progressMs: 5_000 }
 
 export async function startTestFilecoin(options: Partial<FilecoinServerOptions> = {}): Promise<TestFilecoin> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-filecoin-'))
@@ -38,7 +38,7 @@ export async function startTestFilecoin(options: Partial<FilecoinServerOptions> 
     server,
     settings,
     store: await openFilecoin(settings, QUICK),
-    open: (changed, patience) => openFilecoin({ ...settings, ...changed }, { ...QUICK, ...patience }),
+    open: (changed, timeouts) => openFilecoin({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
     async close() {
       await server.stop()
       await rm(folder, { recursive: true })
@@ -46,7 +46,7 @@ export async function startTestFilecoin(options: Partial<FilecoinServerOptions> 
   }
 }
 
-/** Gone with the test. */
+/** Ends with the test. */
 export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>): Promise<TestFilecoin> {
   const filecoin = await startTestFilecoin(options)
   onTestFinished(() => filecoin.close())
@@ -55,7 +55,7 @@ export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>)
 
 interface StagedObject {
   id: string
-  /** As a job does it: each run begins with what the last one noted. */
+  /** As a job does it: each run begins with the notes of the last one. */
   settle(store: SlowStore, changed?: Partial<SettlingObject>): Promise<string>
   /** Of the last run. */
   notes: unknown

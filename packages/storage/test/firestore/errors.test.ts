@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import { expect, it } from 'vitest'
-import { isPassing, troubleOf } from '../../src/firestore/errors.ts'
+import { callError } from '../../src/firestore/errors.ts'
 
-function told(code: status, message = 'no'): Error {
+function grpcError(code: status, message = 'no'): Error {
   return Object.assign(new Error(`${code} ${status[code]}: ${message}`), { code })
 }
 
@@ -19,21 +19,21 @@ it.each([
   [status.UNKNOWN, 'unavailable', true],
   [status.DEADLINE_EXCEEDED, 'unavailable', false],
   [status.INVALID_ARGUMENT, 'unavailable', false],
-])('status %i means that the provider is %s', (code, reason, passes) => {
-  const trouble = troubleOf(told(code))
-  expect([trouble.reason, isPassing(trouble)]).toEqual([reason, passes])
+])('gRPC status %i means that Firestore is %s (retryable: %s)', (code, reason, isRetryable) => {
+  const error = callError(grpcError(code))
+  expect([error.reason, error.isRetryable]).toEqual([reason, isRetryable])
 })
 
-it('a key that is good no longer closes the provider', () => {
+it('a key that is no longer valid means that Firestore is closed', () => {
   const message = 'Getting metadata from plugin failed with error: invalid_grant: Invalid JWT Signature.'
-  const trouble = troubleOf(told(status.UNKNOWN, message))
-  expect([trouble.reason, isPassing(trouble)]).toEqual(['closed', false])
+  const error = callError(grpcError(status.UNKNOWN, message))
+  expect([error.reason, error.isRetryable]).toEqual(['closed', false])
 })
 
-it('T-31 without credentials the provider is closed, and nothing of a request is kept', () => {
-  const error = Object.assign(new Error('Could not load the default credentials.'), { config: { data: 's3cret' } })
-  const trouble = troubleOf(error)
-  expect(trouble.reason).toBe('closed')
-  expect(inspect(trouble, { depth: 9 })).toContain('Could not load')
-  expect(inspect(trouble, { depth: 9 })).not.toContain('s3cret')
+it('T-31 without credentials Firestore is closed, and the error contains nothing of a request', () => {
+  const cause = Object.assign(new Error('Could not load the default credentials.'), { config: { data: 's3cret' } })
+  const error = callError(cause)
+  expect(error.reason).toBe('closed')
+  expect(inspect(error, { depth: 9 })).toContain('Could not load')
+  expect(inspect(error, { depth: 9 })).not.toContain('s3cret')
 })

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { openCalls, type Write } from '../../src/firestore/calls.ts'
-import { CHUNK_BYTES } from '../../src/firestore/pour.ts'
+import { type DocumentWrite, openCalls } from '../../src/firestore/calls.ts'
+import { CHUNKING } from '../../src/firestore/write.ts'
+import { readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { fail, MIB, readToEnd, settingsFor, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+import { fail, MIB, settingsFor, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+
+const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
 let at: TestFirestore
 beforeAll(async () => {
@@ -12,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-it('gives any part of an object, with no more chunks asked for than the part has', async () => {
+it('the Firestore driver fetches only the chunks that a range needs', async () => {
   const bytes = randomBytes(16 * MIB)
   const key = await keep(at.provider, bytes)
   for (const [start, end, chunks] of [
@@ -31,10 +34,10 @@ it('gives any part of an object, with no more chunks asked for than the part has
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('gives what it had before the provider was restarted, also in the middle of a read', async () => {
+it('objects can be read after the provider was restarted, also in the middle of a read', async () => {
   const bytes = randomBytes(6 * MIB)
   const key = await keep(at.provider, bytes)
-  // What is read ahead is asked for while nobody answers, however long that takes.
+  // Chunks that are read ahead are requested while the server is down.
   const patient = await at.open({}, { attempts: 6 })
   const pieces = (await patient.read(key))!.iterator()
   const received = [(await pieces.next()).value]
@@ -46,7 +49,7 @@ it('gives what it had before the provider was restarted, also in the middle of a
   await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
 })
 
-it('asks for no more when its reader stops, and does not wait for what is under way', async () => {
+it('a reader that stops ends its requests and does not wait for them', async () => {
   const key = await keep(at.provider, randomBytes(9 * MIB))
   fail(at.server, { at: /BatchGet/, after: 3, mishap: 'silence' })
   const stream = (await at.provider.read(key))!
@@ -60,7 +63,7 @@ it('asks for no more when its reader stops, and does not wait for what is under 
   expect(at.server.calls.length).toBe(before + 1)
 })
 
-it('fails, and does not just end, when an object is removed meanwhile, lacks a chunk, or has a shorter one', async () => {
+it('a read fails when the object was removed meanwhile, lacks a chunk, or has a shorter one', async () => {
   const key = await keep(at.provider, randomBytes(5 * MIB))
   const stream = (await at.provider.read(key))!
   await at.provider.remove(key)
@@ -68,7 +71,7 @@ it('fails, and does not just end, when an object is removed meanwhile, lacks a c
 
   const calls = openCalls(settingsFor(at.server.address))
   onTestFinished(calls.close)
-  const damages: ((name: string) => Write)[] = [
+  const damages: ((name: string) => DocumentWrite)[] = [
     (name) => ({ delete: name }),
     (name) => ({ update: { name, fields: { data: { bytesValue: Buffer.alloc(7) } } } }),
   ]
@@ -81,7 +84,7 @@ it('fails, and does not just end, when an object is removed meanwhile, lacks a c
   }
 })
 
-it('asks about thousands of objects in a few questions', async () => {
+it('thousands of objects are looked up in a few requests', async () => {
   const there = await keep(at.provider, Buffer.from('there'))
   const never = Array.from({ length: 1100 }, () => ({ id: newId(), ref: null }))
   const before = at.server.calls.length
@@ -90,7 +93,7 @@ it('asks about thousands of objects in a few questions', async () => {
   expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments', 'BatchGetDocuments', 'BatchGetDocuments'])
 })
 
-it('keeps collections, databases and projects apart', async () => {
+it('collections, databases and projects are separate', async () => {
   const { id } = await keep(at.provider, Buffer.from('here'))
   for (const elsewhere of [{ collection: 'others' }, { database: 'other' }, { project: 'svc-other' }]) {
     const other = await at.open(elsewhere)
@@ -101,7 +104,7 @@ it('keeps collections, databases and projects apart', async () => {
   expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('here'))
 })
 
-it('T-31 has trouble where the provider does not tell how long an object is', async () => {
+it('T-31 an object whose document states no valid size is an error', async () => {
   const calls = openCalls(settingsFor(at.server.address))
   onTestFinished(() => calls.close())
   for (const size of [{}, { size: { integerValue: -1 } }, { size: { stringValue: 'many' } }]) {
@@ -112,8 +115,8 @@ it('T-31 has trouble where the provider does not tell how long an object is', as
       chunk_bytes: { integerValue: 9 },
       ...size,
     }
-    const lie: Write = { update: { name: `${calls.root}/${key.id}`, fields } }
-    await calls.commit([lie], { deadline: new Date(Date.now() + 20_000) })
+    const wrong: DocumentWrite = { update: { name: `${calls.root}/${key.id}`, fields } }
+    await calls.commit([wrong], { deadline: new Date(Date.now() + 20_000) })
     await expect(at.provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(at.provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
   }

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream'
 import { type FirestoreServer, startFirestoreServer } from '@svc/devnet/providers/firestore/start'
-import { expect, onTestFinished } from 'vitest'
-import { type FirestoreProvider, openFirestore } from '../../src/firestore/open.ts'
-import type { Patience } from '../../src/firestore/patience.ts'
+import { onTestFinished } from 'vitest'
+import { openFirestore } from '../../src/firestore/open.ts'
 import type { FirestoreSettings } from '../../src/firestore/settings.ts'
-import { ProviderError } from '../../src/provider.ts'
+import type { ClosableProvider } from '../../src/provider.ts'
+import type { Timeouts } from '../../src/timeouts.ts'
 
 export const MIB = 1024 * 1024
 export const ABOUT = { contentType: 'text/plain', size: null }
@@ -21,14 +20,14 @@ export function settingsFor(address: string): FirestoreSettings {
   }
 }
 
-/** As in earnest, but for the waiting between tries. */
-const QUICK: Patience = { answerMs: 20_000, briefMs: 10_000, attempts: 3, backoffMs: 30 }
+/** With short pauses between attempts; the first must be long enough to reconnect. */
+const QUICK: Timeouts = { connectMs: 10_000, answerMs: 20_000, attempts: 3, backoffMs: 60 }
 
 export interface TestFirestore {
   server: FirestoreServer
-  provider: FirestoreProvider
-  /** The same documents, through another door. */
-  open(settings?: Partial<FirestoreSettings>, patience?: Partial<Patience>): Promise<FirestoreProvider>
+  provider: ClosableProvider
+  /** Opens another driver on the same documents. */
+  open(settings?: Partial<FirestoreSettings>, timeouts?: Partial<Timeouts>): Promise<ClosableProvider>
   /** What the server holds of an object, or of all. */
   objects(id?: string): Promise<string[]>
   chunks(id?: string): Promise<string[]>
@@ -37,9 +36,9 @@ export interface TestFirestore {
 
 export async function startTestFirestore(): Promise<TestFirestore> {
   const server = await startFirestoreServer()
-  const opened: FirestoreProvider[] = []
-  const open: TestFirestore['open'] = async (settings, patience) => {
-    const provider = await openFirestore({ ...settingsFor(server.address), ...settings }, { ...QUICK, ...patience })
+  const opened: ClosableProvider[] = []
+  const open: TestFirestore['open'] = async (settings, timeouts) => {
+    const provider = await openFirestore({ ...settingsFor(server.address), ...settings }, { ...QUICK, ...timeouts })
     opened.push(provider)
     return provider
   }
@@ -65,14 +64,4 @@ export async function startTestFirestore(): Promise<TestFirestore> {
 export function fail(server: FirestoreServer, fault: Parameters<FirestoreServer['fail']>[0]): void {
   server.fail(fault)
   onTestFinished(server.recover)
-}
-
-export async function failureOf(work: Promise<unknown>): Promise<ProviderError> {
-  const failure: unknown = await work.catch((error) => error)
-  expect(failure).toBeInstanceOf(ProviderError)
-  return failure as ProviderError // asserted above
-}
-
-export async function readToEnd(stream: Readable): Promise<void> {
-  for await (const _ of stream);
 }

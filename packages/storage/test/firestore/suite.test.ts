@@ -1,14 +1,14 @@
-// Where TEST_FIRESTORE_PROJECT is set, all of it is also shown on that project's database TEST_FIRESTORE_DATABASE
-// ((default) without it), with the key in TEST_FIRESTORE_CREDENTIALS_FILE or whatever this machine is let in with. Its
-// documents are in the collection `svc-test`; what tests leave there may be deleted.
+// With TEST_FIRESTORE_PROJECT the suite also runs on the database TEST_FIRESTORE_DATABASE of that project ((default)
+// without it), with the key in TEST_FIRESTORE_CREDENTIALS_FILE or the credentials of this machine. The documents in the
+// collection `svc-test` may be deleted.
 
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { SettingsReader } from '@svc/http-service/config'
 import { expect } from 'vitest'
 import { openFirestore } from '../../src/firestore/open.ts'
 import { readFirestoreSettings } from '../../src/firestore/settings.ts'
-import { settingsFor } from './start-firestore.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { settingsFor } from './start-firestore.ts'
 
 describeProvider('the Firestore driver', async () => {
   const server = await startFirestoreServer()

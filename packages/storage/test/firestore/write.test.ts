@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { CHUNK_BYTES } from '../../src/firestore/pour.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CHUNKING } from '../../src/firestore/write.ts'
+import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
 import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+
+const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
 let at: TestFirestore
 beforeAll(async () => {
@@ -22,13 +22,13 @@ async function expectNothing(id: string): Promise<void> {
   expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
 }
 
-it('lets the bytes come and go through the gateway', async () => {
+it('the Firestore driver redirects no client', async () => {
   const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
   expect(await at.provider.uploadTarget(newId(), upload)).toBeNull()
   expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })
 
-it('keeps an object in as few documents and commits as it can', async () => {
+it('an object takes as few documents and commits as possible', async () => {
   for (const [size, chunks] of [
     [0, 0],
     [1, 1],
@@ -43,7 +43,7 @@ it('keeps an object in as few documents and commits as it can', async () => {
   }
 })
 
-it('shows nothing of an object before it is whole', async () => {
+it('an object is invisible until it is complete', async () => {
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   async function* pieces() {
@@ -63,7 +63,7 @@ it('shows nothing of an object before it is whole', async () => {
   expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
 })
 
-it('lets one of several writers of an id win, of whom nothing but his object is left', async () => {
+it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
   const id = newId()
   const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
   const winners = (await Promise.allSettled(writes)).flatMap((write) =>
@@ -74,24 +74,15 @@ it('lets one of several writers of an id win, of whom nothing but his object is 
   expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, 3])
 })
 
-it('refuses to write an id again before any byte is sent, and leaves the source so that its owner can answer', async () => {
+it('an id that is taken is rejected before a byte is sent, and the source stays usable', async () => {
   const { id } = await keep(at.provider, Buffer.from('first'))
   const before = at.server.calls.length
-  const server = createServer(async (request, response) => {
-    const failure: unknown = await at.provider.write(id, request, ABOUT).catch((error) => error)
-    request.resume()
-    response.end(`${failure}`)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo // a listening TCP server has one
-  const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'PUT', body: Buffer.alloc(5 * MIB) })
-  expect(await answer.text()).toBe('Error: there is an object with this id')
+  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
+  expect(failure).toBe('Error: there is an object with this id')
   expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments'])
 })
 
-it('refuses an object that is larger than it takes before any byte is sent', async () => {
+it('an object that is too large is rejected before a byte is sent', async () => {
   const provider = await at.open({ maxObjectBytes: MIB })
   expect(provider.maxBytes).toBe(MIB)
   const before = at.server.calls.length
@@ -107,7 +98,7 @@ it('refuses an object that is larger than it takes before any byte is sent', asy
   await keep(provider, Buffer.alloc(MIB), id)
 })
 
-it('leaves nothing at the server of a source that fails half-way', async () => {
+it('nothing is left on the server when the source fails half-way', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(6 * MIB)
@@ -118,7 +109,7 @@ it('leaves nothing at the server of a source that fails half-way', async () => {
   await expectNothing(id)
 })
 
-it('does not bring back an object that is removed while it comes', async () => {
+it('an object that is removed while it is written does not come back', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(3 * MIB)
@@ -130,7 +121,7 @@ it('does not bring back an object that is removed while it comes', async () => {
   await expectNothing(id)
 })
 
-it.each([0, MIB])('touches nothing of another write of the same id, which has %i bytes', async (size) => {
+it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
   const id = newId()
   const second = randomBytes(size)
   async function* pieces() {
@@ -145,12 +136,12 @@ it.each([0, MIB])('touches nothing of another write of the same id, which has %i
   expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
 })
 
-it('removes what an interrupted write left and lets the id be written before that', async () => {
+it('removing an object also removes what an interrupted write left, and the id can be written before that', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(12 * MIB)
     await expect.poll(async () => (await at.chunks(id)).length).toBeGreaterThan(8)
-    // As a process that dies leaves it: the cleaning-up fails.
+    // Leaves what a crash leaves: removing it fails.
     fail(at.server, { at: /./, mishap: { status: 16 } })
     throw new Error('gone')
   }
@@ -166,7 +157,7 @@ it('removes what an interrupted write left and lets the id be written before tha
   await expectNothing(id)
 })
 
-it('takes no id that is none for part of a path', async () => {
+it('an invalid id never becomes part of a path', async () => {
   for (const id of ['', 'a/b', '../objects', newId().toUpperCase()]) {
     await expect(at.provider.stat({ id, ref: null })).rejects.toThrow(RangeError)
     await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../src/provider.ts'
 import { keep, newId } from '../objects.ts'
 import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
-/** As few names in a page as make a list worth its price. */
+/** The fewest names on a page that make listing worthwhile. */
 const PAGE = 30
 
 let gcs: TestGcs
@@ -24,15 +24,15 @@ async function requestsOf(keys: ObjectKey[]) {
   return { absent, lists: requests.filter((line) => line.includes('startOffset')).length, count: requests.length }
 }
 
-describe('looking for absent objects', () => {
-  it('reads the list where most of it is asked for', async () => {
+describe('the absent objects of Google Cloud Storage', () => {
+  it('are found by listing when most listed objects are wanted', async () => {
     const { absent, lists, count } = await requestsOf([...there, ...gone])
     expect(absent).toEqual(goneIds)
     expect(lists).toBeLessThanOrEqual(300 / PAGE + 8)
     expect(count - lists).toBeLessThanOrEqual(8 * 20)
   })
 
-  it('does not read a list of which little is asked for', async () => {
+  it('are asked for one by one when few listed objects are wanted', async () => {
     const asked = [...there.slice(0, 12), ...gone.slice(0, 12)]
     const { absent, lists, count } = await requestsOf(asked)
     expect(absent).toEqual(new Set(gone.slice(0, 12).map(({ id }) => id)))
@@ -40,7 +40,7 @@ describe('looking for absent objects', () => {
     expect(count).toBeLessThanOrEqual(asked.length + 8)
   })
 
-  it('knows its own objects from others that lie about in the bucket', async () => {
+  it('are not confused with other objects in the bucket', async () => {
     const elsewhere = await gcs.open({ prefix: 'test/other/' })
     await Promise.all(gone.slice(0, 50).map(({ id }) => keep(elsewhere, Buffer.of(2), id)))
     expect((await requestsOf([...there, ...gone])).absent).toEqual(goneIds)
@@ -49,7 +49,7 @@ describe('looking for absent objects', () => {
     )
   })
 
-  it('fails when a single question does', async () => {
+  it('are unknown when a single question fails', async () => {
     gcs.server.fail({ at: /startOffset/, mishap: { status: 403, reason: 'forbidden' } })
     await expect(gcs.provider.absent([...there, ...gone])).rejects.toMatchObject({ reason: 'closed' })
     gcs.server.recover()

@@ -22,31 +22,31 @@ afterEach(() => gcs.server.recover())
 
 const readAll = async () => (await fetchBytes(gcs.provider, key))!
 
-describe('trouble that passes', () => {
+describe('the Google Cloud Storage driver, reading after a temporary error,', () => {
   it.each([
-    ['a store in trouble', { status: 503 }, 3],
+    ['a server error', { status: 503 }, 3],
     ['a connection that breaks before the first byte', 'lost answer', 2],
     ['a connection that breaks', { cutAnswerAt: 2 * MIB + 1 }, 3],
-    ['one that breaks at the first byte', { cutAnswerAt: 1 }, 3],
-  ] as const)('of %s does not keep an object from its reader', async (_, mishap, times) => {
+    ['a connection that breaks at the first byte', { cutAnswerAt: 1 }, 3],
+  ] as const)('returns the object in spite of %s', async (_, mishap, times) => {
     gcs.server.fail({ at: MEDIA, times, mishap })
     expect((await readAll()).equals(bytes)).toBe(true)
   })
 
-  it('does not keep a range from its reader', async () => {
+  it('returns a range', async () => {
     gcs.server.fail({ at: MEDIA, times: 3, mishap: { cutAnswerAt: 100_000 } })
     const part = await fetchBytes(gcs.provider, key, { start: 5, end: 8 * MIB })
     expect(part!.equals(bytes.subarray(5, 8 * MIB + 1))).toBe(true)
   })
 
-  it('does not keep anybody from knowing what is there', async () => {
+  it('says whether an object exists', async () => {
     gcs.server.fail({ at: /\/storage\/v1/, times: 3, mishap: { status: 500 } })
     expect(await gcs.provider.stat(key)).toEqual({ size: bytes.length })
     gcs.server.fail({ at: /\/storage\/v1/, times: 3, mishap: 'lost answer' })
     expect(await gcs.provider.stat({ id: newId(), ref: null })).toBeNull()
   })
 
-  it('does not keep an object from being removed', async () => {
+  it('removes an object', async () => {
     const other = await keep(gcs.provider, Buffer.from('other'))
     gcs.server.fail({ at: /^DELETE/, times: 2, mishap: 'lost answer' })
     expect(await gcs.provider.remove(other)).toBe('removed')
@@ -54,14 +54,14 @@ describe('trouble that passes', () => {
   })
 })
 
-describe('trouble that stays', () => {
-  it('ends a stream with an error, and not as if that were all', async () => {
+describe('the Google Cloud Storage driver, reading while the store fails,', () => {
+  it('ends a stream with an error, not as if it were complete', async () => {
     gcs.server.fail({ at: MEDIA, mishap: { cutAnswerAt: 1000 } })
     const stream = (await gcs.provider.read(key))!
     await expect(buffer(stream)).rejects.toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
   })
 
-  it('is told of an object that is gone, or another, when a stream has to go on', async () => {
+  it('fails when the object was removed or replaced before a stream is resumed', async () => {
     for (const replace of [false, true]) {
       const { id } = await keep(gcs.provider, bytes)
       gcs.server.fail({ at: MEDIA, times: 1, mishap: { cutAnswerAt: MIB } })
@@ -78,38 +78,38 @@ describe('trouble that stays', () => {
     ['closed', 401, 'authError'],
     ['closed', 403, 'forbidden'],
     ['unavailable', 418, 'teapot'],
-  ] as const)('is told by what it is: %s for %i', async (reason, status, told) => {
-    gcs.server.fail({ at: /\/storage\/v1/, mishap: { status, reason: told } })
-    const trouble = { name: 'ProviderError', reason, cause: { message: expect.stringContaining(`${status}`) } }
-    await expect(gcs.provider.read(key)).rejects.toMatchObject(trouble)
-    await expect(gcs.provider.stat(key)).rejects.toMatchObject(trouble)
-    await expect(gcs.provider.absent([key])).rejects.toMatchObject(trouble)
-    await expect(gcs.provider.remove(key)).rejects.toMatchObject(trouble)
+  ] as const)('reports the provider as %s when the answer is %i', async (reason, status, code) => {
+    gcs.server.fail({ at: /\/storage\/v1/, mishap: { status, reason: code } })
+    const error = { name: 'ProviderError', reason, cause: { message: expect.stringContaining(`${status}`) } }
+    await expect(gcs.provider.read(key)).rejects.toMatchObject(error)
+    await expect(gcs.provider.stat(key)).rejects.toMatchObject(error)
+    await expect(gcs.provider.absent([key])).rejects.toMatchObject(error)
+    await expect(gcs.provider.remove(key)).rejects.toMatchObject(error)
     expect(await gcs.provider.check()).toBe(false)
   })
 
-  it('T-31 says nothing of the store in its own words', async () => {
+  it('T-31 shows nothing of the answer in the message of the error', async () => {
     gcs.server.fail({ at: FIND, mishap: { status: 403, reason: 'forbidden' } })
     await expect(gcs.provider.stat(key)).rejects.toThrow(/^the storage provider is closed$/)
   })
 
-  it('knows a bucket that is gone from an object that is missing', async () => {
-    const astray = await gcs.open({ bucket: 'another' })
+  it('distinguishes a missing bucket from a missing object', async () => {
+    const elsewhere = await gcs.open({ bucket: 'another' })
     const absent = { id: newId(), ref: null }
-    await expect(astray.read(absent)).rejects.toMatchObject({ reason: 'closed' })
-    await expect(astray.stat(absent)).rejects.toMatchObject({ reason: 'closed' })
-    await expect(astray.absent([absent])).rejects.toMatchObject({ reason: 'closed' })
-    await expect(astray.remove(absent)).rejects.toMatchObject({ reason: 'closed' })
-    expect(await astray.check()).toBe(false)
+    await expect(elsewhere.read(absent)).rejects.toMatchObject({ reason: 'closed' })
+    await expect(elsewhere.stat(absent)).rejects.toMatchObject({ reason: 'closed' })
+    await expect(elsewhere.absent([absent])).rejects.toMatchObject({ reason: 'closed' })
+    await expect(elsewhere.remove(absent)).rejects.toMatchObject({ reason: 'closed' })
+    expect(await elsewhere.check()).toBe(false)
     expect(await gcs.provider.check()).toBe(true)
   })
 
-  it('is no answer that cannot be read', async () => {
+  it('rejects an answer that is not valid JSON', async () => {
     gcs.server.fail({ at: FIND, mishap: 'nonsense' })
     await expect(gcs.provider.stat(key)).rejects.toMatchObject({ reason: 'unavailable' })
   })
 
-  it('of a store that is not there is told, and over when it is back', async () => {
+  it('is unavailable while the store is down, and works again when it is back', async () => {
     await gcs.server.stop()
     await expect(gcs.provider.read(key)).rejects.toMatchObject({ reason: 'unavailable' })
     await expect(gcs.provider.stat(key)).rejects.toMatchObject({ reason: 'unavailable' })

@@ -1,4 +1,4 @@
-// The store that stands in for Google's in the other tests, as Google's own library sees it.
+// The local server of the other tests, used by Google's own library.
 
 import { randomBytes } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
@@ -25,7 +25,7 @@ afterAll(() => gcs.close())
 
 const file = (name = newId()) => storage.bucket(gcs.server.bucket).file(name)
 
-/** The library begins sessions elsewhere than at Google without credentials, so this is done for it. */
+/** The library begins sessions at other hosts than Google's without credentials, so this begins them. */
 async function beginSession({ name }: File): Promise<string> {
   const query = new URLSearchParams({ uploadType: 'resumable', name, ifGenerationMatch: '0' })
   const url = `${gcs.server.url}/upload/storage/v1/b/${gcs.server.bucket}/o?${query}`
@@ -34,12 +34,12 @@ async function beginSession({ name }: File): Promise<string> {
   return answer.headers.get('location') as string
 }
 
-describe('the stand-in for Google Cloud Storage', () => {
+describe('the local Google Cloud Storage server', () => {
   it.each([
     ['in one request', async () => ({ resumable: false })],
     ['in a session', async (to: File) => ({ uri: await beginSession(to) })],
     ['in a session, by chunks', async (to: File) => ({ uri: await beginSession(to), chunkSize: MIB })],
-  ])('takes an object %s, and gives it and ranges of it', async (_, way) => {
+  ])('stores an object %s, and returns it and ranges of it', async (_, way) => {
     const bytes = randomBytes(3 * MIB + 7)
     const object = file()
     await pipeline(streamOf(bytes), object.createWriteStream({ ...NEW, ...(await way(object)) }))
@@ -49,7 +49,7 @@ describe('the stand-in for Google Cloud Storage', () => {
     expect(gcs.server.openUploads()).toBe(0)
   })
 
-  it('does not replace an object that must be new, and replaces one that need not', async () => {
+  it('replaces an object only without the precondition that it must be new', async () => {
     const object = file()
     await object.save('first', { ...NEW, resumable: false })
     await expect(object.save('second', { ...NEW, resumable: false })).rejects.toMatchObject({ code: 412 })
@@ -68,7 +68,7 @@ describe('the stand-in for Google Cloud Storage', () => {
     expect(await file('list/b').exists()).toEqual([false])
   })
 
-  it('knows a signature from a forgery', async () => {
+  it('rejects a forged signature', async () => {
     const object = file('a folder/a+b & ü')
     const terms = { version: 'v4', expires: Date.now() + 60_000 } as const
     const [put] = await object.getSignedUrl({ ...terms, action: 'write', contentType: 'image/png' })
@@ -88,7 +88,7 @@ describe('the stand-in for Google Cloud Storage', () => {
     expect((await fetch(`${get}&response-content-type=text/html`)).status).toBe(403)
   })
 
-  it('lets nobody in without a token, or with another', async () => {
+  it('rejects requests without a token, or with a wrong one', async () => {
     const url = `${gcs.server.url}/storage/v1/b/${gcs.server.bucket}/o`
     expect((await fetch(url)).status).toBe(401)
     expect((await fetch(url, { headers: { authorization: 'Bearer ya29.guessed' } })).status).toBe(401)

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type GcsServer, type GcsServerOptions, startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { openGcs } from '../../src/gcs/open.ts'
-import type { Patience } from '../../src/gcs/patience.ts'
 import type { GcsSettings } from '../../src/gcs/settings.ts'
 import type { StorageProvider } from '../../src/provider.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 
-/** As in earnest, but for the waiting between tries. */
-const QUICK: Patience = { connectMs: 10_000, idleMs: 30_000, attempts: 4, backoffMs: 2, giveUpMs: 30_000 }
+/** Almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 2, giveUpMs: 30_000 }
 
 export interface TestGcs {
   readonly server: GcsServer
   provider: StorageProvider
-  /** The same bucket, through another door. */
-  open(settings?: Partial<GcsSettings>, patience?: Partial<Patience>): Promise<StorageProvider>
-  /** Another store at the same address, with the same folder. */
+  /** Opens another driver on the same bucket. */
+  open(settings?: Partial<GcsSettings>, timeouts?: Partial<HttpTimeouts>): Promise<StorageProvider>
+  /** Starts another server at the same address, with the same folder. */
   restart(): Promise<void>
   close(): Promise<void>
 }
@@ -23,8 +23,8 @@ export interface TestGcs {
 export async function startTestGcs(options: Partial<GcsServerOptions> = {}): Promise<TestGcs> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-gcs-'))
   let server = await startGcsServer({ ...options, folder })
-  const open: TestGcs['open'] = (settings, patience) =>
-    openGcs({ ...settingsFor(server), ...settings }, { ...QUICK, ...patience })
+  const open: TestGcs['open'] = (settings, timeouts) =>
+    openGcs({ ...settingsFor(server), ...settings }, { ...QUICK, ...timeouts })
   return {
     get server() {
       return server

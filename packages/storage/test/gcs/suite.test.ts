@@ -1,14 +1,14 @@
-// Where TEST_GCS_BUCKET is set, all of it is also shown on that bucket, with the key in TEST_GCS_CREDENTIALS_FILE or
-// whatever this machine is let in with. Its objects are named `svc-test/…`; what tests leave there may be deleted.
+// With TEST_GCS_BUCKET the suite also runs on that bucket, with the key in TEST_GCS_CREDENTIALS_FILE or the credentials
+// of this machine. Its objects are named `svc-test/…` and may be deleted.
 
 import { SettingsReader } from '@svc/http-service/config'
 import { expect } from 'vitest'
 import { openGcs } from '../../src/gcs/open.ts'
 import { readGcsSettings } from '../../src/gcs/settings.ts'
-import { startTestGcs } from './start-gcs.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { startTestGcs } from './start-gcs.ts'
 
-describeProvider('the driver of Google Cloud Storage', async () => {
+describeProvider('the Google Cloud Storage driver', async () => {
   const { server, provider, close } = await startTestGcs()
   return {
     provider,

@@ -21,16 +21,16 @@ beforeAll(async () => {
 afterAll(() => gcs.close())
 afterEach(() => gcs.server.recover())
 
-const isKept = (id: string) => gcs.server.objects().some(({ name }) => name.endsWith(id))
+const isStored = (id: string) => gcs.server.objects().some(({ name }) => name.endsWith(id))
 
-/** The requests that something takes. */
+/** The requests that the work makes. */
 async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
   const before = gcs.server.requests.length
   await work()
   return gcs.server.requests.slice(before)
 }
 
-/** Writes what comes to nothing, and looks whether it did. */
+/** Writes an object, and expects that it fails and leaves nothing. */
 async function expectNothing(size: number, complaint: object) {
   const id = newId()
   const source = streamOf(Buffer.alloc(size))
@@ -39,14 +39,14 @@ async function expectNothing(size: number, complaint: object) {
   expect(failure).toBeInstanceOf(ProviderError)
   expect(failure).toMatchObject(complaint)
   expect(source.destroyed && !source.readableEnded).toBe(false)
-  expect([isKept(id), gcs.server.openUploads()]).toEqual([false, 0])
+  expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
 }
 
-describe('trouble that passes', () => {
+describe('the Google Cloud Storage driver, writing after a temporary error,', () => {
   const [small, large] = [100_000, 9 * MIB + 5]
-  const passing: [string, size: number, at: RegExp, times: number, Mishap][] = [
-    ['a store in trouble', small, WHOLE, 3, { status: 503 }],
-    ['a store in trouble', large, UPLOAD, 3, { status: 500 }],
+  const temporary: [string, size: number, at: RegExp, times: number, Mishap][] = [
+    ['a server error', small, WHOLE, 3, { status: 503 }],
+    ['a server error', large, UPLOAD, 3, { status: 500 }],
     ['too many requests', small, WHOLE, 3, { status: 429, reason: 'rateLimitExceeded' }],
     ['too many requests', large, CHUNK, 2, { status: 403, reason: 'userRateLimitExceeded' }],
     ['a broken connection', small, WHOLE, 3, { cutBodyAt: 5000 }],
@@ -54,9 +54,9 @@ describe('trouble that passes', () => {
     ['a lost answer', small, WHOLE, 1, 'lost answer'],
     ['a lost answer', large, CHUNK, 1, 'lost answer'],
     ['lost answers', 2 * MIB, CHUNK, 2, 'lost answer'],
-    ['chunks of which not all is kept', large, CHUNK, 2, { keepOfChunk: 256 * 1024 }],
+    ['chunks that are stored only in part', large, CHUNK, 2, { keepOfChunk: 256 * 1024 }],
   ]
-  it.each(passing)('of %s does not keep %i bytes from being kept, once', async (_, size, at, times, mishap) => {
+  it.each(temporary)('in spite of %s stores %i bytes once', async (_, size, at, times, mishap) => {
     const bytes = randomBytes(size)
     gcs.server.fail({ at, times, mishap })
     const key = await keep(gcs.provider, bytes)
@@ -64,7 +64,7 @@ describe('trouble that passes', () => {
     expect(gcs.server.openUploads()).toBe(0)
   })
 
-  it('when a session is begun leaves no more than an empty session', async () => {
+  it('leaves no more than an empty session when the answer to its beginning was lost', async () => {
     gcs.server.fail({ at: SESSION, times: 1, mishap: 'lost answer' })
     const key = await keep(gcs.provider, Buffer.alloc(large))
     expect(await gcs.provider.stat(key)).toEqual({ size: large })
@@ -72,7 +72,7 @@ describe('trouble that passes', () => {
     await gcs.restart()
   })
 
-  it('knows an object of its own from that of another when its answer was lost', async () => {
+  it('distinguishes its own object from that of another writer when its answer was lost', async () => {
     const id = newId()
     const other = await gcs.open()
     await keep(other, Buffer.from('of another'), id)
@@ -84,8 +84,8 @@ describe('trouble that passes', () => {
   })
 })
 
-describe('trouble that stays', () => {
-  it.each([100_000, 9 * MIB])('leaves nothing of %i bytes, whatever it is', async (size) => {
+describe('the Google Cloud Storage driver, writing while the store fails,', () => {
+  it.each([100_000, 9 * MIB])('leaves nothing of %i bytes', async (size) => {
     for (const mishap of [{ status: 500 }, { status: 503 }, { cutBodyAt: 1000 }] satisfies Mishap[]) {
       gcs.server.recover()
       gcs.server.fail({ at: UPLOAD, mishap })
@@ -96,14 +96,14 @@ describe('trouble that stays', () => {
   it.each([
     [10, WHOLE, 0],
     [MIB + 1, CHUNK, 1],
-  ])('takes back %i bytes that came to be kept without an answer', async (size, at, after) => {
+  ])('removes %i bytes that were stored although the answer was an error', async (size, at, after) => {
     gcs.server.fail({ at, after, times: 1, mishap: 'lost answer' })
     gcs.server.fail({ at, mishap: { status: 503 } })
     gcs.server.fail({ at: FIND, times: 1, mishap: { status: 503 } })
     await expectNothing(size, { reason: 'unavailable' })
   })
 
-  it('is tried a few times and then told, with its cause for the log', async () => {
+  it('tries a few times, and then throws an error with the cause', async () => {
     gcs.server.fail({ at: UPLOAD, mishap: { status: 503 } })
     const requests = await requestsOf(() =>
       expectNothing(10, { reason: 'unavailable', cause: { message: expect.stringContaining('503') } }),
@@ -116,34 +116,34 @@ describe('trouble that stays', () => {
     ['closed', 403, 'forbidden'],
     ['closed', 403, 'accountDisabled'],
     ['unavailable', 400, 'invalid'],
-  ] as const)('is told by what it is, and not tried again: %s', async (reason, status, told) => {
-    gcs.server.fail({ at: UPLOAD, mishap: { status, reason: told } })
+  ] as const)('does not try again when the provider is %s', async (reason, status, code) => {
+    gcs.server.fail({ at: UPLOAD, mishap: { status, reason: code } })
     for (const size of [10, 3 * MIB]) {
       const requests = await requestsOf(() => expectNothing(size, { reason }))
       expect(requests.filter((line) => UPLOAD.test(line))).toHaveLength(1)
     }
   })
 
-  it('is told of a bucket that is not there', async () => {
-    const astray = await gcs.open({ bucket: 'another' })
+  it('reports a missing bucket as closed', async () => {
+    const elsewhere = await gcs.open({ bucket: 'another' })
     for (const size of [10, 3 * MIB]) {
-      await expect(keep(astray, Buffer.alloc(size))).rejects.toMatchObject({ reason: 'closed' })
+      await expect(keep(elsewhere, Buffer.alloc(size))).rejects.toMatchObject({ reason: 'closed' })
     }
   })
 
-  it('of quotas in the middle of an object leaves nothing of it', async () => {
+  it('leaves nothing when the quota is exceeded in the middle of an object', async () => {
     gcs.server.fail({ at: CHUNK, times: 2, mishap: { keepOfChunk: MIB } })
     gcs.server.fail({ at: CHUNK, mishap: { status: 403, reason: 'quotaExceeded' } })
     const requests = await requestsOf(() => expectNothing(9 * MIB, { reason: 'full' }))
     expect(requests.filter((line) => CANCEL.test(line))).toHaveLength(1)
   })
 
-  it.each([404, 410])('of a session that is gone (%i) leaves nothing', async (status) => {
+  it.each([404, 410])('leaves nothing when a session has disappeared (%i)', async (status) => {
     gcs.server.fail({ at: CHUNK, mishap: { status, reason: 'gone' } })
     await expectNothing(3 * MIB, { reason: 'unavailable' })
   })
 
-  it('of a store that lost what it had, or has more than it was sent, is no success', async () => {
+  it('fails when the store claims fewer bytes than before, or more than were sent', async () => {
     const source = (id: string) =>
       gcs.provider.write(id, streamOf(Buffer.alloc(9 * MIB)), { contentType: 'text/plain', size: null })
     for (const claim of [{ claimKept: 0 }, { claimKept: 90 * MIB }] satisfies Mishap[]) {
@@ -152,18 +152,18 @@ describe('trouble that stays', () => {
       gcs.server.fail({ at: CHUNK, mishap: claim })
       const id = newId()
       await expect(source(id)).rejects.toMatchObject({ reason: 'unavailable' })
-      expect([isKept(id), gcs.server.openUploads()]).toEqual([false, 0])
+      expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
     }
   })
 
-  it('is not hidden by trouble in cleaning up', async () => {
+  it('reports the first failure when removing the rest fails too', async () => {
     gcs.server.fail({ at: CHUNK, mishap: { status: 403, reason: 'quotaExceeded' } })
     gcs.server.fail({ at: CANCEL, mishap: { status: 500 } })
     await expect(keep(gcs.provider, Buffer.alloc(3 * MIB))).rejects.toMatchObject({ reason: 'full' })
     await gcs.restart()
   })
 
-  it('of a store that is not there at all is told', async () => {
+  it('is unavailable while the store is down', async () => {
     await gcs.server.stop()
     for (const size of [10, 3 * MIB]) {
       await expect(keep(gcs.provider, Buffer.alloc(size))).rejects.toMatchObject({ reason: 'unavailable' })
@@ -173,11 +173,11 @@ describe('trouble that stays', () => {
   })
 })
 
-describe('a source that fails', () => {
+describe('a source of the Google Cloud Storage driver that fails', () => {
   it.each([
-    ['while a chunk is on its way', CHUNK],
-    ['while a session is begun', SESSION],
-  ])('%s ends all at once, with its own error', async (_, at) => {
+    ['while a chunk is being sent', CHUNK],
+    ['while a session is being begun', SESSION],
+  ])('%s ends the write at once, with its own error', async (_, at) => {
     if (at === CHUNK) gcs.server.fail({ at, mishap: 'silence' })
     const complaint = new Error('no more')
     const source = new Readable({ read() {} })
@@ -188,6 +188,6 @@ describe('a source that fails', () => {
     await arrived
     source.destroy(complaint)
     await expect(written).rejects.toBe(complaint)
-    expect([isKept(id), gcs.server.openUploads()]).toEqual([false, 0])
+    expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
   })
 })

@@ -10,15 +10,15 @@ export interface TestFolder {
   provider: StorageProvider
   objectPath(id: string): string
   incomingPath(id: string): string
-  /** Sorted ids of all objects that can be seen. */
+  /** Sorted ids of all visible objects. */
   objects(): Promise<string[]>
-  /** Ids of what is under way or was left. */
+  /** Ids of objects that are being written, or were left. */
   incoming(): Promise<string[]>
   /** Files of the folder that this process has open. */
   openFiles(): Promise<string[]>
 }
 
-/** Gone with the test. */
+/** Ends with the test. */
 export async function openTestFolder(): Promise<TestFolder> {
   const folder = await makeFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

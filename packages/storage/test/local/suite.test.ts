@@ -1,23 +1,21 @@
-import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openLocalProvider } from '../../src/local/open.ts'
 import type { ObjectKey, StorageProvider } from '../../src/provider.ts'
-import { makeFolder, openFilesOf, openTestFolder, type TestFolder } from './open-folder.ts'
+import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
 import { knownBytes } from '../programs/known-bytes.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { makeFolder, openFilesOf, openTestFolder, type TestFolder } from './open-folder.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const ABOUT = { contentType: 'text/plain', size: null }
-/** The driver goes about them in two ways. */
+/** The driver looks them up in two ways. */
 const fewAndMany = (key: ObjectKey) => [[key], Array<ObjectKey>(2000).fill(key)]
 
 describeProvider('the local driver', async () => {
@@ -42,13 +40,13 @@ describe('the local driver', () => {
     provider = at.provider
   })
 
-  it('lets the bytes come and go through the gateway', async () => {
+  it('redirects no client', async () => {
     const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
     expect(await provider.uploadTarget(newId(), upload)).toBeNull()
     expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
   })
 
-  it('has every folder from the start, for its own eyes alone, and finds its objects again', async () => {
+  it('creates private folders at the start, and finds its objects again', async () => {
     const nested = join(folder, 'a', 'b')
     const { id } = await keep(await openLocalProvider({ folder: nested }), Buffer.from('kept'))
     const prefixes = await readdir(join(nested, 'objects'))
@@ -61,7 +59,7 @@ describe('the local driver', () => {
     expect(await fetchBytes(again, { id, ref: null })).toEqual(Buffer.from('kept'))
   })
 
-  it('T-05 makes no path of what is not an id', async () => {
+  it('T-05 rejects an invalid id, which never becomes a path', async () => {
     const [a, short] = ['a'.repeat(32), 'a'.repeat(29)]
     const paths = ['', '.', '..', '../../../../etc/passwd', `ab/${short}`, `../${short}`, `..\\${short}`]
     const nearly = [a.slice(1), `${a}a`, a.toUpperCase(), 'g'.repeat(32), `${a}\n`, `${a}\0`, `${a.slice(1)}\0`]
@@ -98,23 +96,14 @@ describe('the local driver', () => {
     await expect(openLocalProvider({ folder })).rejects.toThrow('is not a folder')
   })
 
-  it('refuses to write an id again, and leaves the source so that its owner can answer', async () => {
+  it('rejects an id that is taken, and leaves the source usable', async () => {
     const { id } = await keep(provider, Buffer.from('first'))
-    const server = createServer(async (request, response) => {
-      const failure: unknown = await provider.write(id, request, ABOUT).catch((error) => error)
-      request.resume()
-      response.end(`${failure}`)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo // a listening TCP server has one
-    const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'PUT', body: Buffer.alloc(5 * MIB) })
-    expect(await answer.text()).toBe('Error: there is an object with this id, or one on its way')
+    const failure = await answeredFailure(provider, id, Buffer.alloc(5 * MIB))
+    expect(failure).toBe('Error: there is an object with this id')
     expect(await at.incoming()).toEqual([])
   })
 
-  it('lets one of several writers of an id win', async () => {
+  it('lets one of several concurrent writers of the same id win', async () => {
     const id = newId()
     const writes = Array.from({ length: 8 }, (_, i) => keep(provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
     const winners = (await Promise.allSettled(writes)).flatMap((write) =>
@@ -124,7 +113,7 @@ describe('the local driver', () => {
     expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(provider, { id, ref: null }))!)).toBe(true)
   })
 
-  it('reads on in an object that is removed meanwhile', async () => {
+  it('reads an object to its end when it is removed meanwhile', async () => {
     const key = await keep(provider, knownBytes('fffff'))
     const stream = (await provider.read(key))!
     await provider.remove(key)
@@ -132,7 +121,7 @@ describe('the local driver', () => {
     expect(knownBytes('fffff').equals(await buffer(stream))).toBe(true)
   })
 
-  it('does not bring back an object that is removed while it comes', async () => {
+  it('does not bring back an object that is removed while it is written', async () => {
     const id = newId()
     async function* pieces() {
       yield Buffer.alloc(MIB)
@@ -144,13 +133,13 @@ describe('the local driver', () => {
     expect(await at.objects()).toEqual([])
   })
 
-  it('holds no file for a range that is not within the object', async () => {
+  it('leaves no file open for a range that is not within the object', async () => {
     const key = await keep(provider, Buffer.alloc(10))
     await expect(provider.read(key, { start: 0, end: 10 })).rejects.toMatchObject(UNAVAILABLE)
     expect(await at.openFiles()).toEqual([])
   })
 
-  it('fails, and does not just end, when an object is shorter than it was', async () => {
+  it('fails when an object has become shorter', async () => {
     const key = await keep(provider, Buffer.alloc(3 * MIB))
     const stream = (await provider.read(key))!
     await truncate(at.objectPath(key.id), MIB)
@@ -158,7 +147,7 @@ describe('the local driver', () => {
     expect(await at.openFiles()).toEqual([])
   })
 
-  it('knows a lost disk from a missing object', async () => {
+  it('distinguishes a lost disk from a missing object', async () => {
     const key = await keep(provider, Buffer.from('here'))
     await rm(folder, { recursive: true })
     await mkdir(folder)
@@ -171,7 +160,7 @@ describe('the local driver', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  it('sweeps what writes left behind a day ago and leaves what may be under way', async () => {
+  it('removes leftovers of a day ago at the start, and not those of running writes', async () => {
     const [old, fresh] = [newId(), newId()]
     const twoDaysAgo = new Date(Date.now() - 2 * 24 * 3600 * 1000)
     for (const id of [old, fresh]) await writeFile(at.incomingPath(id), 'half')

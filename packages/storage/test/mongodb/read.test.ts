@@ -5,10 +5,11 @@ import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
 import { MongoClient } from 'mongodb'
 import { expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
+import { readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { MIB, openTestMongodb, readToEnd, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
+import { MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
-it('gives what it had before the provider was restarted', async () => {
+it('the MongoDB driver reads objects after the server was restarted', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(2 * MIB + 7)
   const key = await keep(at.provider, bytes)
@@ -19,7 +20,7 @@ it('gives what it had before the provider was restarted', async () => {
   await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
 })
 
-it('asks for no chunk outside the range', async () => {
+it('chunks outside the range are not requested', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(5 * MIB)
   const key = await keep(at.provider, bytes)
@@ -32,7 +33,7 @@ it('asks for no chunk outside the range', async () => {
   expect(asked).toEqual([{ $gte: 1, $lte: 3 }])
 })
 
-it('opens a cursor anew that the provider has ended, where it stopped', async () => {
+it('a cursor that the server has closed is opened again where it stopped', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(9 * MIB)
   const key = await keep(at.provider, bytes)
@@ -41,7 +42,7 @@ it('opens a cursor anew that the provider has ended, where it stopped', async ()
   expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
 })
 
-it('leaves no cursor open when its reader stops', async () => {
+it('no cursor is left open when a reader stops', async () => {
   const at = await openTestMongodb()
   const key = await keep(at.provider, randomBytes(9 * MIB))
   const stream = (await at.provider.read(key))!
@@ -51,7 +52,7 @@ it('leaves no cursor open when its reader stops', async () => {
   while (at.server.openCursors() > 0) await setImmediate()
 })
 
-it('fails, and does not just end, when an object is removed meanwhile or lacks a chunk', async () => {
+it('a read fails when the object was removed meanwhile or lacks a chunk', async () => {
   const at = await openTestMongodb()
   const key = await keep(at.provider, randomBytes(4 * MIB))
   const stream = (await at.provider.read(key))!
@@ -65,19 +66,19 @@ it('fails, and does not just end, when an object is removed meanwhile or lacks a
   await expect(fetchBytes(at.provider, damaged)).rejects.toMatchObject(UNAVAILABLE)
 })
 
-it('T-31 has trouble where the provider does not tell how long an object is', async () => {
+it('T-31 an object whose document states no valid size is an error', async () => {
   const at = await openTestMongodb()
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())
-  for (const lie of [{ length: 'many' }, { length: -1 }, { chunkSize: 0 }]) {
+  for (const wrong of [{ length: 'many' }, { length: -1 }, { chunkSize: 0 }]) {
     const key = await keep(at.provider, randomBytes(1000))
-    await client.db('svc').collection<{ _id: string }>('objects.files').updateOne({ _id: key.id }, { $set: lie })
+    await client.db('svc').collection<{ _id: string }>('objects.files').updateOne({ _id: key.id }, { $set: wrong })
     await expect(at.provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(at.provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
   }
 })
 
-it('asks about thousands of objects in a few questions', async () => {
+it('thousands of objects are looked up in a few requests', async () => {
   const at = await openTestMongodb()
   const there = await keep(at.provider, Buffer.from('there'))
   const never = Array.from({ length: 12_000 }, () => ({ id: newId(), ref: null }))
@@ -90,7 +91,7 @@ it('asks about thousands of objects in a few questions', async () => {
   expect(questions).toEqual(['find', 'find', 'find'])
 })
 
-it('keeps buckets and databases apart', async () => {
+it('buckets and databases are separate', async () => {
   const at = await openTestMongodb()
   const { id } = await keep(at.provider, Buffer.from('here'))
   for (const elsewhere of [{ bucket: 'others' }, { database: 'other' }]) {

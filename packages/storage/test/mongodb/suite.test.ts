@@ -3,8 +3,8 @@ import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { MongoClient } from 'mongodb'
 import { expect } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
-import { CREDENTIALS } from './start-mongodb.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { CREDENTIALS } from './start-mongodb.ts'
 
 describeProvider('the MongoDB driver', async () => {
   const server = await startMongodbServer({ credentials: CREDENTIALS })
@@ -21,7 +21,7 @@ describeProvider('the MongoDB driver', async () => {
   }
 })
 
-// A real server, where there is one: TEST_MONGODB_URL, with a user who may read and write in TEST_MONGODB_DATABASE
+// With TEST_MONGODB_URL the suite also runs on that server, with a user that may read and write in TEST_MONGODB_DATABASE
 // (svc_test by default). The bucket is a new one and is dropped.
 const { TEST_MONGODB_URL: url, TEST_MONGODB_DATABASE: database = 'svc_test' } = process.env
 if (url) {

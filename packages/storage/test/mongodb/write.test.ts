@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
@@ -9,17 +6,18 @@ import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
+import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { ABOUT, command, MIB, openTestMongodb, settingsOf, type TestMongodb, UNAVAILABLE } from './start-mongodb.ts'
 
-it('lets the bytes come and go through the gateway', async () => {
+it('the MongoDB driver redirects no client', async () => {
   const { provider } = await openTestMongodb()
   const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
   expect(await provider.uploadTarget(newId(), upload)).toBeNull()
   expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })
 
-it('shows nothing of an object before it is whole', async () => {
+it('an object is invisible until it is complete', async () => {
   const at = await openTestMongodb()
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -40,7 +38,7 @@ it('shows nothing of an object before it is whole', async () => {
   expect(at.files()).toMatchObject([{ _id: id, length: 3 * MIB + 1, metadata: { isWhole: true } }])
 })
 
-it('keeps objects so that any GridFS tool reads them, each write acknowledged by a majority and its journals', async () => {
+it('any GridFS tool can read the objects, and each write is acknowledged by a majority and its journals', async () => {
   const at = await openTestMongodb()
   const concerns = new Map<string, unknown>()
   at.watch(({ name, body }) => {
@@ -51,7 +49,7 @@ it('keeps objects so that any GridFS tool reads them, each write acknowledged by
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())
   const official = new GridFSBucket(client.db('svc'), { bucketName: 'objects' })
-  // The types want an ObjectId, and the format does not.
+  // The types require an ObjectId; the format does not.
   const read = official.openDownloadStream(id as unknown as Parameters<typeof official.openDownloadStream>[0])
   expect((await buffer(read)).equals(bytes)).toBe(true)
   await at.provider.remove({ id, ref: null })
@@ -59,7 +57,7 @@ it('keeps objects so that any GridFS tool reads them, each write acknowledged by
   expect(Object.fromEntries(concerns)).toEqual({ insert: majority, update: majority, delete: majority })
 })
 
-it('lets one of several writers of an id win, of whom nothing but his object is left', async () => {
+it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
   const at = await openTestMongodb()
   const id = newId()
   const writes = Array.from({ length: 8 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
@@ -71,24 +69,15 @@ it('lets one of several writers of an id win, of whom nothing but his object is 
   expect([at.files().length, at.chunks().length]).toEqual([1, 2])
 })
 
-it('refuses to write an id again, and leaves the source so that its owner can answer', async () => {
+it('an id that is taken is rejected, and the source stays usable', async () => {
   const at = await openTestMongodb()
   const { id } = await keep(at.provider, Buffer.from('first'))
-  const server = createServer(async (request, response) => {
-    const failure: unknown = await at.provider.write(id, request, ABOUT).catch((error) => error)
-    request.resume()
-    response.end(`${failure}`)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo // a listening TCP server has one
-  const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'PUT', body: Buffer.alloc(5 * MIB) })
-  expect(await answer.text()).toBe('Error: there is an object with this id, or one on its way')
+  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
+  expect(failure).toBe('Error: there is an object with this id')
   expect([at.files().length, at.chunks().length]).toEqual([1, 1])
 })
 
-it('leaves nothing at the server of a source that fails half-way', async () => {
+it('nothing is left on the server when the source fails half-way', async () => {
   const at = await openTestMongodb()
   async function* pieces() {
     yield randomBytes(4 * MIB)
@@ -99,7 +88,7 @@ it('leaves nothing at the server of a source that fails half-way', async () => {
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('does not bring back an object that is removed while it comes', async () => {
+it('an object that is removed while it is written does not come back', async () => {
   const at = await openTestMongodb()
   const id = newId()
   async function* pieces() {
@@ -112,7 +101,7 @@ it('does not bring back an object that is removed while it comes', async () => {
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it.each([0, MIB])('touches nothing of another write of the same id, which has %i bytes', async (size) => {
+it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
   const at = await openTestMongodb()
   const id = newId()
   const second = randomBytes(size)
@@ -129,7 +118,7 @@ it.each([0, MIB])('touches nothing of another write of the same id, which has %i
   expect([at.files().length, at.chunks().length]).toEqual([1, size / MIB])
 })
 
-/** As a process that dies leaves it: the cleaning-up fails. */
+/** Leaves what a crash leaves: removing it fails. */
 async function leaveHalf(at: TestMongodb): Promise<string> {
   const id = newId()
   async function* pieces() {
@@ -143,7 +132,7 @@ async function leaveHalf(at: TestMongodb): Promise<string> {
   return id
 }
 
-it('removes what an interrupted write left', async () => {
+it('removing an object also removes what an interrupted write left', async () => {
   const at = await openTestMongodb()
   const id = await leaveHalf(at)
   expect(await at.provider.stat({ id, ref: null })).toBeNull()
@@ -151,7 +140,7 @@ it('removes what an interrupted write left', async () => {
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('refuses an id of which chunks are left, until they are removed', async () => {
+it('an id with leftover chunks is rejected until they are removed', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(MIB)
   const key = await keep(at.provider, bytes)
@@ -165,7 +154,7 @@ it('refuses an id of which chunks are left, until they are removed', async () =>
   expect(await fetchBytes(at.provider, await keep(at.provider, bytes, key.id))).toEqual(bytes)
 })
 
-it('sweeps what writes left behind a week ago and leaves what may be under way', async () => {
+it('leftovers of a week ago are removed at the start, and those of running writes are not', async () => {
   const at = await openTestMongodb()
   const old = await leaveHalf(at)
   const client = new MongoClient(at.server.url)

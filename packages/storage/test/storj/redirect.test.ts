@@ -20,7 +20,7 @@ describe('signed addresses of Storj', () => {
   const put = async (url: string, headers: Readonly<Record<string, string>>, body = 'hello') =>
     (await fetch(url, { method: 'PUT', headers, body })).status
 
-  it('AMB-21 are given out only where that is switched on', async () => {
+  it('AMB-21 are returned only when redirects are enabled', async () => {
     const key = { id, ref: null }
     const getting = await storj.open({ redirect: 'get' })
     expect(await storj.provider.uploadTarget(id, TERMS)).toBeNull()
@@ -30,7 +30,7 @@ describe('signed addresses of Storj', () => {
     expect(await provider.uploadTarget(id, TERMS)).toMatchObject({ url: expect.stringContaining(id) })
   })
 
-  it('AMB-61 SHORT-06 take an upload with its type, and no other', async () => {
+  it('AMB-61 SHORT-06 accept an upload only with the content type that was signed', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toEqual({ 'content-type': TERMS.contentType, 'if-none-match': '*' })
     for (const type of ['text/html', 'text/plain', 'text/plain; charset=UTF-8']) {
@@ -41,7 +41,7 @@ describe('signed addresses of Storj', () => {
     expect(storj.server.objects()[0]?.headers['content-type']).toBe(TERMS.contentType)
   })
 
-  it('AMB-24 do not change an object that is there', async () => {
+  it('AMB-24 do not replace an existing object', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(await put(url, headers)).toBe(200)
     expect(await put(url, headers, 'other')).toBe(412)
@@ -49,7 +49,7 @@ describe('signed addresses of Storj', () => {
     expect(await fetchBytes(provider, { id, ref: null })).toEqual(Buffer.from('hello'))
   })
 
-  it('give an object with the type that was asked for, whole or a range of it', async () => {
+  it('return an object, or a range of it, with the content type that was signed', async () => {
     const key = await keep(provider, Buffer.from('0123456789'))
     const { url } = (await provider.downloadTarget(key, TERMS))!
     const whole = await fetch(url)
@@ -65,7 +65,7 @@ describe('signed addresses of Storj', () => {
     )
   })
 
-  it('SHORT-05 are for one object, one method and a time', async () => {
+  it('SHORT-05 are valid for one object, one method and a limited time', async () => {
     const key = await keep(provider, Buffer.from('kept'))
     const download = (await provider.downloadTarget(key, TERMS))!
     const upload = (await provider.uploadTarget(id, TERMS))!

@@ -1,4 +1,4 @@
-// The driver on a store that others wrote: what it signs, asks for and sends is right by their reading too.
+// The driver on an S3 server that others wrote, which checks its signatures and requests independently.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
 
 const MIB = 1024 * 1024
 
-describe('the driver of Storj at s3rver', () => {
+describe('the Storj driver with s3rver', () => {
   let folder: string
   let store: OtherStore
   let provider: StorageProvider
@@ -33,7 +33,7 @@ describe('the driver of Storj at s3rver', () => {
     ['streamed', 3 * MIB, true],
     ['held', 9 * MIB, false],
     ['parted', 65 * MIB, true],
-  ])('keeps an object that is %s, gives it and removes it', async (_, size, isDeclared) => {
+  ])('writes, reads and removes an object that is %s', async (_, size, isDeclared) => {
     const [id, bytes] = [newId(), randomBytes(size)]
     const key = { id, ref: null }
     expect(await provider.absent([key])).toEqual(new Set([id]))
@@ -47,20 +47,20 @@ describe('the driver of Storj at s3rver', () => {
     expect([await provider.stat(key), await provider.read(key)]).toEqual([null, null])
   })
 
-  it('tells which of many are absent', async () => {
+  it('finds the absent ones of many objects', async () => {
     const ids = Array.from({ length: 8 }, () => `ab${newId().slice(2)}`)
     for (const id of ids.slice(1)) await keep(provider, Buffer.from('x'), id)
     expect(await provider.absent(ids.map((id) => ({ id, ref: null })))).toEqual(new Set(ids.slice(0, 1)))
   })
 
-  it('is let in with the right secret alone', async () => {
+  it('is accepted only with the right secret', async () => {
     expect(await provider.check()).toBe(true)
-    const stranger = await open({ ...store.credentials, secretAccessKey: 'wrong' })
-    expect(await stranger.check()).toBe(false)
-    await expect(keep(stranger, Buffer.from('x'))).rejects.toMatchObject({ reason: 'closed' })
+    const wrong = await open({ ...store.credentials, secretAccessKey: 'wrong' })
+    expect(await wrong.check()).toBe(false)
+    await expect(keep(wrong, Buffer.from('x'))).rejects.toMatchObject({ reason: 'closed' })
   })
 
-  it('gives out addresses that are good for what they say', async () => {
+  it('signs addresses that work only as they were signed', async () => {
     const id = newId()
     const terms = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60 }
     const { url, headers } = (await provider.uploadTarget(id, terms))!

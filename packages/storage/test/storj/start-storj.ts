@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type StorjServer, type StorjServerOptions, startStorjServer } from '@svc/devnet/providers/storj/start'
 import { onTestFinished } from 'vitest'
-import { PATIENCE, type Patience } from '../../src/timeouts.ts'
 import type { StorageProvider } from '../../src/provider.ts'
 import { openStorj } from '../../src/storj/open.ts'
 import type { StorjSettings } from '../../src/storj/settings.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 
 export interface TestStorj {
   server: StorjServer
   provider: StorageProvider
   /** Opens another driver on the same store. */
-  open(settings?: Partial<StorjSettings>, patience?: Partial<Patience>): Promise<StorageProvider>
+  open(settings?: Partial<StorjSettings>, timeouts?: Partial<HttpTimeouts>): Promise<StorageProvider>
   /** Stops the store and starts it again, with its objects, at the same address. */
   restart(): Promise<void>
-  /** Files of objects and parts that are on their way, or were left. */
+  /** Files of objects and parts that are being written, or were left. */
   incoming(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** Waits for no time that a test would notice. */
-const QUICK: Patience = { ...PATIENCE, backoffMs: 1 }
+/** Almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 1 }
 
 export async function startTestStorj(options: Partial<StorjServerOptions> = {}): Promise<TestStorj> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-storj-'))
@@ -31,7 +31,7 @@ export async function startTestStorj(options: Partial<StorjServerOptions> = {}):
   const storj: TestStorj = {
     server,
     provider: await openStorj(settings, QUICK),
-    open: (changed, patience) => openStorj({ ...settings, ...changed }, { ...QUICK, ...patience }),
+    open: (changed, timeouts) => openStorj({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
     async restart() {
       await storj.server.stop()
       storj.server = await startStorjServer({ folder, ...options, port: server.port })
@@ -45,7 +45,7 @@ export async function startTestStorj(options: Partial<StorjServerOptions> = {}):
   return storj
 }
 
-/** Gone with the test. */
+/** Ends with the test. */
 export async function openTestStorj(options?: Partial<StorjServerOptions>): Promise<TestStorj> {
   const storj = await startTestStorj(options)
   onTestFinished(() => storj.close())

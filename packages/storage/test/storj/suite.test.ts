@@ -1,6 +1,6 @@
-// Where TEST_STORJ_BUCKET is set, the suite of all drivers is also run on that bucket, with TEST_STORJ_ACCESS_KEY_ID and
-// TEST_STORJ_SECRET_ACCESS_KEY, and TEST_STORJ_ENDPOINT and TEST_STORJ_REGION where it is not at Storj itself. Its
-// objects are under `svc-test/` and removed by the tests that made them, as far as those go.
+// With TEST_STORJ_BUCKET the suite also runs on that bucket, with TEST_STORJ_ACCESS_KEY_ID and
+// TEST_STORJ_SECRET_ACCESS_KEY, and TEST_STORJ_ENDPOINT and TEST_STORJ_REGION when it is not at Storj itself. Its objects
+// are under `svc-test/` and may be deleted.
 
 import { SettingsReader } from '@svc/http-service/config'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import { readStorjSettings } from '../../src/storj/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { startTestStorj } from './start-storj.ts'
 
-describeProvider('the driver of Storj', async () => {
+describeProvider('the Storj driver', async () => {
   const { server, provider, incoming, close } = await startTestStorj()
   return {
     provider,

@@ -6,7 +6,7 @@ import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 
-/** So many bytes in large chunks, all the same. */
+/** This many equal bytes, in large chunks. */
 function longStream(size: number): Readable {
   const chunk = Buffer.alloc(MIB, 7)
   let left = size
@@ -18,13 +18,13 @@ function longStream(size: number): Readable {
   })
 }
 
-describe('what the driver of Storj writes', () => {
+describe('an object that the Storj driver writes', () => {
   let storj: TestStorj
   beforeEach(async () => {
     storj = await openTestStorj()
   })
 
-  /** What was asked of the store: methods, and the names of what stands in the query. */
+  /** The requests to the store: methods and names of query parameters. */
   async function stepsOf(size: number, declared: number | null): Promise<string[]> {
     const before = storj.server.requests.length
     await storj.provider.write(newId(), longStream(size), { contentType: 'text/plain', size: declared })
@@ -34,7 +34,7 @@ describe('what the driver of Storj writes', () => {
     })
   }
 
-  it('T-05 is under the prefix and the id, with its type and nothing of its name', async () => {
+  it('T-05 has a key of prefix and id, its content type, and nothing of its file name', async () => {
     const id = newId()
     await storj.provider.write(id, streamOf(Buffer.from('abc')), { contentType: 'image/png', size: 3 })
     await storj.provider.write(newId(), longStream(9 * MIB), { contentType: 'a/b; c="d"', size: null })
@@ -52,7 +52,7 @@ describe('what the driver of Storj writes', () => {
     }
   })
 
-  it('goes in one request up to 64 MiB, and then in parts of that size', async () => {
+  it('is sent in one request up to 64 MiB, and beyond that in parts of that size', async () => {
     for (const size of [0, 1, MIB, MIB + 1, 64 * MIB]) expect(await stepsOf(size, size)).toEqual(['HEAD', 'PUT'])
     const part = 'PUT uploadId partNumber'
     expect(await stepsOf(64 * MIB + 1, 64 * MIB + 1)).toEqual(['HEAD', 'POST uploads', part, part, 'POST uploadId'])
@@ -64,7 +64,7 @@ describe('what the driver of Storj writes', () => {
     ).toEqual([64 * MIB, 1])
   })
 
-  it('goes in parts of 8 MiB where nobody knows how much it is', async () => {
+  it('is sent in parts of 8 MiB when its size is not declared', async () => {
     expect(await stepsOf(8 * MIB, null)).toHaveLength(2)
     expect(await stepsOf(16 * MIB, null)).toHaveLength(5)
     expect(storj.server.objects().map(({ files }) => files.map(({ size }) => size))).toEqual([
@@ -73,7 +73,7 @@ describe('what the driver of Storj writes', () => {
     ])
   })
 
-  it('is refused before a byte is sent where it is more than the store takes', async () => {
+  it('is rejected before a byte is sent when it is too large for the store', async () => {
     expect(storj.provider.maxBytes).toBe(MAX_BYTES)
     const source = longStream(MIB)
     const about = { contentType: 'text/plain', size: MAX_BYTES + 1 }
@@ -87,7 +87,7 @@ describe('what the driver of Storj writes', () => {
     ['streamed', 3 * MIB, 3 * MIB],
     ['held', 9 * MIB, null],
     ['parted', 65 * MIB, 65 * MIB],
-  ])('does not change an object that is there, when it is %s', async (_, size, declared) => {
+  ])('does not replace an existing object when it is %s', async (_, size, declared) => {
     const key = await keep(storj.provider, Buffer.from('first'))
     const source = longStream(size)
     const before = storj.server.requests.length
@@ -102,7 +102,7 @@ describe('what the driver of Storj writes', () => {
     ['small', MIB, 8, MIB],
     ['streamed', 3 * MIB, 8, 3 * MIB],
     ['parted', 9 * MIB, 4, null],
-  ])('is of one of several writers of an id, when it is %s', async (_, size, count, declared) => {
+  ])('is that of one of several concurrent writers of the same id when it is %s', async (_, size, count, declared) => {
     const id = newId()
     const writes = Array.from({ length: count }, async (_, i) => {
       const source = streamOf(Buffer.alloc(size, i), MIB)
@@ -119,14 +119,14 @@ describe('what the driver of Storj writes', () => {
     expect(storj.server.uploads()).toEqual([])
   })
 
-  it('is not changed afterwards at a store that takes no preconditions', async () => {
+  it('is not replaced in a store that ignores preconditions', async () => {
     const older = await openTestStorj({ ignoresPreconditions: true })
     const key = await keep(older.provider, Buffer.from('first'))
     await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object with this id')
     expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))
   })
 
-  it('does not come back when it is removed while it comes', async () => {
+  it('does not come back when it is removed while it is written', async () => {
     const id = newId()
     async function* pieces() {
       for (let i = 0; i < 12; i++) yield Buffer.alloc(MIB)
