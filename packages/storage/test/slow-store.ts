@@ -84,7 +84,7 @@ export async function settleStaged(
     size: bytes.length,
     sha256: hash('sha256', bytes),
     contentType,
-    open: async () => streamOf(bytes),
+    open: async (range) => streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes),
     notes: null,
     note: async () => {},
     signal: new AbortController().signal,

@@ -16,8 +16,8 @@ export interface TestArweave {
 
 export const SEED = new Uint8Array(32).fill(7)
 
-/** Almost without pauses between attempts. */
-const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 1 }
+/** As the driver has them, but almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, answerMs: 60_000, backoffMs: 1 }
 
 export async function startTestArweave(): Promise<TestArweave> {
   const server = await startArweaveServer()
