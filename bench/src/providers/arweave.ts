@@ -2,32 +2,31 @@ import { createHash, hash } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { startArweaveServer } from '@svc/devnet/providers/arweave/start'
-import { signItem } from '@svc/storage/arweave/data-item'
-import { openArweave } from '@svc/storage/arweave/open'
-import type { ArweaveSettings } from '@svc/storage/arweave/settings'
+import { type DriverSettings, openDriver } from '@svc/storage/drivers'
 import type { SettlingObject } from '@svc/storage/slow-store'
+import { signItem } from '@svc/storage/test/driver-steps'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-/** As the local provider gives them, and the same from any offset. */
+/** As long as those of the local provider; the same from any offset. */
 const CHUNK = Buffer.alloc(262_144, 1)
 const SEED = new Uint8Array(32).fill(1)
 const MEMORY_GOAL_MIB = 96
 
-// As a process of its own this file is the service and its gateways, so that their work is not counted as the driver's.
+// Started as a process, this file is the service and its gateways, so that their work is not counted as the driver's.
 if (process.send) await serve()
 
-/** Bytes through the driver, against the least that anybody must do who sends and reads the same item. */
+/** The driver, against the least work that sending and reading the same item takes. */
 export async function arweaveRows(): Promise<Row[]> {
   const server = await startServer('../providers/arweave')
-  const places = server.facts as Pick<ArweaveSettings, 'uploadUrl' | 'gateways'> // as `serve` below tells them
-  const store = await openArweave({ ...places, token: 'solana', seed: SEED })
+  const places = server.facts as Pick<DriverSettings<'arweave'>, 'uploadUrl' | 'gateways'> // as `serve` below reports them
+  const store = await openDriver('arweave', { ...places, token: 'solana', seed: SEED })
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }
   const peaks: number[] = []
   const sha256 = hashOf('sha256')
-  // Taken once; later it is looked at all the same, and not kept.
+  // The server stores it once; later it checks the bytes again and discards them.
   const { header } = await signItem(newObject(ROUNDS, sha256), SEED)
   for (let round = 0; round < ROUNDS; round++) {
     const object = newObject(round, sha256)

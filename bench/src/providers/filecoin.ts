@@ -3,29 +3,30 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startFilecoinServer } from '@svc/devnet/providers/filecoin/start'
-import { commitmentThread } from '@svc/storage/filecoin/commitment-thread'
-import { openFilecoin } from '@svc/storage/filecoin/open'
-import type { FilecoinSettings } from '@svc/storage/filecoin/settings'
+import { type DriverSettings, openDriver } from '@svc/storage/drivers'
 import type { SlowStore } from '@svc/storage/slow-store'
+import { commitmentThread } from '@svc/storage/test/driver-steps'
 import { create } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
 import { drainBytes, secondsOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, MEBIBYTE, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
+type Settings = DriverSettings<'filecoin'>
+
 const SMALL = 32 * MEBIBYTE
 const CHUNK = Buffer.alloc(MEBIBYTE, 'svc')
 
-// As a process of its own this file is the provider, so that its work is not counted as the driver's.
+// Started as a process, this file is the provider, so that its work is not counted as the driver's.
 if (process.send) await serve()
 
-/** What bounds a put is the commitment: it is compared with the bare library. A get is compared with bare HTTP. */
+/** The commitment bounds a put: it is compared with the bare library. A get is compared with bare HTTP. */
 export async function filecoinRows(): Promise<Row[]> {
   const server = await startServer('../providers/filecoin')
-  const store = await openFilecoin(server.facts as FilecoinSettings) // as `serve` below tells them
+  const store = await openDriver('filecoin', server.facts as Settings) // as `serve` below reports them
   const commitmentOf = commitmentThread()
   const seconds = { thread: [] as number[], bare: [] as number[], get: [] as number[], bareGet: [] as number[] }
-  await settle(store, MEBIBYTE) // makes the data set
+  await settle(store, MEBIBYTE) // creates the data set
   for (let round = 0; round < ROUNDS; round++) {
     seconds.bare.push(await secondsOf(async () => commitTo(SMALL)))
     seconds.thread.push(await secondsOf(() => commitmentOf(source(SMALL, CHUNK))))
@@ -93,7 +94,7 @@ async function serve(): Promise<void> {
     await server.stop()
     await rm(folder, { recursive: true })
   }
-  const settings: FilecoinSettings = {
+  const settings: Settings = {
     pdpUrl: url,
     rpcUrl,
     chainId,

@@ -1,10 +1,10 @@
-// The Firestore driver against the official SDK with the same chunks, both on the emulator of the testbed, which is in a
-// process of its own.
+// The Firestore driver against the official SDK with the same chunks, both on the emulator, which is a process of its own.
 
 import type { Readable } from 'node:stream'
 import { Firestore } from '@google-cloud/firestore'
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
-import { type FirestoreProvider, openFirestore } from '@svc/storage/firestore/open'
+import { openDriver } from '@svc/storage/drivers'
+import type { StorageProvider } from '@svc/storage/provider'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
@@ -15,7 +15,7 @@ const AT_ONCE = 4
 
 export async function firestoreRows(): Promise<Row[]> {
   const { directAddress, stop } = await startFirestoreServer()
-  const provider = await openFirestore({
+  const provider = await openDriver('firestore', {
     project: 'svc-bench',
     database: '(default)',
     collection: 'ours',
@@ -23,7 +23,7 @@ export async function firestoreRows(): Promise<Row[]> {
     emulator: directAddress,
     maxObjectBytes: SIZE,
   })
-  // Without the last it looks for credentials of this machine.
+  // Without it, the SDK looks for credentials of this machine.
   const clientOptions = { universeDomain: 'googleapis.com' }
   const bare = new Firestore({ projectId: 'svc-bench', host: directAddress, ssl: false, clientOptions })
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }
@@ -57,16 +57,16 @@ export async function firestoreRows(): Promise<Row[]> {
 
 async function forEachChunk(work: (n: number) => Promise<unknown>): Promise<void> {
   const numbers = Array.from({ length: CHUNKS }, (_, n) => n).values()
-  const workInTurn = async () => {
+  const worker = async () => {
     for (const n of numbers) await work(n)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, workInTurn))
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
 function expectChunk(data: Buffer): void {
   if (data.length !== CHUNK.length) throw new Error(`${data.length} bytes came back`)
 }
 
-function put(provider: FirestoreProvider, id: string): Promise<unknown> {
+function put(provider: StorageProvider, id: string): Promise<unknown> {
   return provider.write(id, source(), { contentType: 'application/octet-stream', size: SIZE })
 }

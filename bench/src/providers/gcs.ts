@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { Storage } from '@google-cloud/storage'
 import type { GcsServer } from '@svc/devnet/providers/gcs/start'
-import { openGcs } from '@svc/storage/gcs/open'
+import { openDriver } from '@svc/storage/drivers'
 import type { StorageProvider } from '@svc/storage/provider'
 import { secondsOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
@@ -15,13 +15,14 @@ const AT_ONCE = 8
 
 type Store = Pick<GcsServer, 'url' | 'bucket' | 'keyFile'>
 
-/** The driver of Google Cloud Storage against Google's library, on the same stand-in in another process. */
+/** The Google Cloud Storage driver against Google's library, on the same local server in another process. */
 export async function gcsRows(): Promise<Row[]> {
   const child = fork(fileURLToPath(import.meta.resolve('@svc/devnet/providers/gcs/process')))
   const [store] = (await once(child, 'message')) as [Store]
   const { url: endpoint, bucket, keyFile } = store
   const credentials = JSON.parse(keyFile)
-  const provider = await openGcs({ bucket, prefix: '', credentials, endpoint, iamEndpoint: endpoint, redirect: 'off' })
+  const settings = { bucket, prefix: '', credentials, endpoint, iamEndpoint: endpoint, redirect: 'off' } as const
+  const provider = await openDriver('gcs', settings)
   const memory = await memoryOf(provider)
   const library = await openLibrary(store)
   const seconds = { put: [] as number[], get: [] as number[], theirPut: [] as number[], theirGet: [] as number[] }
@@ -43,7 +44,7 @@ export async function gcsRows(): Promise<Row[]> {
   ]
 }
 
-/** First of all, in a process that has moved no bytes yet. */
+/** Measured first, in a process that has moved no bytes yet. */
 async function memoryOf(provider: StorageProvider): Promise<Row> {
   const ids = Array.from({ length: AT_ONCE }, newId)
   const extra = await extraMemory(async () => {
@@ -66,7 +67,7 @@ async function get(provider: StorageProvider, id: string): Promise<void> {
   await drain((await provider.read({ id, ref: null }))!)
 }
 
-/** In sessions, as it would do by itself, but for their beginning: elsewhere than at Google it shows no credentials. */
+/** In sessions, as by default. Beginning them is done here: the library sends no credentials to other hosts than Google's. */
 async function openLibrary({ url, bucket, keyFile }: Store) {
   const storage = new Storage({ projectId: 'unused', apiEndpoint: url, useAuthWithCustomEndpoint: true })
   storage.authClient.jsonContent = JSON.parse(keyFile)

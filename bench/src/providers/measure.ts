@@ -1,4 +1,4 @@
-// What the benchmarks of all drivers have in common.
+// Sources, memory and rows for the benchmarks of all drivers.
 
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ export const MEBIBYTE = 1_048_576
 export const SIZE = 256 * MEBIBYTE
 export const ROUNDS = 5
 
-/** As requests give them. */
+/** As long as the chunks of a request. */
 const PIECE = Buffer.alloc(65_536, 'svc')
 const SAMPLE_MS = 20
 
@@ -32,7 +32,7 @@ export async function drain(stream: Readable, length = SIZE): Promise<void> {
   if (came !== length) throw new Error(`${came} bytes came`)
 }
 
-/** The most memory this process has while something is done, over what it had before, in MiB. */
+/** By how much the memory of this process grows at most while the work runs, in MiB. */
 export async function extraMemory(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss()
   let peak = before

@@ -1,4 +1,4 @@
-// The MongoDB driver against the bucket of the official SDK, both on the server of the testbed in a process of its own.
+// The MongoDB driver against the GridFS bucket of the official SDK, both on a local server in a process of its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { type MongodbProvider, openMongodb } from '@svc/storage/mongodb/open'
+import { openDriver } from '@svc/storage/drivers'
+import type { StorageProvider } from '@svc/storage/provider'
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
@@ -14,7 +15,7 @@ import { drain, extraMemory, MEBIBYTE, memoryRow, ROUNDS, SIZE, source, speedRow
 
 export async function mongodbRows(): Promise<Row[]> {
   const server = await startServer()
-  const provider = await openMongodb({ url: server.url, database: 'bench', bucket: 'ours' })
+  const provider = await openDriver('mongodb', { url: server.url, database: 'bench', bucket: 'ours' })
   const client = new MongoClient(server.url)
   const writeConcern = { w: 'majority', journal: true } as const
   const bare = new GridFSBucket(client.db('bench'), { bucketName: 'bare', chunkSizeBytes: MEBIBYTE, writeConcern })
@@ -61,6 +62,6 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-function put(provider: MongodbProvider, id: string): Promise<unknown> {
+function put(provider: StorageProvider, id: string): Promise<unknown> {
   return provider.write(id, source(), { contentType: 'application/octet-stream', size: SIZE })
 }

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
-import { openStorj } from '@svc/storage/storj/open'
-import type { StorjSettings } from '@svc/storage/storj/settings'
+import { type DriverSettings, openDriver } from '@svc/storage/drivers'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
 import { reportTo, startServer } from '../server-process.ts'
@@ -15,13 +14,13 @@ import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from '.
 const TYPE = 'application/octet-stream'
 const MEMORY_GOAL_MIB = 96
 
-// As a process of its own this file is the store, so that its work is not counted as the driver's.
+// Started as a process, this file is the store, so that its work is not counted as the driver's.
 if (process.send) await serve()
 
-/** Bytes through the driver, against signed addresses of the same store without one. */
+/** The driver, against plain requests to signed addresses of the same store. */
 export async function storjRows(): Promise<Row[]> {
   const server = await startServer('../providers/storj')
-  const provider = await openStorj(server.facts as StorjSettings) // as `serve` below tells them
+  const provider = await openDriver('storj', server.facts as DriverSettings<'storj'>) // as `serve` below reports them
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }
   const peaks: number[] = []
   const about = { contentType: TYPE, expiresInSeconds: 600 }
@@ -59,7 +58,13 @@ async function send(url: string, headers: Readonly<Record<string, string>>): Pro
 async function serve(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-storj-'))
   const { url, bucket, credentials, stop } = await startStorjServer({ folder })
-  const settings: StorjSettings = { ...credentials, endpoint: url, bucket, prefix: '', redirect: 'all' }
+  const settings = {
+    ...credentials,
+    endpoint: url,
+    bucket,
+    prefix: '',
+    redirect: 'all',
+  } satisfies DriverSettings<'storj'>
   const stopAndClear = async () => {
     await stop()
     await rm(folder, { recursive: true })

@@ -36,19 +36,21 @@ interface PollOptions {
   /** The interval doubles up to this; without it, it stays the same. */
   maxIntervalMs?: number
   timeoutMs: number
+  /** Ends the waiting. */
+  signal?: AbortSignal | undefined
 }
 
 /** Asks until there is an answer. Null when the time is up. */
 export async function poll<Answer>(
   ask: () => Promise<Answer | null>,
-  { intervalMs, maxIntervalMs = intervalMs, timeoutMs }: PollOptions,
+  { intervalMs, maxIntervalMs = intervalMs, timeoutMs, signal }: PollOptions,
 ): Promise<Answer | null> {
   const end = performance.now() + timeoutMs
   for (let ms = intervalMs; ; ms = Math.min(2 * ms, maxIntervalMs)) {
     const answer = await ask()
     if (answer !== null) return answer
     if (performance.now() >= end) return null
-    await sleep(ms)
+    await sleep(ms, signal)
   }
 }
 

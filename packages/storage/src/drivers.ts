@@ -1,16 +1,17 @@
-// How each provider that is sold is configured and reached. What is not configured is not loaded.
+// How each provider is configured and opened. The code of a driver is loaded only when it is opened.
 
+import type { Provider } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
 import { type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
 import { type FirestoreSettings, readFirestoreSettings } from './firestore/settings.ts'
 import { type GcsSettings, readGcsSettings } from './gcs/settings.ts'
 import { type MongodbSettings, readMongodbSettings } from './mongodb/settings.ts'
-import type { StorageProvider } from './provider.ts'
+import type { ClosableProvider, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 import { readStorjSettings, type StorjSettings } from './storj/settings.ts'
 
-/** With credentials: none of this is ever logged. */
+/** Null: not configured. Contains credentials, and is never logged. */
 export interface ProviderSettings {
   gcs: GcsSettings | null
   mongodb: MongodbSettings | null
@@ -19,6 +20,8 @@ export interface ProviderSettings {
   filecoin: FilecoinSettings | null
   firestore: FirestoreSettings | null
 }
+
+export type DriverSettings<Name extends Provider> = NonNullable<ProviderSettings[Name]>
 
 export function readProviderSettings(settings: SettingsReader): ProviderSettings {
   return {
@@ -31,21 +34,50 @@ export function readProviderSettings(settings: SettingsReader): ProviderSettings
   }
 }
 
-/** Those that are configured and have bytes when they say so, by their names. */
-export async function openDrivers(settings: ProviderSettings): Promise<Map<string, StorageProvider>> {
-  const { gcs, mongodb, storj, firestore } = settings
-  const opened = new Map<string, StorageProvider>()
-  if (gcs) opened.set('gcs', await (await import('./gcs/open.ts')).openGcs(gcs))
-  if (mongodb) opened.set('mongodb', await (await import('./mongodb/open.ts')).openMongodb(mongodb))
-  if (storj) opened.set('storj', await (await import('./storj/open.ts')).openStorj(storj))
-  if (firestore) opened.set('firestore', await (await import('./firestore/open.ts')).openFirestore(firestore))
-  return opened
+interface OpenedDrivers {
+  gcs: StorageProvider
+  mongodb: ClosableProvider
+  storj: StorageProvider
+  firestore: ClosableProvider
+  arweave: SlowStore
+  filecoin: SlowStore
 }
 
-/** Those that are configured and take their time. */
-export async function openSlowStores({ arweave, filecoin }: ProviderSettings): Promise<Map<string, SlowStore>> {
-  const opened = new Map<string, SlowStore>()
-  if (arweave) opened.set('arweave', await (await import('./arweave/open.ts')).openArweave(arweave))
-  if (filecoin) opened.set('filecoin', await (await import('./filecoin/open.ts')).openFilecoin(filecoin))
+const DRIVERS: { [Name in Provider]: (settings: DriverSettings<Name>) => Promise<OpenedDrivers[Name]> } = {
+  gcs: async (settings) => (await import('./gcs/open.ts')).openGcs(settings),
+  mongodb: async (settings) => (await import('./mongodb/open.ts')).openMongodb(settings),
+  storj: async (settings) => (await import('./storj/open.ts')).openStorj(settings),
+  firestore: async (settings) => (await import('./firestore/open.ts')).openFirestore(settings),
+  arweave: async (settings) => (await import('./arweave/open.ts')).openArweave(settings),
+  filecoin: async (settings) => (await import('./filecoin/open.ts')).openFilecoin(settings),
+}
+
+/** Opens one driver with its own timeouts. */
+export function openDriver<Name extends Provider>(
+  name: Name,
+  settings: DriverSettings<Name>,
+): Promise<OpenedDrivers[Name]> {
+  return DRIVERS[name](settings)
+}
+
+/** Configured drivers whose objects are stored when a write resolves. */
+export function openDirect(settings: ProviderSettings): Promise<Map<Provider, StorageProvider>> {
+  return openConfigured(['gcs', 'mongodb', 'storj', 'firestore'], settings)
+}
+
+/** Configured drivers that take minutes, or cannot remove objects. */
+export function openSlow(settings: ProviderSettings): Promise<Map<Provider, SlowStore>> {
+  return openConfigured(['arweave', 'filecoin'], settings)
+}
+
+async function openConfigured<Name extends Provider>(
+  names: readonly Name[],
+  settings: ProviderSettings,
+): Promise<Map<Provider, OpenedDrivers[Name]>> {
+  const opened = new Map<Provider, OpenedDrivers[Name]>()
+  for (const name of names) {
+    const configured = settings[name]
+    if (configured) opened.set(name, await openDriver(name, configured))
+  }
   return opened
 }

@@ -1,16 +1,16 @@
-// Who we are to Google, where that is not said by the machine we run on.
+// The service account that we use at Google when the machine does not provide one.
 
 import { createPrivateKey } from 'node:crypto'
 import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
-/** Of a key file as Google gives it out; a secret. */
+/** From a key file as Google issues it; a secret. */
 export interface ServiceAccount {
   client_email: string
   private_key: string
   token_uri?: string
 }
 
-/** Null where none is given. */
+/** Null when none is set. */
 export function readServiceAccount(settings: SettingsReader, variable: string): ServiceAccount | null {
   const given = readSecret(settings, variable)
   if (!given || given.text === null) return null
@@ -22,7 +22,7 @@ export function readServiceAccount(settings: SettingsReader, variable: string): 
   return account
 }
 
-/** What is wrong with it is not told: the text is a secret. */
+/** Does not say what is wrong: the text is a secret. */
 function parseAccount(text: string): ServiceAccount | null {
   try {
     const { client_email, private_key, token_uri } = JSON.parse(text)
@@ -35,7 +35,12 @@ function parseAccount(text: string): ServiceAccount | null {
   }
 }
 
-/** Tokens travel with every request: in the clear they may not leave this machine. */
+/** Tokens go with every request: they may not leave this machine unencrypted. */
 export function isSafeAddress(url: string): boolean {
   return /^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/.test(url)
+}
+
+/** Errors of Google's libraries contain whole requests, and those contain secrets. */
+export function withoutDetails(error: unknown): Error {
+  return new Error(error instanceof Error ? error.message : 'no credentials')
 }

@@ -1,29 +1,32 @@
 import type { Provider } from '@svc/api/purchases'
-import { openDrivers, openSlowStores, type ProviderSettings } from './drivers.ts'
-import { openLocalProvider } from './local.ts'
+import { openDirect, openSlow, type ProviderSettings } from './drivers.ts'
+import { openLocalProvider } from './local/open.ts'
 import type { StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 import { type FindRefs, openStagedProvider } from './staged.ts'
 import { type ProviderHealth, watchHealth } from './watch-health.ts'
 
+/** The providers that a gateway sells. */
 export interface Providers {
-  /** Every provider that is sold. */
   named(name: string): StorageProvider
-  /** Where the bytes of a provider that takes its time move on to; null for all others. */
+  /** The store to which the staged bytes of a slow provider are moved; null for all others. */
   slow(name: string): SlowStore | null
   health: ProviderHealth
-  /** Lets go of connections, where there are some. */
+  /** Closes connections. */
   close?(): Promise<void>
 }
 
-export interface ProvidersOptions {
-  storage: {
-    /** What is sold, and by which driver its bytes are kept. */
-    drivers: Partial<Record<Provider, 'local' | 'own'>>
-    localFolder: string
-    /** Where bytes wait for a provider that takes its time; all gateways of one database share it. */
-    stagingFolder: string
-  }
+/** Where bytes are stored. */
+export interface ProvidersConfig {
+  /** The providers that are sold, and what stores their bytes: a local folder, or the provider's own driver. */
+  drivers: Partial<Record<Provider, 'local' | 'own'>>
+  localFolder: string
+  /** Holds the bytes of slow providers until they have settled; all gateways of one database share it. */
+  stagingFolder: string
+}
+
+interface ProvidersOptions {
+  storage: ProvidersConfig
   settings: ProviderSettings
   findRefs: FindRefs
   now: () => number
@@ -31,20 +34,21 @@ export interface ProvidersOptions {
 
 export async function openProviders({ storage, settings, findRefs, now }: ProvidersOptions): Promise<Providers> {
   const local = await openLocalProvider({ folder: storage.localFolder })
-  const slow = await openSlowStores(settings)
-  const own = await openDrivers(settings)
+  const slow = await openSlow(settings)
+  const own = await openDirect(settings)
   if (slow.size > 0) {
     const staging = await openLocalProvider({ folder: storage.stagingFolder })
     for (const [name, store] of slow) own.set(name, openStagedProvider({ staging, slow: store, findRefs }))
   }
-  const opened = new Map(Object.keys(storage.drivers).map((name) => [name, own.get(name) ?? local]))
+  const names = Object.keys(storage.drivers) as Provider[]
+  const opened = new Map<string, StorageProvider>(names.map((name) => [name, own.get(name) ?? local]))
   return {
     named(name) {
       const provider = opened.get(name)
-      if (!provider) throw new Error(`a locker is kept at ${name}, which is not configured any more`)
+      if (!provider) throw new Error(`a locker is stored at ${name}, which is no longer configured`)
       return provider
     },
-    slow: (name) => slow.get(name) ?? null,
+    slow: (name) => slow.get(name as Provider) ?? null,
     health: watchHealth(opened, now),
     async close() {
       await Promise.all([...opened.values()].map((provider) => provider.close?.()))
@@ -52,7 +56,7 @@ export async function openProviders({ storage, settings, findRefs, now }: Provid
   }
 }
 
-/** What short-URL tokens say in place of a provider's name (AMB-21). Never renumbered: tokens are out there. */
+/** The number of a provider in short-URL tokens (AMB-21). Never renumbered: tokens are in use. */
 const CODES: Record<Provider, number> = { gcs: 1, mongodb: 2, storj: 3, arweave: 4, filecoin: 5, firestore: 6 }
 
 export function providerCode(name: string): number {

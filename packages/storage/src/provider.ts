@@ -1,32 +1,33 @@
-// Where bytes are kept. Objects are immutable and have random ids; names, types and owners are the gateway's business.
+// The interface of a storage provider. Objects are immutable and have random ids; the gateway knows their names, types
+// and owners.
 
 import type { Readable } from 'node:stream'
 
 export interface ObjectKey {
   /** 32 lowercase hex characters, chosen by the gateway. */
   id: string
-  /** What the provider calls it, where it insists: a transaction id, a content id. */
+  /** The provider's own name for it, where it has one: a transaction id, a content id. */
   ref: string | null
 }
 
-/** Both ends are in it, as in HTTP. */
+/** Both ends are inclusive, as in HTTP. */
 export interface ByteRange {
   start: number
   end: number
 }
 
-/** Where a client itself sends or fetches the bytes, and the headers it must do it with. */
+/** An address at which a client itself uploads or downloads the bytes, and the headers it must send. */
 export interface Redirect {
   url: string
   headers: Readonly<Record<string, string>>
 }
 
 export interface StorageProvider {
-  /** The largest object it takes; `Infinity` where it does not say. */
+  /** The largest object it accepts; `Infinity` when there is no limit. */
   readonly maxBytes: number
   /**
-   * What a client must send with an upload, beside the type, to be taken by the provider itself: a redirect cannot tell
-   * it. None where the bytes come through the gateway.
+   * Headers that a client must send, beside the content type, when it uploads to the provider itself: a redirect cannot
+   * carry them. None when the bytes come through the gateway.
    */
   readonly uploadHeaders?: Readonly<Record<string, string>>
   /** Null: the bytes come through the gateway. */
@@ -34,9 +35,9 @@ export interface StorageProvider {
   /** Null: the bytes go through the gateway. */
   downloadTarget(key: ObjectKey, download: { contentType: string; expiresInSeconds: number }): Promise<Redirect | null>
   /**
-   * Keeps the bytes under the id: durable when it resolves, and not there at all when it rejects. An error of the
-   * source is thrown as it came; trouble of the provider is a `ProviderError`. More or fewer bytes than declared are a
-   * `RangeError`; an id that is taken is an error, and its object stays as it is.
+   * Stores the bytes under the id: they are durable when it resolves, and absent when it rejects. An error of the source
+   * is rethrown unchanged; a failure of the provider is a `ProviderError`. More or fewer bytes than declared are a
+   * `RangeError`. An id that is taken is an error, and its object does not change.
    *
    * The source is not destroyed when the provider fails: it is left paused, so that a request can still be answered.
    */
@@ -48,14 +49,19 @@ export interface StorageProvider {
   read(key: ObjectKey, range?: ByteRange): Promise<Readable | null>
   /** Null when there is no such object. */
   stat(key: ObjectKey): Promise<{ size: number } | null>
-  /** Of these objects, the ids of those that are not there; they may be many, as a locker's are. */
+  /** The ids of those objects that are missing. There may be as many keys as a locker has files. */
   absent(keys: readonly ObjectKey[]): Promise<Set<string>>
-  /** Also removes what an interrupted write left; an object that is not there counts as removed. */
+  /** Also removes what an interrupted write left. An object that is missing counts as removed. */
   remove(key: ObjectKey): Promise<'removed' | 'immutable'>
-  /** Whether it can take and give bytes now. */
+  /** Whether it can store and return bytes now. */
   check(): Promise<boolean>
-  /** Lets go of connections. */
+  /** Closes connections. */
   close?(): Promise<void>
+}
+
+/** A provider that holds connections. */
+export interface ClosableProvider extends StorageProvider {
+  close(): Promise<void>
 }
 
 export interface StoredObject {
@@ -63,16 +69,45 @@ export interface StoredObject {
   ref: string | null
 }
 
-/** `closed`: it does not let us in, which is for the operator to mend. */
-type ProviderTrouble = 'full' | 'unavailable' | 'closed'
+/**
+ * `full`: there is no room for more. `unavailable`: it failed, and may be back soon. `closed`: it does not let us in, and
+ * the operator has to act. `signing-denied`: we may use it, but may not sign addresses for clients (FILE-35).
+ */
+type ProviderErrorReason = 'full' | 'unavailable' | 'closed' | 'signing-denied'
 
-/** Trouble of the provider: nothing the client did, and nothing of it is told (GEN-11). */
+/** What drivers decide by. */
+interface ProviderErrorDetails {
+  /** The same step may succeed when it is tried again soon. */
+  isRetryable?: boolean
+  /** The provider did not answer in time. */
+  isTimeout?: boolean
+  /** What the provider answered: an HTTP or gRPC status, and the provider's own code for the error. */
+  answer?: { status: number; code?: string }
+}
+
+/** A failure of the provider, not of the client. The message says nothing about the cause (GEN-11); logs show it. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
-  readonly reason: ProviderTrouble
+  readonly reason: ProviderErrorReason
+  readonly isRetryable: boolean
+  readonly isTimeout: boolean
+  readonly answer: ProviderErrorDetails['answer']
 
-  constructor(reason: ProviderTrouble, cause: unknown) {
-    super(`the storage provider is ${reason}`, { cause })
+  constructor(reason: ProviderErrorReason, cause: unknown, details: ProviderErrorDetails = {}) {
+    super(`the storage provider is ${reason === 'signing-denied' ? 'closed' : reason}`, {
+      cause: typeof cause === 'string' ? new Error(cause) : cause,
+    })
     this.reason = reason
+    this.isRetryable = details.isRetryable ?? false
+    this.isTimeout = details.isTimeout ?? false
+    this.answer = details.answer
   }
+}
+
+/** For health checks, whose reason does not matter. */
+export function succeeds(step: Promise<unknown>): Promise<boolean> {
+  return step.then(
+    () => true,
+    () => false,
+  )
 }

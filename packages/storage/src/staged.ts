@@ -1,22 +1,23 @@
-// A provider that takes its time, with a folder before it: bytes are the gateway's to keep until the provider has them.
+// A slow store with a folder before it: the gateway stores the bytes until the slow store has them.
 
+import { forEachParallel } from './absent.ts'
 import type { ObjectKey, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 
-/** Of these ids, those whose refs are known. */
+/** The refs of those objects that have settled, by their ids. */
 export type FindRefs = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Stages {
-  /** Where objects are until they have settled. All gateways must have the same. */
+  /** Holds objects until they have settled. All gateways must share it. */
   staging: StorageProvider
   slow: SlowStore
-  /** Somebody may hold a key from before its object settled, and go on with it after the staged copy is gone. */
+  /** A caller may hold a key from before the object settled, and use it after the staged copy is gone. */
   findRefs: FindRefs
 }
 
 const ASK_AT_ONCE = 16
 
-/** Writes to the folder alone: to move on what is to stay is for whoever knows that it is. */
+/** Writes to the folder only: a job of the gateway moves on those objects that files hold. */
 export function openStagedProvider({ staging, slow, findRefs }: Stages): StorageProvider {
   async function refsOf(keys: readonly ObjectKey[]): Promise<Map<string, string>> {
     const unknown = keys.filter(({ ref }) => ref === null).map(({ id }) => id)
@@ -25,7 +26,7 @@ export function openStagedProvider({ staging, slow, findRefs }: Stages): Storage
     return refs
   }
 
-  async function atSlow<T>(key: ObjectKey, ask: (ref: string) => Promise<T | null>): Promise<T | null> {
+  async function atSlow<Result>(key: ObjectKey, ask: (ref: string) => Promise<Result | null>): Promise<Result | null> {
     const ref = (await refsOf([key])).get(key.id)
     return ref === undefined ? null : ask(ref)
   }
@@ -43,11 +44,10 @@ export function openStagedProvider({ staging, slow, findRefs }: Stages): Storage
     },
     async absent(keys) {
       const absent = await staging.absent(keys)
-      const refs = each(await refsOf(keys.filter(({ id }) => absent.has(id))))
-      const askInTurn = async () => {
-        for (const [id, ref] of refs) if (await slow.stat(ref)) absent.delete(id)
-      }
-      await Promise.all(Array.from({ length: ASK_AT_ONCE }, askInTurn))
+      const refs = await refsOf(keys.filter(({ id }) => absent.has(id)))
+      await forEachParallel(refs, ASK_AT_ONCE, async ([id, ref]) => {
+        if (await slow.stat(ref)) absent.delete(id)
+      })
       return absent
     },
     async remove(key) {
@@ -59,9 +59,4 @@ export function openStagedProvider({ staging, slow, findRefs }: Stages): Storage
       return answers.every(Boolean)
     },
   }
-}
-
-/** A generator: who fails leaves its loop, which ends it for all others. */
-function* each<Item>(items: Iterable<Item>): Generator<Item> {
-  yield* items
 }

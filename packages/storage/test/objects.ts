@@ -7,7 +7,7 @@ export function newId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** In pieces as a request gives them. */
+/** In pieces as long as those of a request. */
 export function streamOf(bytes: Uint8Array, pieceLength = 64 * 1024): Readable {
   const count = Math.ceil(bytes.length / pieceLength)
   const pieces = Array.from({ length: count }, (_, i) => bytes.subarray(i * pieceLength, (i + 1) * pieceLength))

@@ -1,4 +1,4 @@
-// What every driver promises of memory (T-11), shown with one object of 64 MiB.
+// Part of the suite of all drivers: memory (T-11), with one object of 64 MiB.
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -11,12 +11,12 @@ import { newId } from './objects.ts'
 const MIB = 1024 * 1024
 const MIBS = 64
 
-export function itHoldsLittle(opened: () => StorageProvider): void {
-  it('T-11 holds little of an object, however fast it comes and however slowly it is read', async () => {
+export function itLimitsMemory(opened: () => StorageProvider): void {
+  it('T-11 holds little of an object in memory, with a fast source and with a slow reader', async () => {
     const provider = opened()
     const before = heldBytes()
     let atLast = Number.POSITIVE_INFINITY
-    // To collect garbage takes long: whoever takes all that comes has most of it in the end.
+    // Collecting garbage is slow, so it is measured once: a driver that buffers everything holds most of it at the end.
     const { source, digest } = numberedMibs(() => {
       atLast = heldBytes()
     })
@@ -27,7 +27,7 @@ export function itHoldsLittle(opened: () => StorageProvider): void {
 
     const pieces = (await provider.read({ id, ref }))!.iterator()
     let given = (await pieces.next()).value.length
-    // Whoever reads ahead without end has had the time for it when another has read all.
+    // A driver that reads ahead without limit has had the time for it once another reader has finished.
     const sha256 = createHash('sha256')
     for await (const piece of (await provider.read({ id, ref }))!) sha256.update(piece)
     expect(sha256.digest('hex')).toBe(digest())
@@ -42,7 +42,7 @@ export function itHoldsLittle(opened: () => StorageProvider): void {
   })
 }
 
-/** Each is filled with its number, so that a piece tells where it is from. */
+/** Each is filled with its number, so that a piece shows where it is from. */
 function numberedMibs(beforeLast: () => void) {
   const sha256 = createHash('sha256')
   let next = 0
@@ -61,9 +61,9 @@ function numberedMibs(beforeLast: () => void) {
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Bytes in buffers that somebody still holds. */
+/** Bytes in buffers that are still referenced. */
 function heldBytes(): number {
   collectGarbage()
-  collectGarbage() // ends what the first left to its threads
+  collectGarbage() // finishes what the first left to its threads
   return process.memoryUsage().arrayBuffers
 }

@@ -1,4 +1,4 @@
-// What every driver does with sources that fail, break off, or are not of the size they said.
+// Part of the suite of all drivers: sources that fail, break off, or do not have their declared size.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { fetchBytes, keep, newId, streamOf } from './objects.ts'
 const MIB = 1024 * 1024
 
 export function describeSources(opened: () => StorageProvider): void {
-  /** Tries to write; whatever came of it, the id must still be free. */
+  /** Expects that a write fails, and that the id is still free. */
   async function expectNothingLeft(source: Readable, size: number | null, complaint: unknown) {
     const provider = opened()
     const id = newId()
@@ -23,8 +23,8 @@ export function describeSources(opened: () => StorageProvider): void {
     expect(await fetchBytes(provider, await keep(provider, whole, id))).toEqual(whole)
   }
 
-  describe('and what it leaves of', () => {
-    it('a source that fails is nothing, and its error is thrown as it came', async () => {
+  describe('leaves nothing of', () => {
+    it('a source that fails, and rethrows its error unchanged', async () => {
       const complaint = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
       async function* failing(length: number) {
         yield randomBytes(length)
@@ -38,7 +38,7 @@ export function describeSources(opened: () => StorageProvider): void {
       }
     })
 
-    it('a source that failed before it was read is nothing', async () => {
+    it('a source that failed before it was read', async () => {
       const complaint = new Error('no more')
       const failed = streamOf(randomBytes(MIB)).on('error', () => {})
       failed.destroy(complaint)
@@ -52,7 +52,7 @@ export function describeSources(opened: () => StorageProvider): void {
       expect(await opened().stat({ id, ref: null })).toBeNull()
     })
 
-    it('a source that is destroyed, before or while it is read, is nothing', async () => {
+    it('a source that is destroyed, before or while it is read', async () => {
       const destroyed = streamOf(randomBytes(MIB))
       destroyed.destroy()
       await expectNothingLeft(destroyed, MIB, /premature/i)
@@ -63,7 +63,7 @@ export function describeSources(opened: () => StorageProvider): void {
       await expectNothingLeft(halfWay, null, /premature/i)
     })
 
-    it('a request whose client goes away is nothing', async () => {
+    it('a request whose client disconnects', async () => {
       const id = newId()
       const outcome = Promise.withResolvers<unknown>()
       const server = createServer((incoming) => {
@@ -87,7 +87,7 @@ export function describeSources(opened: () => StorageProvider): void {
       ['far fewer', 100 * MIB],
       ['more', 2 * MIB - 1],
       ['far more', 0],
-    ])('a source that gives %s bytes than declared is nothing', async (_, declared) => {
+    ])('a source that has %s bytes than declared', async (_, declared) => {
       await expectNothingLeft(streamOf(randomBytes(2 * MIB)), declared, RangeError)
     })
   })

@@ -1,4 +1,4 @@
-// What every driver promises, shown on the driver itself. Suites of drivers add what only they do.
+// The suite of the provider interface, which every driver runs. Other tests of a driver cover what only it does.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../src/provider.ts'
 import { fetchBytes, keep, newId, streamOf } from './objects.ts'
-import { itHoldsLittle } from './provider-memory.ts'
+import { itLimitsMemory } from './provider-memory.ts'
 import { describeSources } from './provider-sources.ts'
 
 const MIB = 1024 * 1024
@@ -27,26 +27,23 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
     })
     afterAll(() => opened.close())
 
-    it('is ready', async () => {
+    it('is healthy', async () => {
       expect(await provider.check()).toBe(true)
     })
 
-    it.each([0, 1, 65_536, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345])(
-      'gives back %i bytes as they came',
-      async (size) => {
-        const bytes = randomBytes(size)
-        for (const declared of [size, null]) {
-          const id = newId()
-          const stored = await provider.write(id, streamOf(bytes), { contentType: 'text/plain', size: declared })
-          expect(stored.size).toBe(size)
-          const key = { id, ref: stored.ref }
-          expect(await provider.stat(key)).toEqual({ size })
-          expect(sha256((await fetchBytes(provider, key))!)).toBe(sha256(bytes))
-        }
-      },
-    )
+    it.each([0, 1, 65_536, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345])('returns %i bytes unchanged', async (size) => {
+      const bytes = randomBytes(size)
+      for (const declared of [size, null]) {
+        const id = newId()
+        const stored = await provider.write(id, streamOf(bytes), { contentType: 'text/plain', size: declared })
+        expect(stored.size).toBe(size)
+        const key = { id, ref: stored.ref }
+        expect(await provider.stat(key)).toEqual({ size })
+        expect(sha256((await fetchBytes(provider, key))!)).toBe(sha256(bytes))
+      }
+    })
 
-    it('takes bytes in pieces of any length, however slowly they come', async () => {
+    it('accepts bytes in pieces of any length, however slowly they come', async () => {
       const bytes = randomBytes(3000)
       async function* slowly() {
         for await (const piece of streamOf(bytes, 1)) {
@@ -61,7 +58,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it('gives any range of an object', async () => {
+    it('returns any range of an object', async () => {
       const bytes = randomBytes(2 * MIB + 7)
       const key = await keep(provider, bytes)
       const last = bytes.length - 1
@@ -73,7 +70,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it('T-31 has trouble with a range that goes past the end: it had more bytes when somebody looked', async () => {
+    it('T-31 is unavailable when a range goes past the end, since the object was longer before', async () => {
       const key = await keep(provider, Buffer.alloc(10))
       const empty = await keep(provider, Buffer.alloc(0))
       for (const [of, start, end] of [
@@ -81,8 +78,8 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
         [key, 10, 10],
         [empty, 0, 0],
       ] as const) {
-        const trouble = { name: 'ProviderError', reason: 'unavailable' }
-        await expect(provider.read(of, { start, end })).rejects.toMatchObject(trouble)
+        const error = { name: 'ProviderError', reason: 'unavailable' }
+        await expect(provider.read(of, { start, end })).rejects.toMatchObject(error)
       }
       for (const [start, end] of [
         [5, 4],
@@ -93,7 +90,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it('knows nothing of an object that was never written', async () => {
+    it('returns null for an object that was never written', async () => {
       const key = { id: newId(), ref: null }
       expect(await provider.stat(key)).toBeNull()
       expect(await provider.read(key)).toBeNull()
@@ -101,7 +98,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await provider.remove(key)).toBeOneOf(['removed', 'immutable'])
     })
 
-    it('removes an object for good, or says that nobody can', async () => {
+    it('removes an object permanently, or reports it as immutable', async () => {
       const key = await keep(provider, randomBytes(1000))
       for (const _ of ['once', 'twice']) {
         const outcome = await provider.remove(key)
@@ -111,7 +108,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it.each([1, 600])('tells of %i objects which are absent', async (count) => {
+    it.each([1, 600])('finds the absent ones of %i objects', async (count) => {
       const there = await keep(provider, Buffer.from('there'))
       const never = Array.from({ length: count }, () => ({ id: newId(), ref: null }))
       const gone = await keep(provider, Buffer.from('gone'))
@@ -122,7 +119,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await provider.absent([])).toEqual(new Set())
     })
 
-    it('keeps objects apart whose ids are alike', async () => {
+    it('keeps objects with similar ids separate', async () => {
       const id = newId()
       const twin = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0')
       const key = await keep(provider, Buffer.from('one'), id)
@@ -131,14 +128,14 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await fetchBytes(provider, twinKey)).toEqual(Buffer.from('the other'))
     })
 
-    it('does not change an object when its id is written again', async () => {
+    it('does not replace an object when its id is written again', async () => {
       const first = Buffer.from('the first bytes')
       const key = await keep(provider, first)
       await keep(provider, Buffer.from('other bytes!!!!'), key.id).catch(() => {})
       expect(await fetchBytes(provider, key)).toEqual(first)
     })
 
-    it('serves many at once', async () => {
+    it('serves many requests at once', async () => {
       const objects = Array.from({ length: 24 }, (_, i) => randomBytes(i % 6 === 0 ? MIB + i : 100 * i))
       const keys = await Promise.all(objects.map((bytes) => keep(provider, bytes)))
       const reads = [...keys, ...keys].map((key) => fetchBytes(provider, key))
@@ -147,7 +144,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       await Promise.all(keys.map((key) => provider.remove(key)))
     })
 
-    it('lets go of an object when its reader does', async () => {
+    it('closes an object when its reader stops', async () => {
       const key = await keep(provider, randomBytes(5 * MIB))
       const stream = (await provider.read(key))!
       await once(stream, 'readable')
@@ -158,7 +155,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
     })
 
     describeSources(() => provider)
-    itHoldsLittle(() => provider)
+    itLimitsMemory(() => provider)
   })
 }
 

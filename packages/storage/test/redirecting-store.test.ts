@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openLocalProvider } from '../src/local.ts'
+import { openLocalProvider } from '../src/local/open.ts'
 import type { StorageProvider } from '../src/provider.ts'
 import { type RedirectingStore, redirecting, startRedirectingStore } from './redirecting-store.ts'
 
@@ -52,7 +52,7 @@ describe('the redirecting store', () => {
     return (await provider.downloadTarget({ id, ref: null }, { ...PNG, contentType: type }))!.url
   }
 
-  it('takes bytes from a client and gives them to another, with the type that was signed', async () => {
+  it('stores the bytes of a client and returns them to another, with the content type that was signed', async () => {
     const bytes = randomBytes(5_000_000)
     const answer = await fetch(await stored(bytes, 'text/html; charset="utf-8"'))
     expect(answer.status).toBe(200)
@@ -62,7 +62,7 @@ describe('the redirecting store', () => {
     expect(await provider.stat({ id, ref: null })).toEqual({ size: bytes.length })
   })
 
-  it('takes and gives an empty object, and one of unknown length', async () => {
+  it('stores and returns an empty object, and one of unknown length', async () => {
     expect(await (await fetch(await stored(Buffer.alloc(0)))).text()).toBe('')
     id = randomBytes(16).toString('hex')
     const body = new Blob(['in pieces']).stream()
@@ -71,7 +71,7 @@ describe('the redirecting store', () => {
     expect(await (await fetch(store.downloadUrl({ id, ref: null }, PNG))).text()).toBe('in pieces')
   })
 
-  it('SHORT-09 is reached through a 307 with the body and the type', async () => {
+  it('SHORT-09 receives body and content type through a 307 redirect', async () => {
     const gateway = createServer((_, response) => {
       response.writeHead(307, { location: store.uploadUrl(id, PNG), 'content-length': 0 }).end()
     })
@@ -110,14 +110,14 @@ describe('the redirecting store', () => {
     expect(await provider.check()).toBe(true)
   })
 
-  it('SHORT-06 refuses every other Content-Type', async () => {
+  it('SHORT-06 rejects every other Content-Type', async () => {
     for (const type of ['image/jpeg', 'IMAGE/PNG', 'image/png; a=b', null]) {
       expect(await status(put(store.uploadUrl(id, PNG), Buffer.alloc(2_000_000), type))).toBe(403)
     }
     expect(await provider.stat({ id, ref: null })).toBeNull()
   })
 
-  it('lets an address work until it expires', async () => {
+  it('accepts an address until it expires', async () => {
     const [upload, late] = [store.uploadUrl(id, PNG), store.uploadUrl(id, { ...PNG, expiresInSeconds: 59 })]
     const download = store.downloadUrl({ id, ref: null }, PNG)
     now += 59_999
@@ -129,7 +129,7 @@ describe('the redirecting store', () => {
     expect(await status(fetch(download))).toBe(403)
   })
 
-  it('SHORT-05 refuses an address in which anything is changed, and any other method', async () => {
+  it('SHORT-05 rejects an address that was changed, and any other method', async () => {
     const download = await stored(Buffer.from('kept'))
     const upload = store.uploadUrl(id, PNG)
     const changed = (address: string, change: (url: URL) => void) => {
@@ -163,13 +163,13 @@ describe('the redirecting store', () => {
     expect(await (await fetch(download)).text()).toBe('kept')
   })
 
-  it('does not let an address change an object that is there', async () => {
+  it('does not replace an existing object', async () => {
     const download = await stored(Buffer.from('first'))
     expect(await status(put(store.uploadUrl(id, PNG), 'other'))).toBe(412)
     expect(await (await fetch(download)).text()).toBe('first')
   })
 
-  it('keeps nothing of an upload that breaks off', async () => {
+  it('stores nothing of an upload that breaks off', async () => {
     const broken = Promise.withResolvers<void>()
     const client = request(store.uploadUrl(id, PNG), {
       method: 'PUT',
@@ -184,7 +184,7 @@ describe('the redirecting store', () => {
   })
 })
 
-it('says that it cannot when its provider cannot', async () => {
+it('the redirecting store answers 503 when its provider is unavailable', async () => {
   const { folder, store, close } = await openStore()
   await rm(folder, { recursive: true })
   const id = randomBytes(16).toString('hex')

@@ -1,5 +1,5 @@
-// A stand-in for a provider to which clients send bytes and from which they fetch them by themselves: signed addresses
-// that expire, as object stores give them out.
+// A store to which clients upload and from which they download directly, by signed addresses that expire, like those of
+// object stores.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,21 +15,21 @@ interface Terms {
 
 export interface RedirectingStore {
   url: string
-  /** Takes one PUT, with exactly this Content-Type. */
+  /** Accepts one PUT, with exactly this Content-Type. */
   uploadUrl(id: string, terms: Terms): string
-  /** Gives GET the object, or a range of it, with this Content-Type. */
+  /** Answers GET with the object, or a range of it, with this Content-Type. */
   downloadUrl(key: ObjectKey, terms: Terms): string
   stop(): Promise<void>
 }
 
 interface StoreOptions {
-  /** Where the objects are kept. */
+  /** Stores the objects. */
   provider: StorageProvider
   /** The time in milliseconds since 1970. */
   now?: () => number
 }
 
-/** All that the signature of an address covers. */
+/** Everything that the signature of an address covers. */
 interface Permission {
   method: 'GET' | 'PUT'
   key: ObjectKey
@@ -40,7 +40,7 @@ interface Permission {
 
 export async function startRedirectingStore({ provider, now = Date.now }: StoreOptions): Promise<RedirectingStore> {
   const secret = randomBytes(32)
-  // Clients end connections, so that none asks just when its connection is closed.
+  // Clients close connections, so that no request meets a connection that is being closed.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     const permission = readPermission(secret, request)
     if (!permission || now() >= permission.expires * 1000) return refuse(response, 403)
@@ -71,7 +71,7 @@ export async function startRedirectingStore({ provider, now = Date.now }: StoreO
   }
 }
 
-/** The provider, with its clients sent to the store. The store keeps its objects in the same provider. */
+/** The provider, with its clients redirected to the store. The store uses the same provider for its objects. */
 export function redirecting(provider: StorageProvider, store: RedirectingStore): StorageProvider {
   return {
     ...provider,
@@ -111,7 +111,7 @@ async function takeBytes(
   response: ServerResponse,
 ): Promise<void> {
   if (request.headers['content-type'] !== contentType) return refuse(response, 403)
-  // Who still has the address must not change what others have seen.
+  // A client that still has the address must not replace the object.
   if (await provider.stat(key)) return refuse(response, 412)
   const length = request.headers['content-length']
   await provider.write(key.id, request, { contentType, size: length === undefined ? null : Number(length) })
@@ -140,7 +140,7 @@ async function giveBytes(
   await pipeline(bytes, response)
 }
 
-/** Undefined: all of it, as for every header but that of one range. */
+/** Undefined: the whole object, as for every header that is not a single range. */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (!first && !last) return undefined
@@ -155,9 +155,9 @@ function refuse(response: ServerResponse, status: number, headers: Record<string
   response.writeHead(status, headers).end()
 }
 
-/** A client that went away is told nothing; an answer that has begun is cut off. */
+/** An answer that has begun is cut off. */
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy()
-  request.resume() // a client that still sends would not hear the answer
+  request.resume() // a client that still sends would not read the answer
   refuse(response, error instanceof ProviderError ? (error.reason === 'full' ? 507 : 503) : 500)
 }

@@ -1,5 +1,5 @@
-// For tests: a provider that takes its time. An order is paid for when it is placed, and its bytes are sent to it; only
-// when they are sealed do they have a ref to be read by. It can be down, be held up, and break off at any step.
+// A slow provider. An order is paid for when it is placed, then its bytes are sent; they can be read by their ref once
+// they are sealed. It can be down, be held up, and break off at any step.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 
-/** Before an order counts, when it does, when bytes come, when they are whole; before a look at an object. */
+/** Before an order is stored, after it, when bytes come, when they are complete; before an object is looked up. */
 type Step = 'ordering' | 'ordered' | 'sending' | 'sent' | 'looking'
 
 interface Order {
@@ -23,18 +23,18 @@ interface Order {
 
 export interface SlowServer {
   url: string
-  /** Nobody is answered. */
+  /** All connections are closed. */
   isDown: boolean
-  /** What is whole gets its ref. */
+  /** Complete orders get their ref. */
   isSealing: boolean
-  /** What has a ref is there to be read. */
+  /** Objects with a ref can be read. */
   isReadable: boolean
-  /** How many orders were paid for these bytes, and how often they came whole. */
+  /** How many orders were paid for these bytes, and how often they arrived completely. */
   paid(sha256: string): number
   received(sha256: string): number
-  /** The next request for these bytes that gets there waits; `letGo` lets it pass, `cutOff` breaks its connection. */
+  /** The next request for these bytes waits at this step; `letGo` lets it pass, `cutOff` breaks its connection. */
   holdUp(sha256: string, step: Step): { reached: Promise<void>; letGo(): void; cutOff(): void }
-  /** It breaks at once. */
+  /** Its connection breaks at once. */
   cutOff(sha256: string, step: Step): void
   stop(): Promise<void>
 }
@@ -105,7 +105,7 @@ export async function startSlowServer(): Promise<SlowServer> {
   }
 
   const http = createServer((request, response) => {
-    // Whoever asks may be killed meanwhile.
+    // The client may be killed meanwhile.
     answer(request, response).catch(() => request.socket.destroy())
   })
   http.listen(0, '127.0.0.1')

@@ -1,4 +1,4 @@
-// For tests: the way to a slow server, as a driver goes it.
+// A driver for the slow server.
 
 import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -71,15 +71,20 @@ export function openTestSlowStore(url: string): SlowStore {
   }
 }
 
-/** As the job does it, without a database. */
-export async function settleStaged(slow: SlowStore, staging: StorageProvider, id: string): Promise<string> {
+/** As the job of the gateway does it, without a database. */
+export async function settleStaged(
+  slow: SlowStore,
+  staging: StorageProvider,
+  id: string,
+  contentType = 'text/plain',
+): Promise<string> {
   const bytes = (await fetchBytes(staging, { id, ref: null })) as Buffer // just written
   const { ref } = await slow.settle({
     id,
     size: bytes.length,
     sha256: hash('sha256', bytes),
-    contentType: 'text/plain',
-    open: async () => streamOf(bytes),
+    contentType,
+    open: async (range) => streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes),
     notes: null,
     note: async () => {},
     signal: new AbortController().signal,

@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openLocalProvider } from '../src/local.ts'
+import { openLocalProvider } from '../src/local/open.ts'
 import type { StorageProvider } from '../src/provider.ts'
 import type { SlowStore } from '../src/slow-store.ts'
 import { openStagedProvider } from '../src/staged.ts'
-import { makeFolder, openTestFolder, type TestFolder } from './local/folder.ts'
+import { makeFolder, openTestFolder, type TestFolder } from './local/open-folder.ts'
 import { fetchBytes, keep, newId } from './objects.ts'
 import { describeProvider } from './provider-suite.ts'
 import { type SlowServer, startSlowServer } from './slow-server.ts'
@@ -16,7 +16,7 @@ import { openTestSlowStore, settleStaged } from './slow-store.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
-describeProvider('staged', async () => {
+describeProvider('a staged provider', async () => {
   const folder = await makeFolder()
   const server = await startSlowServer()
   const staging = await openLocalProvider({ folder })
@@ -43,7 +43,7 @@ describe('a staged provider', () => {
     provider = openStagedProvider({ staging: at.provider, slow, findRefs: async () => refs })
   })
 
-  it('takes bytes and gives them while the provider behind it is down', async () => {
+  it('stores and returns bytes while its slow store is down', async () => {
     server.isDown = true
     const bytes = randomBytes(500)
     const key = await keep(provider, bytes)
@@ -59,19 +59,19 @@ describe('a staged provider', () => {
     expect(await provider.check()).toBe(false)
   })
 
-  it('takes no more than both do', () => {
+  it('accepts no larger objects than both its parts do', () => {
     expect(provider.maxBytes).toBe(1000)
     const staging = { ...at.provider, maxBytes: 10 }
     expect(openStagedProvider({ staging, slow, findRefs: async () => refs }).maxBytes).toBe(10)
   })
 
-  it('sends nobody to the provider', async () => {
+  it('redirects no client', async () => {
     const terms = { contentType: 'text/plain', expiresInSeconds: 60 }
     expect(await provider.uploadTarget(newId(), terms)).toBeNull()
     expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
   })
 
-  it('reads what has settled where it is, also for who has a key from before', async () => {
+  it('reads settled objects from the slow store, also by a key from before they settled', async () => {
     const bytes = randomBytes(500)
     const before = await keep(provider, bytes)
     const ref = await settleStaged(slow, at.provider, before.id)
@@ -92,7 +92,7 @@ describe('a staged provider', () => {
     }
   })
 
-  it('tells of many, here and there, which are nowhere', async () => {
+  it('finds the absent ones of many objects in both places', async () => {
     const staged = await keep(provider, randomBytes(10))
     const settled = await keep(provider, randomBytes(10))
     const ref = await settleStaged(slow, at.provider, settled.id)
@@ -103,7 +103,7 @@ describe('a staged provider', () => {
     expect(absent).toEqual(new Set([...never, lost].map(({ id }) => id)))
   })
 
-  it('gives the room back of what the provider keeps, and says that it keeps it', async () => {
+  it('frees the space of a settled object, and reports it as immutable', async () => {
     const { id } = await keep(provider, Buffer.from('kept'))
     const ref = await settleStaged(slow, at.provider, id)
     for (const _ of ['once', 'twice']) expect(await provider.remove({ id, ref })).toBe('immutable')
@@ -114,7 +114,7 @@ describe('a staged provider', () => {
     expect(await provider.stat(other)).toBeNull()
   })
   // A limit on the length of files is as good as a full disk: see durability.test.ts.
-  it('takes nothing when its folder is full, and still moves on what is there', async () => {
+  it('rejects writes when its folder is full, and still settles what it has', async () => {
     const bytes = randomBytes(500)
     const { id } = await keep(provider, bytes)
     const program = fileURLToPath(new URL('./programs/settle-without-room.ts', import.meta.url))

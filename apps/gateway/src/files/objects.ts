@@ -4,7 +4,6 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
-import { SigningDenied } from '@svc/storage/gcs/signing-denied'
 import { ProviderError, type StoredObject } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
@@ -62,7 +61,7 @@ export async function removeObject(context: Context, provider: string, id: strin
 /** Trouble of a provider as clients are told of it: that there is some, and nothing else (T-31). */
 export function storageTrouble(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
-  if (error instanceof SigningDenied) return signingDenied(error)
+  if (error.reason === 'signing-denied') return signingDenied(error)
   return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker cannot be used right now', {
     hint: 'try again in a minute: nothing was changed',
     headers: { 'retry-after': '30' },
@@ -76,7 +75,7 @@ export function storageTrouble(error: unknown): unknown {
 }
 
 /** The one thing about a provider that has a code of its own (FILE-35). */
-function signingDenied(cause: SigningDenied): ServiceError {
+function signingDenied(cause: ProviderError): ServiceError {
   return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway may not sign addresses of its storage', {
     hint: 'nothing you can do: the operator has to let the gateway sign, or have bytes go through it',
     details: { layer: 'provider', recovery_hint: 'tell the operator of this gateway', next_best_method: 'none' },

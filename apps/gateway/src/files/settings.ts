@@ -5,13 +5,9 @@ import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
 import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
+import type { ProvidersConfig } from '@svc/storage/open-providers'
 
-export interface StorageConfig {
-  /** What is sold, and by which driver its bytes are kept. */
-  drivers: Partial<Record<Provider, 'local' | 'own'>>
-  localFolder: string
-  /** Where bytes are until a provider that takes its time has them; all gateways of one database share it. */
-  stagingFolder: string
+export interface StorageConfig extends ProvidersConfig {
   maxUploadBytes: number
   partMaxBytes: number
   fetch: { timeoutSeconds: number; maxBytes: number }

@@ -1,16 +1,14 @@
-// An object as a data item (ANS-104): a header with an Ed25519 signature over all, and the bytes.
+// An object as a data item (ANS-104): a header with an Ed25519 signature over everything, then the bytes.
 
 import { createHash, hash } from 'node:crypto'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ProviderError } from '../provider.ts'
 import type { SettlingObject } from '../slow-store.ts'
-import { deepHash, hashBlob } from './deep-hash.ts'
-import { encodeTags, type Tag } from './tags.ts'
 
 export interface DataItem {
-  /** What it is called for good: the hash of its signature. */
+  /** Its permanent name: the hash of its signature. */
   id: string
-  /** All that stands before the bytes of the object. */
+  /** Everything before the bytes of the object. */
   header: Buffer
   /** Of header and bytes. */
   size: number
@@ -18,17 +16,19 @@ export interface DataItem {
 
 type ItemSource = Pick<SettlingObject, 'id' | 'size' | 'sha256' | 'contentType' | 'open' | 'signal'>
 
+type Tag = readonly [name: string, value: string]
+
 const ED25519 = 2
 const NO_TARGET = Buffer.alloc(0)
 const [ABSENT, PRESENT] = [Buffer.from([0]), Buffer.from([1])]
 
-/** More than any header has: types have 255 characters at most. */
+/** More than any header has: content types have 255 characters at most. */
 export const MAX_HEADER_BYTES = 2048
 
-/** Signed again it is the very same item: signatures are deterministic, and the anchor follows from the object's id. */
+/** Signing again gives the same item: signatures are deterministic, and the anchor follows from the id of the object. */
 export async function signItem(object: ItemSource, seed: Uint8Array): Promise<DataItem> {
   const signer = ed25519Signer(seed)
-  // The id itself is nobody's business.
+  // The id itself stays private.
   const anchor = hash('sha256', object.id, 'buffer')
   const tags = tagsOf(object)
   const encodedTags = encodeTags(tags)
@@ -42,7 +42,7 @@ export async function signItem(object: ItemSource, seed: Uint8Array): Promise<Da
   return { id: hash('sha256', signature, 'base64url'), header, size: header.length + object.size }
 }
 
-/** Empty values are not allowed in tags. */
+/** Tags may not have empty values. */
 function tagsOf({ contentType }: ItemSource): Tag[] {
   return [
     ['Content-Type', contentType || 'application/octet-stream'],
@@ -50,7 +50,7 @@ function tagsOf({ contentType }: ItemSource): Tag[] {
   ]
 }
 
-/** Bytes that are not those which were confirmed would be wrong for good. */
+/** Checks that the bytes are the confirmed ones: an item cannot be corrected later. */
 async function hashBytes({ id, size, sha256, open, signal }: ItemSource): Promise<Buffer> {
   const [forItem, forObject] = [createHash('sha384'), createHash('sha256')]
   let length = 0
@@ -61,7 +61,44 @@ async function hashBytes({ id, size, sha256, open, signal }: ItemSource): Promis
     length += chunk.length
   }
   if (length === size && forObject.digest('hex') === sha256) return forItem.digest()
-  throw new ProviderError('unavailable', new Error(`object ${id} is staged with other bytes than were confirmed`))
+  throw new ProviderError('unavailable', `the staged bytes of object ${id} are not the confirmed ones`)
+}
+
+interface HashedBlob {
+  length: number
+  /** SHA-384 of its bytes. */
+  digest: Buffer
+}
+
+function hashBlob(bytes: Uint8Array): HashedBlob {
+  return { length: bytes.length, digest: sha384(bytes) }
+}
+
+/** The message that is signed: a tree of SHA-384 hashes, here of a list of blobs. */
+function deepHash(blobs: readonly HashedBlob[]): Buffer {
+  return blobs.reduce(
+    (sum, { length, digest }) => sha384(sum, sha384(sha384(Buffer.from(`blob${length}`)), digest)),
+    sha384(Buffer.from(`list${blobs.length}`)),
+  )
+}
+
+function sha384(...parts: Uint8Array[]): Buffer {
+  return hash('sha384', Buffer.concat(parts), 'buffer')
+}
+
+/** An Avro array of records with two strings each. */
+function encodeTags(tags: readonly Tag[]): Buffer {
+  const texts = tags.flat().map((text) => Buffer.from(text))
+  const records = texts.flatMap((text) => [encodeLong(text.length), text])
+  return Buffer.concat([encodeLong(tags.length), ...records, encodeLong(0)])
+}
+
+/** Zigzag, which doubles a number that is not negative, in groups of seven bits, the lowest first. */
+function encodeLong(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value * 2
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
+  return Buffer.from([...bytes, rest])
 }
 
 function littleEndian(value: number, length: 2 | 8): Buffer {

@@ -1,102 +1,99 @@
-// Where items are read: gateways, each of which may be down, behind the others, or wrong.
+// Gateways, at which items are read. Each may be down, behind the others, or wrong.
 
 import type { IncomingMessage } from 'node:http'
 import { createAgent } from '../http/agent.ts'
+import { checked, isIdentity } from '../http/byte-ranges.ts'
 import { exchange } from '../http/exchange.ts'
-import type { Patience } from '../http/patience.ts'
-import { ProviderError } from '../provider.ts'
-import { pastTheEnd } from '../range.ts'
-import { askingTwice } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import { rangePastEnd } from '../object-rules.ts'
+import { ProviderError, succeeds } from '../provider.ts'
+import { type HttpTimeouts, onceMore } from '../timeouts.ts'
+import { answerError } from './errors.ts'
 
-type Look<T> = (answer: IncomingMessage) => T
+type Use<Result> = (answer: IncomingMessage) => Result
 
 export interface Gateways {
   /**
-   * What the first of them has to say that gives an answer which `look` takes: it throws at those that are of no use.
-   * Null when none of them knows the item; where some cannot be asked, nobody knows that.
+   * The result of the first gateway whose answer `use` accepts: it throws at answers that are of no use. Null when no
+   * gateway knows the item; an error when some cannot be asked, since then it may exist.
    */
-  ask<T>(method: 'GET' | 'HEAD', id: string, headers: Record<string, string>, look: Look<T>): Promise<T | null>
-  isWell(): Promise<boolean>
+  ask<Result>(
+    method: 'GET' | 'HEAD',
+    id: string,
+    headers: Record<string, string>,
+    use: Use<Result>,
+  ): Promise<Result | null>
+  isHealthy(): Promise<boolean>
 }
 
-export function openGateways(addresses: readonly string[], patience: Patience): Gateways {
+export function openGateways(addresses: readonly string[], timeouts: HttpTimeouts): Gateways {
   const agents = {
     'http:': createAgent('http:', { keepAlive: true }),
     'https:': createAgent('https:', { keepAlive: true }),
   }
-  /** Those that gave trouble are asked last. */
+  /** Those that failed come last. */
   let order = addresses
 
   async function send(method: 'GET' | 'HEAD', url: string, headers: Record<string, string>): Promise<IncomingMessage> {
     const agent = url.startsWith('https:') ? agents['https:'] : agents['http:']
-    return (await askingTwice(() => exchange({ method, url, headers }, null, agent, patience))).answer
+    return (await onceMore(() => exchange({ method, url, headers }, agent, timeouts))).answer
   }
 
-  function askLast(gateway: string): void {
+  function moveToEnd(gateway: string): void {
     order = [...order.filter((other) => other !== gateway), gateway]
   }
 
-  async function askOne<T>(
+  async function askOne<Result>(
     gateway: string,
     method: 'GET' | 'HEAD',
     id: string,
     headers: Record<string, string>,
-    look: Look<T>,
-  ): Promise<T | null> {
+    use: Use<Result>,
+  ): Promise<Result | null> {
     const answer = await send(method, `${gateway}/${id}`, headers)
-    // Comes first of all who listen: whoever goes on does so elsewhere.
-    answer.once('error', () => askLast(gateway))
-    try {
-      if (!isUnknown(answer)) return look(requireItem(method, answer))
+    // The first listener: a reader that resumes then asks another gateway.
+    answer.once('error', () => moveToEnd(gateway))
+    return checked(answer, () => {
+      if (!isUnknown(answer)) return use(requireItem(method, answer))
       answer.resume()
       return null
-    } catch (error) {
-      answer.destroy()
-      throw error
-    }
+    })
+  }
+
+  async function requireUp(gateway: string): Promise<void> {
+    const answer = await send('HEAD', new URL('/info', gateway).href, {})
+    answer.resume()
+    if ((answer.statusCode ?? 500) >= 500) throw new Error('a gateway is not healthy')
   }
 
   return {
-    async ask(method, id, headers, look) {
-      let trouble: unknown = null
+    async ask(method, id, headers, use) {
+      let failure: unknown = null
       for (const gateway of order) {
         try {
-          const found = await askOne(gateway, method, id, headers, look)
+          const found = await askOne(gateway, method, id, headers, use)
           if (found !== null) return found
         } catch (error) {
           if (!(error instanceof ProviderError)) throw error
-          trouble = error
-          askLast(gateway)
+          failure = error
+          moveToEnd(gateway)
         }
       }
-      if (trouble !== null) throw trouble
+      if (failure !== null) throw failure
       return null
     },
-    async isWell() {
-      const isUp = async (gateway: string) => {
-        const answer = await send('HEAD', new URL('/info', gateway).href, {})
-        answer.resume()
-        if ((answer.statusCode ?? 500) >= 500) throw new Error('a gateway is not well')
-      }
-      return Promise.any(order.map(isUp)).then(
-        () => true,
-        () => false,
-      )
-    },
+    isHealthy: () => succeeds(Promise.any(order.map(requireUp))),
   }
 }
 
-/** 202 is for items that were announced and have not come. */
+/** 202 is the answer for items that were announced and have not come. */
 function isUnknown({ statusCode }: IncomingMessage): boolean {
   return statusCode === 404 || statusCode === 202
 }
 
 function requireItem(method: string, answer: IncomingMessage): IncomingMessage {
-  const { statusCode = 0, headers } = answer
-  if (statusCode === 416) throw pastTheEnd()
-  if (statusCode !== 200 && statusCode !== 206) throw new Refusal(`${method} of an item`, statusCode, '')
-  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
-  if (isPlain && /^\d+$/.test(headers['content-length'] ?? '')) return answer
-  throw new ProviderError('unavailable', new Error('a gateway does not tell the length of an item'))
+  const { statusCode: status = 0, headers } = answer
+  if (status === 416) throw rangePastEnd()
+  if (status !== 200 && status !== 206) throw answerError(`${method} of an item`, { status, text: '' })
+  if (isIdentity(answer) && /^\d+$/.test(headers['content-length'] ?? '')) return answer
+  throw new ProviderError('unavailable', 'a gateway does not say how long an item is')
 }

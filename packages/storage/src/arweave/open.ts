@@ -1,31 +1,33 @@
-import type { Patience } from '../http/patience.ts'
 import type { SlowStore } from '../slow-store.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { MAX_HEADER_BYTES } from './data-item.ts'
 import { openGateways } from './gateways.ts'
-import { PATIENCE } from './patience.ts'
-import { itemSize, readItem } from './read-item.ts'
+import { itemSize, readItem } from './read.ts'
 import type { ArweaveSettings } from './settings.ts'
-import { settleItem } from './settle-item.ts'
+import { settleItem } from './settle.ts'
 import { openUploadService } from './upload-service.ts'
 
-/** What Turbo takes as one item. */
+/** The service needs a while to join the chunks of an upload. */
+const TIMEOUTS: HttpTimeouts = { ...HTTP_TIMEOUTS, answerMs: 60_000, backoffMs: 500 }
+
+/** Turbo accepts this much as one item. */
 const MAX_ITEM_BYTES = 4 * 1024 ** 3
 const MAX_BYTES = MAX_ITEM_BYTES - MAX_HEADER_BYTES
 
-/** Objects as data items on Arweave, where they stay for good. */
-export async function openArweave(settings: ArweaveSettings, patience: Patience = PATIENCE): Promise<SlowStore> {
-  const gateways = openGateways(settings.gateways, patience)
+/** Objects as data items on Arweave, which cannot be removed. */
+export async function openArweave(settings: ArweaveSettings, timeouts = TIMEOUTS): Promise<SlowStore> {
+  const gateways = openGateways(settings.gateways, timeouts)
   return {
     maxBytes: MAX_BYTES,
     async settle(object) {
       const { size, signal } = object
       if (size > MAX_BYTES) throw new RangeError(`an object of ${size} bytes is too large for Arweave`)
       signal.throwIfAborted()
-      const service = openUploadService(settings, patience)
+      const service = openUploadService(settings, timeouts)
       signal.addEventListener('abort', service.close)
       const sizeAtGateways = (id: string) => itemSize(gateways, id).catch(() => null)
       try {
-        return { ref: await settleItem({ service, seed: settings.seed, patience, sizeAtGateways }, object) }
+        return { ref: await settleItem({ service, seed: settings.seed, timeouts, sizeAtGateways }, object) }
       } catch (error) {
         signal.throwIfAborted()
         throw error
@@ -34,14 +36,14 @@ export async function openArweave(settings: ArweaveSettings, patience: Patience 
         service.close()
       }
     },
-    read: (ref, range) => readItem(gateways, patience, ref, range),
+    read: (ref, range) => readItem(gateways, timeouts, ref, range),
     async stat(ref) {
       const size = await itemSize(gateways, ref)
       return size === null ? null : { size }
     },
     async check() {
-      const service = openUploadService(settings, patience)
-      const answers = await Promise.all([service.isWell(), gateways.isWell()])
+      const service = openUploadService(settings, timeouts)
+      const answers = await Promise.all([service.isHealthy(), gateways.isHealthy()])
       service.close()
       return answers.every(Boolean)
     },

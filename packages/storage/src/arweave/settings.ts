@@ -1,20 +1,20 @@
-// Settings of Arweave: who takes data items to the chain, and where they are read.
+// Settings of Arweave: the service that takes data items to the chain, and the gateways at which they are read.
 
 import { readSecret, type SettingsReader } from '@svc/http-service/config'
 import { parseKeySeed } from '@svc/http-service/keys'
 
 export interface ArweaveSettings {
-  /** Of a service that speaks as Turbo does, without a slash at its end. */
+  /** Of a service with the API of Turbo, without a trailing slash. */
   uploadUrl: string
-  /** What stands before the slash and the id of an item, in the order in which they are asked. */
+  /** `/` and the id of an item follow each; in the order in which they are asked. */
   gateways: readonly string[]
-  /** In what the service is paid for the uploads of this key, by its name for it. */
+  /** The service's name for the token that pays for the uploads of this key. */
   token: string
   /** The Ed25519 key that signs items, and whose credit pays for them; a secret. */
   seed: Uint8Array
 }
 
-// Under /raw a gateway gives what it was given: elsewhere it sends clients to other hosts and follows manifests.
+// Under /raw a gateway returns the bytes unchanged: elsewhere it redirects to other hosts and follows manifests.
 const DEFAULTS = {
   ARWEAVE_UPLOAD_URL: 'https://upload.ardrive.io',
   ARWEAVE_GATEWAYS: 'https://arweave.net/raw,https://permagate.io/raw',
@@ -26,7 +26,7 @@ const DEFAULTS = {
 const MAX_GATEWAYS = 8
 const NO_KEY = new Uint8Array()
 
-/** Null when nothing of it is set, or all is as in `.env.example`. */
+/** Null when nothing is set, or everything is as in `.env.example`. */
 export function readArweaveSettings(settings: SettingsReader): ArweaveSettings | null {
   const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
   if (isUnset) return null
@@ -55,7 +55,7 @@ function readGateways(settings: SettingsReader): string[] {
 
 const ADDRESS = 'an https address without user, query or fragment; http only on this machine'
 
-/** Parts of files are read without a hash to hold them against: nobody on the way may change them. */
+/** Parts of files are read without a hash to check them by: they must be safe from changes on the way. */
 function readAddress(text: string): string | null {
   const url = URL.parse(text)
   if (!url || url.username || url.password || url.search || url.hash) return null
@@ -70,7 +70,7 @@ function readToken(settings: SettingsReader): string {
   return token
 }
 
-/** Never told in a problem. */
+/** Problems never show it. */
 function readSeed(settings: SettingsReader): Uint8Array {
   const given = readSecret(settings, 'ARWEAVE_KEY')
   if (given?.text === null) return NO_KEY

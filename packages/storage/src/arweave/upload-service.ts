@@ -1,72 +1,72 @@
-// A service that bundles data items and takes them to the chain, spoken to as ArDrive's Turbo is.
+// A service that bundles data items and takes them to the chain, with the API of ArDrive's Turbo.
 
 import { createAgent } from '../http/agent.ts'
-import { exchange } from '../http/exchange.ts'
-import type { Patience } from '../http/patience.ts'
-import { readText } from '../http/read-text.ts'
-import { ProviderError } from '../provider.ts'
-import type { ItemBody } from './item-body.ts'
-import { askingTwice } from './patience.ts'
-import { Refusal } from './refusal.ts'
+import type { StreamedBody } from '../http/body.ts'
+import { exchangeText, type TextAnswer } from '../http/exchange.ts'
+import { ProviderError, succeeds } from '../provider.ts'
+import { type HttpTimeouts, onceMore } from '../timeouts.ts'
+import { answerError } from './errors.ts'
 import type { ArweaveSettings } from './settings.ts'
 
-/** Null: it knows no such item. `failed`: it could not bring it to the chain, and would take it again. */
+/** Null: it knows no such item. `failed`: it could not bring it to the chain, and would accept it again. */
 export type ItemState = 'permanent' | 'pending' | 'failed' | null
 
-/** `open`: chunks may come. `closed`: it is whole, and being looked at or taken. `gone`: forgotten, or found bad. */
+/** `open`: chunks may come. `closed`: it is complete, and being checked or taken. `gone`: forgotten, or rejected. */
 type UploadState = 'open' | 'closed' | 'unpaid' | 'gone'
 
-/** Nothing is sent twice: who is in doubt about what was done has to find out before. */
+/** A body that holds a file while it is sent. */
+export interface ItemBody extends StreamedBody {
+  /** Closes the file, however much was sent. */
+  release(): void
+}
+
+/** Sends nothing twice: after a failure, the caller has to find out what was done. */
 export interface UploadService {
   itemState(id: string): Promise<ItemState>
-  /** Also good where the service has the item already. */
+  /** Also succeeds when the service has the item already. */
   postItem(body: ItemBody): Promise<void>
   /** Resolves with the id of an upload in chunks. */
   beginUpload(chunkBytes: number): Promise<string>
   uploadState(uploadId: string): Promise<UploadState>
-  /** The lengths of the chunks that have come, by their offsets. */
+  /** The lengths of the stored chunks, by their offsets. */
   chunksOf(uploadId: string): Promise<Map<number, number>>
   postChunk(uploadId: string, offset: number, body: ItemBody): Promise<void>
   /** No more chunks will come. */
   finalize(uploadId: string): Promise<void>
-  isWell(): Promise<boolean>
-  /** Breaks off whatever is under way. */
+  isHealthy(): Promise<boolean>
+  /** Aborts everything that is running. */
   close(): void
-}
-
-interface Answer {
-  status: number
-  text: string
 }
 
 type Address = Pick<ArweaveSettings, 'uploadUrl' | 'token'>
 
-export function openUploadService({ uploadUrl, token }: Address, patience: Patience): UploadService {
+export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpTimeouts): UploadService {
   const agent = createAgent(uploadUrl, { keepAlive: true })
   let isClosed = false
 
-  async function ask(method: 'GET' | 'POST', path: string, body: ItemBody | Buffer | null): Promise<Answer> {
-    if (isClosed) throw new ProviderError('unavailable', new Error('broken off'))
+  async function send(method: 'GET' | 'POST', path: string, body: ItemBody | Buffer | null): Promise<TextAnswer> {
+    if (isClosed) throw new ProviderError('unavailable', 'aborted')
     const headers: Record<string, string> = body ? { 'content-type': 'application/octet-stream' } : {}
-    const { outgoing, answer } = await exchange({ method, url: uploadUrl + path, headers }, body, agent, patience)
-    const text = await readText(answer, patience.idleMs)
-    const isSent = outgoing.writableEnded
-    if (!isSent) outgoing.destroy()
-    const { statusCode: status = 0 } = answer
-    // Before all was sent only 202 is a yes: the service has the item, and wants no more of it.
-    if (status === 404 || status === 202 || (isSent && status >= 200 && status < 300)) return { status, text }
-    throw new Refusal(`${method} ${path}`, status, text)
+    return exchangeText({ method, url: uploadUrl + path, headers, body }, agent, timeouts)
   }
 
-  const get = async (path: string) => {
-    const { status, text } = await askingTwice(() => ask('GET', path, null))
-    return status === 404 ? null : parse(text)
+  function requireSuccess(asked: string, answer: TextAnswer): void {
+    const { status, isSent } = answer
+    // 202 is a success even before everything was sent: the service has the item already.
+    if (status !== 202 && !(isSent && status >= 200 && status < 300)) throw answerError(asked, answer)
+  }
+
+  /** Null when the service does not know it. */
+  async function get(path: string): Promise<Record<string, unknown> | null> {
+    const answer = await onceMore(() => send('GET', path, null))
+    if (answer.status === 404) return null
+    requireSuccess(`GET ${path}`, answer)
+    return parseJson(answer.text)
   }
 
   async function post(path: string, body: ItemBody | Buffer): Promise<void> {
     try {
-      const { status, text } = await ask('POST', path, body)
-      if (status === 404) throw new Refusal(`POST ${path}`, status, text)
+      requireSuccess(`POST ${path}`, await send('POST', path, body))
     } finally {
       if (!Buffer.isBuffer(body)) body.release()
     }
@@ -84,7 +84,7 @@ export function openUploadService({ uploadUrl, token }: Address, patience: Patie
     async beginUpload(chunkBytes) {
       const id = (await get(`/v1/chunks/${token}/-1/-1?chunkSize=${chunkBytes}`))?.id
       if (typeof id === 'string' && id !== '') return id
-      throw new ProviderError('unavailable', new Error('the service began no upload'))
+      throw new ProviderError('unavailable', 'the service began no upload')
     },
     async uploadState(uploadId) {
       const status = (await get(`${chunks(uploadId)}/status`))?.status
@@ -93,16 +93,12 @@ export function openUploadService({ uploadUrl, token }: Address, patience: Patie
       return ['VALIDATING', 'FINALIZING', 'FINALIZED'].includes(`${status}`) ? 'closed' : 'gone'
     },
     async chunksOf(uploadId) {
-      const there = (await get(`${chunks(uploadId)}/-1`))?.chunks
-      return new Map(Array.isArray(there) ? (there as [number, number][]) : [])
+      const stored = (await get(`${chunks(uploadId)}/-1`))?.chunks
+      return new Map(Array.isArray(stored) ? (stored as [number, number][]) : [])
     },
     postChunk: (uploadId, offset, body) => post(`${chunks(uploadId)}/${offset}`, body),
     finalize: (uploadId) => post(`${chunks(uploadId)}/finalize`, Buffer.alloc(0)),
-    isWell: () =>
-      ask('GET', '/v1/info', null).then(
-        ({ status }) => status !== 404,
-        () => false,
-      ),
+    isHealthy: () => succeeds(send('GET', '/v1/info', null).then((answer) => requireSuccess('GET /v1/info', answer))),
     close() {
       isClosed = true
       agent.destroy()
@@ -110,10 +106,10 @@ export function openUploadService({ uploadUrl, token }: Address, patience: Patie
   }
 }
 
-function parse(text: string): Record<string, unknown> {
+function parseJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new ProviderError('unavailable', error)
+    throw new ProviderError('unavailable', error, { isRetryable: true })
   }
 }

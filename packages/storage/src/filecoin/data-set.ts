@@ -1,20 +1,19 @@
 import { signCreateDataSet } from '@filoz/synapse-core/typed-data'
 import { keccak256, toHex } from 'viem'
-import type { FilecoinClient } from './client.ts'
-import { type Patience, until } from './patience.ts'
+import type { DataSet, FilecoinClient, RecordKeeper } from './chain.ts'
+import { isRejection } from './errors.ts'
 import type { Pdp } from './pdp.ts'
-import type { DataSet, RecordKeeper } from './record-keeper.ts'
-import { Refusal } from './refusal.ts'
 import type { FilecoinSettings } from './settings.ts'
+import { type FilecoinTimeouts, notYet, pollProgress } from './timeouts.ts'
 
-/** The data set of the settings; or else the one for this key and payee, which is made where it is not there yet. */
+/** The data set of the settings; otherwise the one for this key and payee, which is created when it is missing. */
 export function openDataSet(
   { dataSet, payee, chainId, recordKeeper }: FilecoinSettings,
   client: FilecoinClient,
   keeper: RecordKeeper,
-  patience: Patience,
+  timeouts: FilecoinTimeouts,
 ): (pdp: Pdp, signal: AbortSignal) => Promise<DataSet> {
-  // The same in every gateway and after every start, so that the contract lets it be made once only.
+  // The same in every gateway and after every start, so that the contract lets it be created once only.
   const clientDataSetId = BigInt(keccak256(toHex(`svc data set ${chainId} ${recordKeeper} ${payee}`.toLowerCase())))
   let found: DataSet | null = null
   let sentAt = Number.NEGATIVE_INFINITY
@@ -27,13 +26,13 @@ export function openDataSet(
   async function create(pdp: Pdp): Promise<void> {
     sentAt = performance.now()
     try {
-      // Without a data set the settings have a payee.
+      // Settings without a data set have a payee.
       const extraData = await signCreateDataSet(client, { clientDataSetId, payee: payee as `0x${string}` })
       await pdp.createDataSet(recordKeeper, extraData)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!isRejection(error)) throw error
       sentAt = Number.NEGATIVE_INFINITY
-      // Another gateway may have made it meanwhile: then it is there, and must not be made twice.
+      // Another gateway may have created it meanwhile; it must not be created twice.
       found = await find()
       if (!found) throw error
     }
@@ -42,8 +41,9 @@ export function openDataSet(
   return async (pdp, signal) => {
     found ??= await find()
     if (found) return found
-    if (performance.now() - sentAt >= patience.lostMs) await create(pdp)
-    found ??= await until(patience, signal, 'a new data set', find)
+    if (performance.now() - sentAt >= timeouts.lostMs) await create(pdp)
+    found ??= await pollProgress(timeouts, signal, find)
+    if (!found) throw notYet('a new data set')
     return found
   }
 }

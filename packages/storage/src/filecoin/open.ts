@@ -1,36 +1,30 @@
 import { createAgent } from '../http/agent.ts'
+import { succeeds } from '../provider.ts'
 import type { SlowStore } from '../slow-store.ts'
-import { openClient } from './client.ts'
+import { openClient, openRecordKeeper } from './chain.ts'
 import { commitmentThread } from './commitment-thread.ts'
 import { openDataSet } from './data-set.ts'
-import { PATIENCE, type Patience } from './patience.ts'
 import { openPdp } from './pdp.ts'
 import { MAX_BYTES, pieceOf } from './piece.ts'
-import { findPiece, type Places, readPiece } from './read-piece.ts'
-import { openRecordKeeper } from './record-keeper.ts'
-import type { Filecoin } from './run.ts'
+import { findPiece, type Places, readPiece } from './read.ts'
 import type { FilecoinSettings } from './settings.ts'
-import { settle } from './settle.ts'
+import { type Filecoin, settle } from './settle.ts'
+import { TIMEOUTS } from './timeouts.ts'
 
 /** Pieces in a data set at a provider that proves to a contract, day by day, that it has them. */
-export async function openFilecoin(settings: FilecoinSettings, patience: Patience = PATIENCE): Promise<SlowStore> {
+export async function openFilecoin(settings: FilecoinSettings, timeouts = TIMEOUTS): Promise<SlowStore> {
   const { pdpUrl, retrievalUrl } = settings
-  const client = openClient(settings, patience)
+  const client = openClient(settings, timeouts)
   const keeper = openRecordKeeper(client)
-  const dataSet = openDataSet(settings, client, keeper, patience)
-  const filecoin: Filecoin = { pdpUrl, patience, client, keeper, dataSet, commitmentOf: commitmentThread() }
-  const atProvider = { url: `${pdpUrl}/piece`, agent: createAgent(pdpUrl, { keepAlive: true }), patience }
-  const places: Places =
-    retrievalUrl === null
-      ? [atProvider]
-      : [
-          {
-            url: retrievalUrl,
-            agent: createAgent(retrievalUrl, { keepAlive: true }),
-            patience: { ...patience, attempts: 1 },
-          },
-          atProvider,
-        ]
+  const dataSet = openDataSet(settings, client, keeper, timeouts)
+  const filecoin: Filecoin = { pdpUrl, timeouts, client, keeper, dataSet, commitmentOf: commitmentThread() }
+  const place = (url: string, attempts: number) => ({
+    url,
+    agent: createAgent(url, { keepAlive: true }),
+    timeouts: { ...timeouts, attempts },
+  })
+  const provider = place(`${pdpUrl}/piece`, timeouts.attempts)
+  const places: Places = retrievalUrl === null ? [provider] : [place(retrievalUrl, 1), provider]
   return {
     maxBytes: MAX_BYTES,
     settle: (object) => settle(filecoin, object),
@@ -43,12 +37,8 @@ export async function openFilecoin(settings: FilecoinSettings, patience: Patienc
       return piece && findPiece(places, piece)
     },
     async check() {
-      const pdp = openPdp(pdpUrl, patience, new AbortController().signal)
-      const answers = pdp.ping().then(
-        () => true,
-        () => false,
-      )
-      return answers.finally(pdp.close)
+      const pdp = openPdp(pdpUrl, timeouts, new AbortController().signal)
+      return succeeds(pdp.ping()).finally(pdp.close)
     },
   }
 }

@@ -1,15 +1,15 @@
-// What Filecoin calls an object: the commitment to its bytes and their number, in a content id (PieceCIDv2, FRC-0069).
+// Filecoin's name for an object: a content id with the commitment to its bytes and their number (PieceCIDv2, FRC-0069).
 
 import { getSize, hexToPieceCID, parse } from '@filoz/synapse-core/piece'
 
-/** What a commitment can be made of at least; smaller objects have zeros added. */
+/** The least that a commitment can be computed of; smaller objects get zeros appended. */
 const MIN_BYTES = 127
-/** 1 GiB, less what the proof takes of it. */
+/** 1 GiB, minus what the proof needs. */
 export const MAX_BYTES = 1_065_353_216
 
 export interface Piece {
   cid: string
-  /** Of the object: without the zeros that were added. */
+  /** Of the object, without appended zeros. */
   size: number
 }
 
@@ -17,12 +17,12 @@ export function cidOf(multihash: Uint8Array): string {
   return hexToPieceCID(`0x0155${Buffer.from(multihash).toString('hex')}`).toString()
 }
 
-/** The content id; with the size of an object that had zeros added, as `bafkzci…?size=5`. */
+/** The content id; with the size when zeros were appended, as in `bafkzci…?size=5`. */
 export function refOf({ cid, size }: Piece): string {
   return size < MIN_BYTES ? `${cid}?size=${size}` : cid
 }
 
-/** Null when it is no ref of ours. */
+/** Null when it is not a ref of this driver. */
 export function pieceOf(ref: string): Piece | null {
   const [, cid, size] = /^(bafkzci[a-z2-7]{20,100})(?:\?size=(\d{1,3}))?$/.exec(ref) ?? []
   if (!cid) return null
@@ -34,7 +34,7 @@ export function pieceOf(ref: string): Piece | null {
   }
 }
 
-/** Of the piece, with the zeros that were added. */
+/** Of the piece, with appended zeros. */
 export function lengthOf({ size }: { size: number }): number {
   return Math.max(size, MIN_BYTES)
 }

@@ -1,28 +1,28 @@
-// Settings of Filecoin: a storage provider that proves what it keeps (PDP), and the contract that pays for it.
+// Settings of Filecoin: a storage provider that proves what it stores (PDP), and the contract that pays for it.
 
 import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface FilecoinSettings {
-  /** Where the provider takes pieces, without a slash at its end. */
+  /** Where the provider accepts pieces, without a trailing slash. */
   pdpUrl: string
-  /** A secret: signs for whoever pays. */
+  /** A secret: signs for the account that pays. */
   key: `0x${string}`
   chainId: ChainId
-  /** May hold the secret of an account there. */
+  /** May contain the secret of an account there. */
   rpcUrl: string
-  /** The contract that data sets are registered at: FilecoinWarmStorageService. */
+  /** The contract at which data sets are registered: FilecoinWarmStorageService. */
   recordKeeper: `0x${string}`
-  /** Null: the one that was made for this key and payee, or is to be made. */
+  /** Null: the one for this key and payee, which is created when it is missing. */
   dataSet: bigint | null
-  /** Where the provider is paid; null where the data set says it. */
+  /** Where the provider is paid; null when the data set determines it. */
   payee: `0x${string}` | null
-  /** Where pieces are looked for first, as `<here>/<content id>`; null: at the provider alone. */
+  /** Where pieces are read first, as `<url>/<content id>`; null: only at the provider. */
   retrievalUrl: string | null
 }
 
 type ChainId = keyof typeof CHAINS
 
-/** As @filoz/synapse-core has them, which is not loaded where Filecoin is not configured. */
+/** As in @filoz/synapse-core, which is not loaded unless Filecoin is configured. */
 const CHAINS = {
   314: {
     rpcUrl: 'https://api.node.glif.io/rpc/v1',
@@ -39,7 +39,7 @@ const NAMES = ['PDP_URL', 'KEY', 'KEY_FILE', 'RPC_URL', 'RECORD_KEEPER', 'DATA_S
   (name) => `FILECOIN_${name}`,
 )
 
-/** Null when nothing of it is set, or all is as in `.env.example`. */
+/** Null when nothing is set, or everything is as in `.env.example`. */
 export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings | null {
   const chainId = Number(settings.oneOf('FILECOIN_CHAIN_ID', ['314', '314159', '31415926'], '314')) as ChainId
   if (NAMES.every((name) => settings.text(name) === '') && chainId === 314) return null
@@ -62,7 +62,7 @@ export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings
   }
 }
 
-/** Who listens could read the files, and who answers could say anything of the chain. */
+/** Unencrypted, others could read the files, and could answer anything about the chain. */
 function readUrl(settings: SettingsReader, name: string, fallback: string): string {
   const text = settings.text(name) || fallback
   const { protocol, hostname, search, hash } = URL.parse(text) ?? { protocol: '', hostname: '', search: '', hash: '' }
@@ -80,7 +80,7 @@ function readAddress(settings: SettingsReader, name: string, meaning: string, fa
   return text as `0x${string}` // or there is a problem
 }
 
-/** Never told in a problem. */
+/** Problems never show it. */
 function readKey(settings: SettingsReader): `0x${string}` {
   const given = readSecret(settings, 'FILECOIN_KEY')
   const key = given ? given.text : ''

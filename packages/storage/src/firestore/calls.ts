@@ -1,7 +1,7 @@
-// The calls of Firestore that are used here, each made once and ended by its deadline.
+// The calls of Firestore that the driver uses, each made once and ended by its deadline.
 //
-// They go to the stub of Google's library, which brings the formats and the credentials. Its layers above retry by
-// themselves, some of them for minutes, and cannot all be told not to.
+// They use the gRPC stub of Google's library, which has the formats and the credentials. The layers above it retry by
+// themselves, some for minutes, and not all of that can be switched off.
 
 import firestore from '@google-cloud/firestore'
 import {
@@ -16,7 +16,7 @@ import type { FirestoreSettings } from './settings.ts'
 
 interface Value {
   stringValue?: string
-  /** Comes as a string. */
+  /** Answers contain a string. */
   integerValue?: string | number
   bytesValue?: Buffer
 }
@@ -26,7 +26,7 @@ export interface StoredDocument {
   fields: Record<string, Value>
 }
 
-export type Write =
+export type DocumentWrite =
   | { update: StoredDocument; updateMask?: { fieldPaths: string[] }; currentDocument?: { exists: boolean } }
   | { delete: string }
 
@@ -53,26 +53,26 @@ export interface Calls {
   /** The full name of the collection of objects. */
   root: string
   /** All or nothing. */
-  commit(writes: readonly Write[], limits: CallLimits): Promise<void>
-  /** Those that are there, in any order, with these fields only where some are named. */
+  commit(writes: readonly DocumentWrite[], limits: CallLimits): Promise<void>
+  /** Those that exist, in any order; only these fields when some are named. */
   fetch(names: readonly string[], mask: readonly string[] | null, limits: CallLimits): Promise<StoredDocument[]>
-  /** Names of the first documents of a collection within a document, in their order. */
+  /** The names of the first documents of a collection within a document, in order. */
   list(parent: string, collectionId: string, limit: number, limits: CallLimits): Promise<string[]>
   close(): Promise<void>
 }
 
 const CHANNEL = {
   'grpc.use_local_subchannel_pool': 1,
-  // Less than the pauses between tries, of which each is to find another connection.
+  // Less than the pauses between attempts: each is to find another connection.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 5000,
-  // A connection whose other end is gone without a word is given up.
+  // Detects a connection whose other end is gone.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc-node.flow_control_window': 1024 * 1024,
 }
 
-/** Connects when it is first asked for something. */
+/** Connects with the first call. */
 export function openCalls(settings: FirestoreSettings): Calls {
   const database = `projects/${settings.project}/databases/${settings.database}`
   const metadataFor = createMetadata(database, settings.emulator)
@@ -82,7 +82,7 @@ export function openCalls(settings: FirestoreSettings): Calls {
     try {
       return (await client.initialize()) as unknown as Stub // its methods are made at run time
     } catch (error) {
-      // One that found no credentials does not look for them again.
+      // A client that found no credentials does not look for them again.
       client = createClient(settings)
       throw error
     }
@@ -92,8 +92,8 @@ export function openCalls(settings: FirestoreSettings): Calls {
     root: `${database}/documents/${settings.collection}`,
     async commit(writes, { deadline }) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const made = await stub()
-      made.commit({ database, writes }, metadataFor({ database }), { deadline }, (error) =>
+      const service = await stub()
+      service.commit({ database, writes }, metadataFor({ database }), { deadline }, (error) =>
         error ? reject(error) : resolve(),
       )
       await promise
@@ -125,12 +125,12 @@ function createClient({ project, credentials, emulator }: FirestoreSettings) {
     servicePath: hostname,
     port: Number(port),
     sslCreds: channelCredentials.createInsecure(),
-    // Otherwise it looks for credentials of this machine to ask them.
+    // Otherwise it asks the credentials of this machine for it.
     clientOptions: { universeDomain: 'googleapis.com' },
   })
 }
 
-/** By these a call is led to where the database is; an emulator lets in as owner who says so. */
+/** They route a call to the database; an emulator gives full access to this token. */
 function createMetadata(database: string, emulator: string | null) {
   return (parameters: Record<string, string>): Metadata => {
     const metadata = new Metadata()
@@ -141,7 +141,7 @@ function createMetadata(database: string, emulator: string | null) {
   }
 }
 
-/** To the end, where the status comes. */
+/** Reads to the end, where the status is. */
 async function collect<Answer, T>(
   call: ClientReadableStream<Answer>,
   pick: (answer: Answer) => T | null | undefined,

@@ -1,30 +1,21 @@
-import type { StorageProvider } from '../provider.ts'
-import { absentObjects } from './absent-objects.ts'
+import { type ClosableProvider, succeeds } from '../provider.ts'
+import type { Timeouts } from '../timeouts.ts'
 import { openCalls } from './calls.ts'
-import { findObject } from './find-object.ts'
-import { PATIENCE, type Patience } from './patience.ts'
-import { readObject } from './read-object.ts'
-import { removeObject } from './remove-object.ts'
+import { findAbsent, readObject } from './read.ts'
 import type { FirestoreSettings } from './settings.ts'
-import { createStore } from './store.ts'
-import { writeObject } from './write-object.ts'
+import { createStore, findObject } from './store.ts'
+import { removeObject, writeObject } from './write.ts'
 
-export interface FirestoreProvider extends StorageProvider {
-  /** Lets go of its connection. */
-  close(): Promise<void>
-}
+const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000, attempts: 3, backoffMs: 500 }
 
-/** An id that nobody has, as all others are random. */
-const NOBODYS = '0'.repeat(32)
+/** No object has it, as ids are random. */
+const UNUSED_ID = '0'.repeat(32)
 
 /** Objects in documents of Firestore. Several gateways may share a collection. */
-export async function openFirestore(
-  settings: FirestoreSettings,
-  patience: Patience = PATIENCE,
-): Promise<FirestoreProvider> {
+export async function openFirestore(settings: FirestoreSettings, timeouts = TIMEOUTS): Promise<ClosableProvider> {
   const calls = openCalls(settings)
-  const store = createStore(calls, patience)
-  const hasty = createStore(calls, { ...patience, answerMs: patience.briefMs, attempts: 1 })
+  const store = createStore(calls, timeouts)
+  const quickStore = createStore(calls, { ...timeouts, answerMs: timeouts.connectMs, attempts: 1 })
   const maxBytes = settings.maxObjectBytes
   return {
     maxBytes,
@@ -38,8 +29,8 @@ export async function openFirestore(
       const found = await findObject(store, id)
       return found && { size: found.size }
     },
-    absent: (keys) =>
-      absentObjects(
+    absent: async (keys) =>
+      findAbsent(
         store,
         keys.map(({ id }) => id),
       ),
@@ -47,11 +38,7 @@ export async function openFirestore(
       await removeObject(store, id)
       return 'removed'
     },
-    check: () =>
-      findObject(hasty, NOBODYS).then(
-        () => true,
-        () => false,
-      ),
+    check: () => succeeds(findObject(quickStore, UNUSED_ID)),
     close: calls.close,
   }
 }

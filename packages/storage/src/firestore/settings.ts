@@ -7,9 +7,9 @@ export interface FirestoreSettings {
   project: string
   database: string
   collection: string
-  /** Null: whatever the machine itself is let in with. */
+  /** Null: the credentials of the machine. */
   credentials: ServiceAccount | null
-  /** `host:port` of an emulator, which is spoken to in the clear and without credentials; null for Google's own. */
+  /** `host:port` of an emulator, reached unencrypted and without credentials; null for Google's service. */
   emulator: string | null
   maxObjectBytes: number
 }
@@ -26,7 +26,7 @@ const DEFAULTS = {
   FIRESTORE_MAX_OBJECT_BYTES: String(DEFAULT_MAX_OBJECT_BYTES),
 }
 
-/** Null when nothing of it is set, or all is as in `.env.example`. */
+/** Null when nothing is set, or everything is as in `.env.example`. */
 export function readFirestoreSettings(settings: SettingsReader): FirestoreSettings | null {
   const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
   const read: FirestoreSettings = {
@@ -41,11 +41,11 @@ export function readFirestoreSettings(settings: SettingsReader): FirestoreSettin
     }),
   }
   if (isUnset) return null
-  complain(settings, read)
+  reportProblems(settings, read)
   return read
 }
 
-function complain(
+function reportProblems(
   settings: SettingsReader,
   { project, database, collection, credentials, emulator }: FirestoreSettings,
 ) {

@@ -1,51 +1,67 @@
-// What is kept where: `<collection>/<id>` is there from when an object is whole, and says how large it is and by which
-// write it came; its bytes are in `<collection>/<id>/chunks/<write>-<number>`. A chunk bears the name of its write, so
-// that one write never touches what another has written.
+// The documents of objects: `<collection>/<id>` exists once an object is complete, and contains its size and the name of
+// its write; the bytes are in `<collection>/<id>/chunks/<write>-<number>`. A chunk bears the name of its write, so that a
+// write never touches what another one has written.
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { isHex } from '@svc/protocol/bytes'
-import type { CallLimits, Calls, StoredDocument, Write } from './calls.ts'
-import type { Patience } from './patience.ts'
-import { isPassing, troubleOf } from './trouble.ts'
+import { parseSize, requireObjectId } from '../object-rules.ts'
+import { type Timeouts, withRetries } from '../timeouts.ts'
+import type { CallLimits, Calls, DocumentWrite, StoredDocument } from './calls.ts'
+import { callError } from './errors.ts'
 
-/** Each step is tried again when it fails: it must come to the same when it is done twice. */
+/** Each step is tried again when it fails: doing it twice must come to the same. */
 export interface Store {
   objectName(id: string): string
-  commit(writes: readonly Write[]): Promise<void>
+  commit(writes: readonly DocumentWrite[]): Promise<void>
   fetch(names: readonly string[], mask: readonly string[] | null, signal?: AbortSignal): Promise<StoredDocument[]>
-  /** The first chunks there are, of whatever writes. */
+  /** The names of the first chunks, of any write. */
   listChunks(id: string, limit: number): Promise<string[]>
+}
+
+export interface FoundObject {
+  name: string
+  /** The name of the write that made it. */
+  write: string
+  size: number
+  chunks: number
+  chunkBytes: number
 }
 
 const CHUNKS = 'chunks'
 
-export function createStore(calls: Calls, patience: Patience): Store {
-  function objectName(id: string): string {
-    // An id becomes part of a path: whatever else a caller might pass must not.
-    if (!isHex(id, 16)) throw new RangeError('an object id is 32 lowercase hex characters')
-    return `${calls.root}/${id}`
+export function createStore(calls: Calls, timeouts: Timeouts): Store {
+  const objectName = (id: string) => `${calls.root}/${requireObjectId(id)}`
+
+  function ask<Result>(step: (limits: CallLimits) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const attempt = async () => {
+      try {
+        return await step({ deadline: new Date(Date.now() + timeouts.answerMs), signal })
+      } catch (error) {
+        throw callError(error)
+      }
+    }
+    return withRetries(timeouts, attempt, { signal })
   }
 
   return {
     objectName,
-    commit: (writes) => ask(patience, (limits) => calls.commit(writes, limits)),
-    fetch: (names, mask, signal) => ask(patience, (limits) => calls.fetch(names, mask, limits), signal),
-    listChunks: (id, limit) => ask(patience, (limits) => calls.list(objectName(id), CHUNKS, limit, limits)),
-  }
-}
-
-async function ask<T>(patience: Patience, step: (limits: CallLimits) => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await step({ deadline: new Date(Date.now() + patience.answerMs), signal })
-    } catch (error) {
-      const trouble = troubleOf(error)
-      if (tries >= patience.attempts || signal?.aborted || !isPassing(trouble)) throw trouble
-    }
-    await pause(patience.backoffMs * 4 ** (tries - 1))
+    commit: (writes) => ask((limits) => calls.commit(writes, limits)),
+    fetch: (names, mask, signal) => ask((limits) => calls.fetch(names, mask, limits), signal),
+    listChunks: async (id, limit) => ask((limits) => calls.list(objectName(id), CHUNKS, limit, limits)),
   }
 }
 
 export function chunkName(objectName: string, write: string, n: number): string {
   return `${objectName}/${CHUNKS}/${write}-${String(n).padStart(6, '0')}`
+}
+
+export async function findObject(store: Store, id: string): Promise<FoundObject | null> {
+  const [document] = await store.fetch([store.objectName(id)], null)
+  if (!document) return null
+  const { write, size, chunks, chunk_bytes } = document.fields
+  return {
+    name: document.name,
+    write: `${write?.stringValue}`,
+    size: parseSize(`${size?.integerValue}`),
+    chunks: parseSize(`${chunks?.integerValue}`),
+    chunkBytes: Math.max(1, parseSize(`${chunk_bytes?.integerValue}`)),
+  }
 }

@@ -1,24 +1,24 @@
-// Who we are to Google: its library gets the tokens, from a key file or from the machine, and signs addresses.
+// Our account at Google: its library gets the tokens, from a key file or from the machine, and signs addresses.
 //
-// The bytes do not go through the library. As of 8.4.0 it has no time-out, a reader that lets go of one download
-// breaks all others of the process, an upload that is given up keeps its connection, and sessions at an endpoint other
-// than Google's are begun without credentials.
+// The bytes do not go through the library. As of 8.4.0 it has no timeout, a reader that closes one download breaks all
+// others of the process, an abandoned upload keeps its connection, and sessions at an endpoint other than Google's are
+// begun without credentials.
 
 import { type GetSignedUrlConfig, Storage } from '@google-cloud/storage'
+import { withoutDetails } from '../google-account.ts'
 import { ProviderError } from '../provider.ts'
-import type { Patience } from './patience.ts'
+import type { Timeouts } from '../timeouts.ts'
 import type { GcsSettings } from './settings.ts'
-import { SigningDenied } from './signing-denied.ts'
 
-/** With it, whoever has an address for an upload cannot change what others have seen. */
+/** With it, a client that holds an address for an upload cannot replace an object. */
 export const ONLY_IF_NEW = { 'x-goog-if-generation-match': '0' }
 
 export interface Account {
-  /** The headers that let a request in. */
+  /** The headers that authorize a request. */
   headers(): Promise<Record<string, string>>
   /** Gets another token, unless the one in these headers is no longer in use. */
   renew(headers: Readonly<Record<string, string>>): Promise<void>
-  /** An address with which anybody may do one thing with one object for a time. */
+  /** An address with which anyone may do one thing with one object for a limited time. */
   sign(name: string, permission: Permission): Promise<string>
 }
 
@@ -28,7 +28,7 @@ interface Permission {
   expiresInSeconds: number
 }
 
-export async function openAccount(settings: GcsSettings, { connectMs }: Patience): Promise<Account> {
+export async function openAccount(settings: GcsSettings, { connectMs }: Pick<Timeouts, 'connectMs'>): Promise<Account> {
   const { bucket, credentials, endpoint, iamEndpoint } = settings
   // Its own fetch ends the process when a request with a body times out.
   const clientOptions = { transporterOptions: { fetchImplementation: fetch, timeout: connectMs } }
@@ -37,9 +37,9 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Patience
   const storage = new Storage({ projectId, apiEndpoint: endpoint, clientOptions })
   const auth = storage.authClient
   if (credentials) {
-    // Not by the option of that name, which writes advice to the console.
+    // The option of that name writes advice to the console.
     auth.jsonContent = credentials
-    await askForTokensAt(credentials.token_uri, auth)
+    await useTokenAddress(credentials.token_uri, auth)
   }
   const signingEndpoint = `${iamEndpoint}/v1/projects/-/serviceAccounts/`
 
@@ -48,7 +48,7 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Patience
       try {
         return Object.fromEntries(await auth.getRequestHeaders(endpoint))
       } catch (error) {
-        throw new ProviderError(isRefusal(error) ? 'closed' : 'unavailable', withoutDetails(error))
+        throw accountError(error)
       }
     },
     async renew({ authorization }) {
@@ -64,14 +64,14 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Patience
         const [url] = await storage.bucket(bucket).file(name).getSignedUrl(permission)
         return url
       } catch (error) {
-        throw signingTrouble(error)
+        throw signingError(error)
       }
     },
   }
 }
 
-/** The library asks at Google's own address, whatever the key file says. */
-async function askForTokensAt(address: string | undefined, auth: Storage['authClient']): Promise<void> {
+/** The library asks for tokens at Google's own address, whatever the key file says. */
+async function useTokenAddress(address: string | undefined, auth: Storage['authClient']): Promise<void> {
   if (!address) return
   const { transporter } = await auth.getClient()
   transporter.interceptors.request.add({
@@ -83,23 +83,19 @@ async function askForTokensAt(address: string | undefined, auth: Storage['authCl
   })
 }
 
-/** A signature that IAM refuses comes without its status: only its words tell. */
-function signingTrouble(error: unknown): ProviderError {
-  const cause = withoutDetails(error)
-  if (!(error instanceof Error && error.name === 'SigningError')) {
-    return new ProviderError(isRefusal(error) ? 'closed' : 'unavailable', cause)
-  }
-  const denied = /iam\.serviceAccounts\.signBlob|IAM Service Account Credentials API|PERMISSION_DENIED/
-  return denied.test(error.message) ? new SigningDenied(cause) : new ProviderError('unavailable', cause)
+function accountError(error: unknown): ProviderError {
+  return new ProviderError(isRejection(error) ? 'closed' : 'unavailable', withoutDetails(error))
 }
 
-/** Ours to mend: a key that is good no longer, or none at all, so that nobody was even asked. */
-function isRefusal(error: unknown): boolean {
+/** A signature that IAM denies comes without its status: only the message tells. */
+function signingError(error: unknown): ProviderError {
+  if (!(error instanceof Error && error.name === 'SigningError')) return accountError(error)
+  const denied = /iam\.serviceAccounts\.signBlob|IAM Service Account Credentials API|PERMISSION_DENIED/
+  return new ProviderError(denied.test(error.message) ? 'signing-denied' : 'unavailable', withoutDetails(error))
+}
+
+/** The operator has to act: the key is no longer valid, or there is none, so that no request was sent. */
+function isRejection(error: unknown): boolean {
   const { config, status = 0 } = error as { config?: object; status?: number }
   return !config || (status >= 400 && status < 500 && status !== 408 && status !== 429)
-}
-
-/** Errors of the library carry whole requests, and those carry secrets. */
-function withoutDetails(error: unknown): Error {
-  return new Error(error instanceof Error ? error.message : 'no credentials')
 }

@@ -1,33 +1,34 @@
 import { finished, type Readable } from 'node:stream'
+import { tooLarge, wrongSize } from '../object-rules.ts'
 
-/** The chunks of an upload are multiples of this, all but the last. */
+/** The chunks of an upload are multiples of this, except the last. */
 export const BLOCK_BYTES = 256 * 1024
-/** So much is taken from a fast source while a chunk is on its way, and makes the next chunk. */
+/** Read from a fast source while a chunk is being sent; they make the next chunk. */
 const BLOCKS_AHEAD = 16
 
 export interface Chunk {
   blocks: readonly Buffer[]
-  /** The source has ended, and was of its declared size. */
+  /** The source has ended, and had its declared size. */
   isLast: boolean
 }
 
 export interface Blocks {
   /**
-   * All full blocks there are, at least so many, or what is left at the end; no more than a few of a slow source.
-   * Those taken before are filled anew from then on.
+   * All full blocks there are, at least this many, or what is left at the end. The blocks of the previous call are
+   * overwritten from then on.
    */
   take(atLeast: number): Promise<Chunk>
   /** Aborted with the error of the source as soon as there is one. */
   failure: AbortSignal
-  /** Takes no more. The source stays paused and undestroyed: its owner may still want to answer through it. */
+  /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
   release(): void
 }
 
 /**
- * Copies what comes, so that the smallest pieces cost no more than their bytes. A block is full when a byte has come
- * that is not in it, so that there is always something left for the last chunk.
+ * Copies the source into blocks, so that tiny pieces cost no more than their bytes. A block counts as full when a byte
+ * has come that is not in it, so that something is always left for the last chunk.
  */
-export function gatherBlocks(source: Readable, declaredSize: number | null, maxBytes: number): Blocks {
+export function readBlocks(source: Readable, declaredSize: number | null, maxBytes: number): Blocks {
   const most = declaredSize ?? maxBytes
   const failing = new AbortController()
   let full: Buffer[] = []
@@ -51,8 +52,8 @@ export function gatherBlocks(source: Readable, declaredSize: number | null, maxB
     filled = 0
   }
 
-  const keep = (piece: Buffer) => {
-    if (received + piece.length > most) return fail(new RangeError('the source is larger than it may be'))
+  const append = (piece: Buffer) => {
+    if (received + piece.length > most) return fail(tooLarge())
     for (let at = 0; at < piece.length; ) {
       if (filled === block.length) nextBlock()
       const copied = piece.copy(block, filled, at)
@@ -64,17 +65,15 @@ export function gatherBlocks(source: Readable, declaredSize: number | null, maxB
     wake()
   }
 
-  // Its listeners stay for good: an error of a source to which nobody listens ends the process.
+  // The listeners stay: an error of a source without listeners ends the process.
   finished(source, { writable: false }, (error) => {
     if (error) return fail(error)
-    if (declaredSize !== null && received !== declaredSize) {
-      return fail(new RangeError('the source is not of its declared size'))
-    }
+    if (declaredSize !== null && received !== declaredSize) return fail(wrongSize())
     hasEnded = true
     wake()
   })
   source.pause()
-  source.on('data', keep)
+  source.on('data', append)
 
   return {
     failure: failing.signal,
@@ -94,7 +93,7 @@ export function gatherBlocks(source: Readable, declaredSize: number | null, maxB
       return { blocks: taken, isLast: hasEnded }
     },
     release() {
-      source.off('data', keep)
+      source.off('data', append)
       source.pause()
     },
   }

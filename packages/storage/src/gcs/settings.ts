@@ -5,14 +5,14 @@ import { isSafeAddress, readServiceAccount, type ServiceAccount } from '../googl
 
 export interface GcsSettings {
   bucket: string
-  /** Stands before the id in the name of every object. */
+  /** Precedes the id in the name of every object. */
   prefix: string
-  /** Null: whatever the machine itself is let in with. */
+  /** Null: the credentials of the machine. */
   credentials: ServiceAccount | null
   endpoint: string
-  /** Who signs addresses for an account whose key is not here. */
+  /** Signs addresses for an account whose key we do not have. */
   iamEndpoint: string
-  /** Which clients are sent to the bucket: none, those who fetch, or those who upload too. */
+  /** Which clients are redirected to the bucket: none, those who download, or those who upload too. */
   redirect: 'off' | 'get' | 'all'
 }
 
@@ -26,7 +26,7 @@ const DEFAULTS = {
   GCS_REDIRECT: 'off',
 }
 
-/** Null when nothing of it is set, or all is as in `.env.example`. */
+/** Null when nothing is set, or everything is as in `.env.example`. */
 export function readGcsSettings(settings: SettingsReader): GcsSettings | null {
   const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
   const read: GcsSettings = {

@@ -1,11 +1,13 @@
 import { Agent as HttpAgent } from 'node:http'
 import { globalAgent, Agent as HttpsAgent } from 'node:https'
-import { BUFFERING } from './socket.ts'
+
+/** Of requests, answers and their sockets. Pausing at every chunk of the default 64 KiB is slow. */
+export const BUFFERING = { highWaterMark: 1024 * 1024 }
 
 /**
- * For what is asked at this address. One that keeps connections is for what may be asked again: that the other end has
- * closed one shows only when it is used. The way goes through a proxy where the whole process is told to take one
- * (`NODE_USE_ENV_PROXY`), of which only the process's own agents know by themselves.
+ * Connections to the host of this address. Keep-alive is for requests that may be repeated: an idle connection may turn
+ * out to be closed only when it is used. Uses the proxy of the process (`NODE_USE_ENV_PROXY`), which Node applies to
+ * its global agents only.
  */
 export function createAgent(url: string, { keepAlive }: { keepAlive: boolean }): HttpAgent {
   const { proxyEnv } = globalAgent.options

@@ -1,48 +1,67 @@
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+// One HTTP request and its answer, with an end to every wait.
+
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { ProviderError } from '../provider.ts'
-import type { Patience } from './patience.ts'
-import { type Body, sendBody } from './send-body.ts'
-import { BUFFERING, createTimer } from './socket.ts'
+import { type HttpTimeouts, timedOut } from '../timeouts.ts'
+import { BUFFERING } from './agent.ts'
+import { type Body, bodyHeaders, type RequestTimer, sendBody } from './body.ts'
 
-export interface Request {
+export interface HttpRequest {
   method: string
   url: string
-  headers: Record<string, string>
+  headers?: Record<string, string>
+  body?: Body
+  /** Ends the request; its reason is thrown. */
+  signal?: AbortSignal
 }
 
+export interface TextAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  /** False when the answer came before the whole body was sent; the rest was not sent then. */
+  isSent: boolean
+}
+
+/** A listing of a thousand keys has half of this. */
+const MAX_TEXT_BYTES = 1024 * 1024
+/** Of the idle time, for a whole text: a store that joins parts sends a few bytes now and then meanwhile. */
+const MAX_IDLE_PERIODS = 10
+
 /**
- * Sends a request and gives its answer, whatever that says. An answer can come before all was sent: the rest is not
- * sent then. An error of the body is thrown as it came, and the store is left with less than it was told to expect.
+ * Sends a request and returns its answer, whatever the status. An answer can come before the whole body was sent: the
+ * rest is not sent then. An error of the body is rethrown unchanged, and the provider gets fewer bytes than announced.
  */
 export async function exchange(
-  { method, url, headers }: Request,
-  body: Body,
+  { method, url, headers, body = null, signal }: HttpRequest,
   agent: Agent,
-  patience: Patience,
+  timeouts: HttpTimeouts,
 ): Promise<{ outgoing: ClientRequest; answer: IncomingMessage }> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const outgoing = send(url, {
     method,
-    // Bytes that are packed on their way have another length. Not signed: some on the way change it.
+    // Compressed bytes have another length. Not signed: proxies change it.
     headers: { 'accept-encoding': 'identity', ...headers, ...bodyHeaders(body) },
     agent,
     ...BUFFERING,
+    ...(signal && { signal }),
   })
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve)
-    outgoing.on('error', (error) => reject(new ProviderError('unavailable', error)))
+    // Stays: a connection can also break after the answer.
+    outgoing.on('error', (error) => reject(signal?.aborted ? signal.reason : networkError(error)))
   })
-  answer.catch(() => {}) // told to whoever waits for it below
+  answer.catch(() => {}) // awaited below
   const timer = createTimer(outgoing)
   try {
     if (body === null) outgoing.end()
-    timer.allow(patience.connectMs)
+    timer.start(timeouts.connectMs)
     await Promise.race([connected(outgoing), answer])
     timer.stop()
-    if (body !== null) await sendBody(outgoing, body, answer, timer, patience)
-    timer.allow(patience.answerMs)
+    if (body !== null) await sendBody(outgoing, body, answer, timer, timeouts)
+    timer.start(timeouts.answerMs)
     return { outgoing, answer: await answer }
   } catch (error) {
     outgoing.destroy()
@@ -52,10 +71,49 @@ export async function exchange(
   }
 }
 
-/** Who is to send much asks first: until then nothing is lost by a refusal, or by a connection that was closed. */
-function bodyHeaders(body: Body): Record<string, string> {
-  if (body === null) return {}
-  return { 'content-length': `${body.length}`, ...(!Buffer.isBuffer(body) && { expect: '100-continue' }) }
+/** The same, with the text of the answer. */
+export async function exchangeText(request: HttpRequest, agent: Agent, timeouts: HttpTimeouts): Promise<TextAnswer> {
+  const { outgoing, answer } = await exchange(request, agent, timeouts)
+  const text = await readText(answer, timeouts)
+  const isSent = outgoing.writableEnded
+  if (!isSent) outgoing.destroy()
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text, isSent }
+}
+
+export async function readText(answer: IncomingMessage, { idleMs }: Pick<HttpTimeouts, 'idleMs'>): Promise<string> {
+  const timer = setTimeout(() => answer.destroy(timedOut('the provider stopped in the middle of an answer')), idleMs)
+  const end = performance.now() + MAX_IDLE_PERIODS * idleMs
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of answer) {
+      timer.refresh()
+      length += chunk.length
+      if (length > MAX_TEXT_BYTES) throw new Error('the answer of the provider is too long')
+      if (performance.now() > end) throw timedOut('the provider sends its answer too slowly')
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks).toString()
+  } catch (error) {
+    throw networkError(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function networkError(error: unknown): ProviderError {
+  return error instanceof ProviderError ? error : new ProviderError('unavailable', error, { isRetryable: true })
+}
+
+function createTimer(outgoing: ClientRequest): RequestTimer {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    start(ms) {
+      clearTimeout(timer)
+      timer = setTimeout(() => outgoing.destroy(timedOut(`the provider did nothing for ${ms} ms`)), ms)
+    },
+    stop: () => clearTimeout(timer),
+  }
 }
 
 async function connected(outgoing: ClientRequest): Promise<void> {

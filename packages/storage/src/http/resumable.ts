@@ -1,34 +1,38 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type ByteRange, ProviderError } from '../provider.ts'
-import { type Patience, TooSlow } from './patience.ts'
-import { BUFFERING } from './socket.ts'
+import { type HttpTimeouts, retriesTimeouts, timedOut } from '../timeouts.ts'
+import { BUFFERING } from './agent.ts'
 
-/** How often a download that breaks off is taken up again where it was. */
+/** How often a download that breaks off is resumed. */
 const MAX_RESUMPTIONS = 3
-/** So much, or all that is left, has to come within the time in which a store may be silent: it cannot go on by drips. */
-const STRIDE_BYTES = 256 * 1024
+/** This much, or all that is left, has to come within the idle time: a provider cannot go on byte by byte. */
+const PROGRESS_BYTES = 256 * 1024
 
 /**
- * The bytes of a range from an answer, and from those that take its place when it breaks off: what they are part of does
- * not change. Reads little ahead of its reader, and holds a connection until its end or until it is destroyed. Gives
- * neither more nor less than the range.
+ * The bytes of a range, from an answer and from those that replace it when it breaks off: the object does not change.
+ * Reads little ahead of its reader, and holds a connection until its end or until it is destroyed. Gives exactly the
+ * range, or fails.
  */
 export function resumable(
   first: IncomingMessage,
   { start, end }: ByteRange,
-  { idleMs }: Pick<Patience, 'idleMs'>,
+  timeouts: Pick<HttpTimeouts, 'idleMs' | 'giveUpMs'>,
   openAt: (position: number) => Promise<IncomingMessage>,
 ): Readable {
   let answer = first
   let position = start
-  let stride = start
+  let progress = start
   let resumptions = 0
   let isWaiting = true
   const timer = setTimeout(() => {
     // A reader may take as long as it likes.
-    if (isWaiting) stream.destroy(trouble(new TooSlow('the store stopped in the middle of an object')))
-  }, idleMs)
+    if (!isWaiting) return
+    const stalled = timedOut('the provider stopped in the middle of an object')
+    if (!retriesTimeouts(timeouts)) return void stream.destroy(stalled)
+    timer.refresh()
+    answer.destroy(stalled)
+  }, timeouts.idleMs)
 
   const stream = new Readable({
     ...BUFFERING,
@@ -46,17 +50,16 @@ export function resumable(
 
   function follow(next: IncomingMessage): void {
     answer = next
-    answer.once('error', breakOff)
+    answer.once('error', resume)
     answer.once('end', () => {
       if (position > end) stream.push(null)
-      else breakOff(new Error('the store ended before the end of an object'))
+      else resume(new Error('the provider ended before the end of an object'))
     })
     answer.on('data', (chunk: Buffer) => {
       position += chunk.length
-      if (position > end + 1)
-        return void stream.destroy(trouble(new Error('the store gives more than it was asked for')))
-      if (position - stride >= STRIDE_BYTES) {
-        stride = position
+      if (position > end + 1) return fail(new Error('the provider sends more than it was asked for'))
+      if (position - progress >= PROGRESS_BYTES) {
+        progress = position
         timer.refresh()
       }
       if (stream.push(chunk)) return
@@ -65,21 +68,21 @@ export function resumable(
     })
   }
 
-  function breakOff(error: unknown): void {
+  function resume(error: unknown): void {
     if (stream.destroyed) return
-    if (resumptions++ === MAX_RESUMPTIONS) return void stream.destroy(trouble(error))
+    if (resumptions++ === MAX_RESUMPTIONS) return void fail(error)
     openAt(position).then(
       (next) => (stream.destroyed ? next.destroy() : follow(next)),
       (failure) => stream.destroy(failure),
     )
   }
 
-  // Bytes come before anybody reads them: trouble that comes first is told to whoever reads, and ends nothing else.
+  function fail(cause: unknown): void {
+    stream.destroy(cause instanceof ProviderError ? cause : new ProviderError('unavailable', cause))
+  }
+
+  // Bytes come before anyone reads: an early error is kept for the reader, and must not end the process.
   stream.on('error', () => {})
   follow(first)
   return stream
-}
-
-function trouble(cause: unknown): ProviderError {
-  return new ProviderError('unavailable', cause)
 }

@@ -5,20 +5,20 @@ import { dirname } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import type { LstatAnswer, LstatQuestion } from './lstat-thread.ts'
 
-parentPort!.on('message', ([paths, port]: LstatQuestion) => port.postMessage(lookFor(paths)))
+parentPort!.on('message', ([paths, port]: LstatQuestion) => port.postMessage(lookUp(paths)))
 
-function lookFor(paths: readonly string[]): LstatAnswer {
+function lookUp(paths: readonly string[]): LstatAnswer {
   try {
-    return Uint8Array.from(paths, (path) => (isThere(path) ? 1 : 0))
+    return Uint8Array.from(paths, (path) => (exists(path) ? 1 : 0))
   } catch (error) {
-    return { trouble: String(error) }
+    return { error: String(error) }
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !found.isFile()) throw new Error('an object is not a file')
-  // Where the folder is gone too the disk is, and nobody knows of the object.
+  // When the folder is missing too, the disk is gone, and nothing is known about the object.
   if (!found && !lstatSync(dirname(path)).isDirectory()) throw new Error('a folder of objects is a file')
   return found !== undefined
 }

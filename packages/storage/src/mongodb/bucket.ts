@@ -1,11 +1,12 @@
 // GridFS: a document for each object in `<bucket>.files`, its bytes in chunks in `<bucket>.chunks`. Other tools can read
-// it. What they do not know is `metadata`: the document is there before the bytes, to claim the id, and the object is
-// there from when `isWhole` is set. One write is one random `write`, on the document and on each of its chunks, and
-// touches nothing that bears another.
+// it. Our own is `metadata`: the document exists before the bytes, to claim the id, and the object exists once `isWhole`
+// is set. Each write has a random `write`, which its document and its chunks bear, and touches nothing that bears
+// another.
 
 import { ConfigError } from '@svc/http-service/config'
-import { type Collection, type Long, MongoClient, type ObjectId } from 'mongodb'
-import { type Ask, createAsk } from './ask.ts'
+import { type Collection, type CommandOperationOptions, type Long, MongoClient, type ObjectId } from 'mongodb'
+import { type Timeouts, withRetries } from '../timeouts.ts'
+import { isDuplicateKey, stepError } from './errors.ts'
 import type { MongodbSettings } from './settings.ts'
 
 interface FileDocument {
@@ -25,35 +26,58 @@ export interface ChunkDocument {
   write: string
 }
 
+/** Writes respect the signal as reads do, though only the types of reads say so. */
+export type StepOptions = CommandOperationOptions & { signal: AbortSignal }
+
+/**
+ * Runs one step, and again when it fails: doing it twice must come to the same. Its failure is a `ProviderError`; only a
+ * duplicate key is thrown unchanged.
+ */
+export type Ask = <Result>(step: (options: StepOptions) => Promise<Result>) => Promise<Result>
+
 export interface Bucket {
   files: Collection<FileDocument>
   chunks: Collection<ChunkDocument>
   ask: Ask
-  /** For an answer that is of use only soon. */
-  askBriefly: Ask
+  /** For an answer that is useful only soon. */
+  askQuickly: Ask
   close(): Promise<void>
-}
-
-export interface Timeouts {
-  /** To reach a server, and to find one that takes writes. */
-  connectMs: number
-  /** For one step: a chunk in or out, or less. */
-  answerMs: number
 }
 
 const MAX_CONNECTIONS = 32
 
-/** Connects when it is first asked for something. */
-export function openBucket({ url, database, bucket }: MongodbSettings, { connectMs, answerMs }: Timeouts): Bucket {
-  const client = createClient(url, { connectMs, answerMs })
+/** Connects with the first step. */
+export function openBucket({ url, database, bucket }: MongodbSettings, timeouts: Timeouts): Bucket {
+  const client = createClient(url, timeouts)
   const db = client.db(database)
   return {
     files: db.collection(`${bucket}.files`),
     chunks: db.collection(`${bucket}.chunks`),
-    ask: createAsk(client, answerMs),
-    askBriefly: createAsk(client, connectMs),
+    ask: createAsk(client, timeouts),
+    askQuickly: createAsk(client, { ...timeouts, answerMs: timeouts.connectMs }),
     close: () => client.close(),
   }
+}
+
+/**
+ * The signal ends a step that hangs: the driver's own `timeoutMS` has no effect any more, and its socket timeout leaves
+ * a step that was still sending waiting forever. It is not aborted once the step is over: a cursor may outlive it.
+ */
+function createAsk(client: MongoClient, timeouts: Timeouts): Ask {
+  return (step) =>
+    withRetries(timeouts, async () => {
+      const timeout = new AbortController()
+      const timer = setTimeout(() => timeout.abort(), timeouts.answerMs)
+      try {
+        // A client whose first attempt to connect failed does not try again by itself.
+        await client.connect()
+        return await step({ signal: timeout.signal })
+      } catch (error) {
+        throw isDuplicateKey(error) ? error : stepError(error, timeout.signal.aborted)
+      } finally {
+        clearTimeout(timer)
+      }
+    })
 }
 
 function createClient(url: string, { connectMs, answerMs }: Timeouts): MongoClient {
@@ -65,7 +89,7 @@ function createClient(url: string, { connectMs, answerMs }: Timeouts): MongoClie
       // For what no signal ends: logging in, and the further questions of a cursor.
       socketTimeoutMS: answerMs,
       waitQueueTimeoutMS: answerMs,
-      // After a cut connection the driver looks at the server anew: soon, as a retry waits for it.
+      // After a broken connection the driver checks the server again: soon, as a retry waits for it.
       minHeartbeatFrequencyMS: 100,
       maxPoolSize: MAX_CONNECTIONS,
       readPreference: 'primary',

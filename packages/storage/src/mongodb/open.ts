@@ -1,20 +1,15 @@
-import type { StorageProvider } from '../provider.ts'
-import { absentObjects } from './absent-objects.ts'
-import { openBucket, type Timeouts } from './bucket.ts'
+import { type ClosableProvider, succeeds } from '../provider.ts'
+import type { Timeouts } from '../timeouts.ts'
+import { openBucket } from './bucket.ts'
 import { createPreparation } from './prepare.ts'
-import { findObject, readObject } from './read-object.ts'
+import { findAbsent, findObject, readObject } from './read.ts'
 import type { MongodbSettings } from './settings.ts'
-import { writeObject } from './write-object.ts'
+import { writeObject } from './write.ts'
 
-const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000 }
+const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000, attempts: 3, backoffMs: 200 }
 
-export interface MongodbProvider extends StorageProvider {
-  /** Lets go of its connections. */
-  close(): Promise<void>
-}
-
-/** Opens while the provider is down, too: `check` tells, and it is used as soon as it is back. */
-export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS): Promise<MongodbProvider> {
+/** Also opens while the provider is down: `check` says so, and it is used as soon as it is back. */
+export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS): Promise<ClosableProvider> {
   const bucket = openBucket(settings, timeouts)
   const prepare = createPreparation(bucket)
   await prepare().catch(() => {})
@@ -31,22 +26,18 @@ export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS
       return found && { size: found.size }
     },
     absent: (keys) =>
-      absentObjects(
+      findAbsent(
         bucket,
         keys.map(({ id }) => id),
       ),
     async remove({ id }) {
-      // In this order nobody reads half of it; chunks that are left then go when it is removed again.
+      // In this order no reader gets half of it. Chunks that are left go when it is removed again.
       await bucket.ask((options) => bucket.files.deleteOne({ _id: id }, options))
       await bucket.ask((options) => bucket.chunks.deleteMany({ files_id: id }, options))
       return 'removed'
     },
-    // Not a ping, which also answers those who may not read.
-    check: () =>
-      findObject({ ...bucket, ask: bucket.askBriefly }, '').then(
-        () => true,
-        () => false,
-      ),
+    // A ping would also succeed without permission to read.
+    check: () => succeeds(findObject({ ...bucket, ask: bucket.askQuickly }, '')),
     close: bucket.close,
   }
 }

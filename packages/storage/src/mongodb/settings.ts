@@ -1,7 +1,7 @@
 import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface MongodbSettings {
-  /** With the credentials in it: a secret. */
+  /** Contains the credentials: a secret. */
   url: string
   database: string
   bucket: string
@@ -9,11 +9,11 @@ export interface MongodbSettings {
 
 const DEFAULT_DATABASE = 'svc'
 const DEFAULT_BUCKET = 'objects'
-/** User and password cannot be told from the rest where `/`, `?`, `#`, `@` or `:` stand in them as they are. */
+/** Unescaped `/`, `?`, `#`, `@` or `:` in user or password would make the rest ambiguous. */
 const URL_FORM = /^mongodb(\+srv)?:\/\/([^/?#@:]+(:[^/?#@:]*)?@)?[^/?#@]+(\/[^/?#@:]*(\?[^#]*)?)?$/
 const NAME_FORM = /^[A-Za-z0-9_-]{1,60}$/
 
-/** Null when nothing of it is set. */
+/** Null when nothing is set. */
 export function readMongodbSettings(settings: SettingsReader): MongodbSettings | null {
   const url = readUrl(settings)
   const database = readName(settings, 'MONGODB_DATABASE', DEFAULT_DATABASE)
@@ -25,7 +25,7 @@ export function readMongodbSettings(settings: SettingsReader): MongodbSettings |
   return null
 }
 
-/** Never told in a problem: it holds a password. */
+/** Problems never show it: it contains a password. */
 function readUrl(settings: SettingsReader): string | null {
   const given = readSecret(settings, 'MONGODB_URL')
   if (!given) return null

@@ -1,50 +1,43 @@
-import { PATIENCE, type Patience } from '../http/patience.ts'
-import type { StorageProvider } from '../provider.ts'
-import { findAbsent } from './absent-objects.ts'
-import { findObject, requireBucket } from './find-object.ts'
-import { ONLY_IF_NEW } from './own-write.ts'
-import { readObject } from './read-object.ts'
-import { removeObject } from './remove-object.ts'
+import { type StorageProvider, succeeds } from '../provider.ts'
+import { HTTP_TIMEOUTS } from '../timeouts.ts'
+import { findAbsent } from './absent.ts'
+import { findObject, openBucket, requireBucket } from './bucket.ts'
+import { readObject } from './read.ts'
 import type { StorjSettings } from './settings.ts'
-import { createStore } from './store.ts'
-import { MAX_BYTES, writeObject } from './write-object.ts'
+import { MAX_BYTES, ONLY_IF_NEW, removeObject, writeObject } from './write.ts'
 
 /** Objects in a bucket of Storj, or of another store that speaks S3. Several gateways may share a bucket. */
-export async function openStorj(settings: StorjSettings, patience: Patience = PATIENCE): Promise<StorageProvider> {
-  const store = createStore(settings, patience)
-  const onlyOnce = createStore(settings, { ...patience, attempts: 1 })
+export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUTS): Promise<StorageProvider> {
+  const bucket = openBucket(settings, timeouts)
+  const withoutRetries = openBucket(settings, { ...timeouts, attempts: 1 })
   return {
     maxBytes: MAX_BYTES,
     ...(settings.redirect === 'all' && { uploadHeaders: ONLY_IF_NEW }),
     async uploadTarget(id, { contentType, expiresInSeconds }) {
       if (settings.redirect !== 'all') return null
-      // Without the last, whoever has the address could change what others have seen.
+      // Without the last, a client that holds the address could replace an object.
       const headers = { 'content-type': contentType, ...ONLY_IF_NEW }
-      return { url: await store.presign({ method: 'PUT', key: store.keyOf(id), headers }, expiresInSeconds), headers }
+      return { url: await bucket.presign({ method: 'PUT', key: bucket.keyOf(id), headers }, expiresInSeconds), headers }
     },
     async downloadTarget({ id }, { contentType, expiresInSeconds }) {
       if (settings.redirect === 'off') return null
-      const query = { 'response-content-type': contentType }
-      return { url: await store.presign({ method: 'GET', key: store.keyOf(id), query }, expiresInSeconds), headers: {} }
+      const call = { method: 'GET', key: bucket.keyOf(id), query: { 'response-content-type': contentType } } as const
+      return { url: await bucket.presign(call, expiresInSeconds), headers: {} }
     },
     async write(id, bytes, about) {
-      return { size: await writeObject(store, store.keyOf(id), bytes, about), ref: null }
+      return { size: await writeObject(bucket, bucket.keyOf(id), bytes, about), ref: null }
     },
-    read: async ({ id }, range) => readObject(store, store.keyOf(id), range),
+    read: async ({ id }, range) => readObject(bucket, bucket.keyOf(id), range),
     async stat({ id }) {
-      const found = await findObject(store, store.keyOf(id))
-      if (!found) await requireBucket(store)
+      const found = await findObject(bucket, bucket.keyOf(id))
+      if (!found) await requireBucket(bucket)
       return found && { size: found.size }
     },
-    absent: async (keys) => findAbsent(store, new Set(keys.map(({ id }) => id))),
+    absent: async (keys) => findAbsent(bucket, new Set(keys.map(({ id }) => id))),
     async remove({ id }) {
-      await removeObject(store, store.keyOf(id))
+      await removeObject(bucket, bucket.keyOf(id))
       return 'removed'
     },
-    check: () =>
-      requireBucket(onlyOnce).then(
-        () => true,
-        () => false,
-      ),
+    check: () => succeeds(requireBucket(withoutRetries)),
   }
 }

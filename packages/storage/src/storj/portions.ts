@@ -1,46 +1,46 @@
-import type { Gathering } from '../gather.ts'
-import type { Outflow } from '../http/send-body.ts'
+import { type Batches, lengthOf } from '../batches.ts'
+import type { StreamedBody } from '../http/body.ts'
+import { wrongSize } from '../object-rules.ts'
 
-/** What a source gives, cut to lengths. */
+/** A source, cut to lengths. */
 export interface Portions {
   /**
-   * Exactly so many bytes, as they come, with a `RangeError` in place of the last of them where the source has fewer;
-   * or, if they are to be all, more.
+   * Exactly this many bytes, as they come. A `RangeError` takes the place of the last bytes when the source has fewer,
+   * or when it has more and this portion is the last.
    */
-  outflow(length: number, areAll: boolean): Outflow
-  /** Fills the room as far as the source goes; says how far that is. */
+  stream(length: number, options: { isLast: boolean }): StreamedBody
+  /** Fills the room as far as the source goes; returns how far that is. */
   fill(room: Buffer): Promise<number>
-  /** Whether the source has nothing more to give. */
   isAtEnd(): Promise<boolean>
 }
 
-export function createPortions(gathering: Gathering): Portions {
+export function createPortions(batches: Batches): Portions {
   let rest: Buffer[] = []
 
-  /** So many bytes at most; none at the end of the source. */
+  /** This many bytes at most; none at the end of the source. */
   async function take(most: number): Promise<Buffer[]> {
-    if (rest.length === 0) rest = await gathering.take()
+    if (rest.length === 0) rest = await batches.take()
     const [taken, left] = cut(rest, most)
     rest = left
     return taken
   }
 
   async function isAtEnd(): Promise<boolean> {
-    if (rest.length === 0) rest = await gathering.take()
+    if (rest.length === 0) rest = await batches.take()
     return rest.length === 0
   }
 
   return {
     isAtEnd,
-    outflow(length, areAll) {
+    stream(length, { isLast }) {
       let hasBegun = false
       async function* pieces() {
         hasBegun = true
         for (let left = length; left > 0; ) {
           const taken = await take(left)
-          if (taken.length === 0) throw notOfDeclaredSize()
+          if (taken.length === 0) throw wrongSize()
           left -= lengthOf(taken)
-          if (left === 0 && areAll && !(await isAtEnd())) throw notOfDeclaredSize()
+          if (left === 0 && isLast && !(await isAtEnd())) throw wrongSize()
           yield taken
         }
       }
@@ -58,10 +58,6 @@ export function createPortions(gathering: Gathering): Portions {
   }
 }
 
-export function notOfDeclaredSize(): RangeError {
-  return new RangeError('the source is not of its declared size')
-}
-
 function cut(pieces: Buffer[], most: number): [taken: Buffer[], left: Buffer[]] {
   let room = most
   for (const [i, piece] of pieces.entries()) {
@@ -72,8 +68,4 @@ function cut(pieces: Buffer[], most: number): [taken: Buffer[], left: Buffer[]] 
     room -= piece.length
   }
   return [pieces, []]
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0)
 }

@@ -3,16 +3,16 @@
 import { readSecret, type SettingsReader } from '@svc/http-service/config'
 
 export interface StorjSettings {
-  /** The origin of the store, without a slash at its end. */
+  /** The origin of the store, without a trailing slash. */
   endpoint: string
   region: string
   bucket: string
-  /** Stands before the key of every object: empty, or with a slash at its end. */
+  /** Precedes the key of every object: empty, or with a trailing slash. */
   prefix: string
   accessKeyId: string
   /** A secret. */
   secretAccessKey: string
-  /** Which clients are sent to the store: none, those who fetch, or those who upload too. */
+  /** Which clients are redirected to the store: none, those who download, or those who upload too. */
   redirect: 'off' | 'get' | 'all'
 }
 
@@ -27,7 +27,7 @@ const DEFAULTS = {
   STORJ_REDIRECT: 'off',
 }
 
-/** Null when nothing of it is set, or all is as in `.env.example`. */
+/** Null when nothing is set, or everything is as in `.env.example`. */
 export function readStorjSettings(settings: SettingsReader): StorjSettings | null {
   const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
   if (isUnset) return null
@@ -47,7 +47,7 @@ export function readStorjSettings(settings: SettingsReader): StorjSettings | nul
   }
 }
 
-/** Requests are signed, but their bytes are not: in the clear they may not leave this machine. */
+/** Requests are signed, but their bytes are not: they may not leave this machine unencrypted. */
 function readEndpoint(settings: SettingsReader): string {
   const endpoint = settings.url('STORJ_ENDPOINT', DEFAULTS.STORJ_ENDPOINT)
   const { origin, protocol, hostname } = new URL(endpoint)
@@ -64,7 +64,7 @@ function readWord(settings: SettingsReader, name: keyof typeof DEFAULTS, form: R
   return word
 }
 
-/** Never told in a problem. */
+/** Problems never show it. */
 function readSecretKey(settings: SettingsReader): string {
   const given = readSecret(settings, 'STORJ_SECRET_ACCESS_KEY')
   if (!given?.text && given?.text !== null)

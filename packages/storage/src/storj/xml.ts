@@ -1,4 +1,4 @@
-// The little of XML that S3's answers need: elements without attributes that hold nothing but text.
+// The part of XML that answers of S3 use: elements without attributes that contain only text.
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
@@ -7,7 +7,7 @@ export function textIn(xml: string, name: string): string | null {
   return textsIn(xml, name)[0] ?? null
 }
 
-/** The texts of all elements of this name, in their order. */
+/** The texts of all elements of this name, in order. */
 export function textsIn(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((match) => decode(match[1] as string))
 }

@@ -5,11 +5,11 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect, it } from 'vitest'
 import { signItem } from '../../src/arweave/data-item.ts'
-import { SEED, settlingObject, type TestObject } from './arweave.ts'
+import { SEED, settlingObject, type TestObject } from './start-arweave.ts'
 
 const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
 
-/** The same item, as others make it. */
+/** The same item, made by another implementation. */
 async function itemOfOthers(object: TestObject): Promise<DataItem> {
   const anchor = createHash('sha256').update(object.id).digest()
   const item = createData(await buffer(await object.open()), signer, {
@@ -31,7 +31,7 @@ it.each([
   [1000, 'a'.repeat(64)],
   [1000, `text/plain; name="${'ä'.repeat(200)}"`],
   [1000, 'x'.repeat(255)],
-])('makes of %i bytes of type %s what others make of them', async (size, contentType) => {
+])('a data item of %i bytes of type %s equals that of another implementation', async (size, contentType) => {
   const bytes = randomBytes(size)
   const object = settlingObject(bytes, { contentType })
   const theirs = await itemOfOthers(object)
@@ -41,7 +41,7 @@ it.each([
   expect(await DataItem.verify(Buffer.concat([ours.header, bytes]))).toBe(true)
 })
 
-it('makes the same item again, and another of another object with the same bytes, or with another key', async () => {
+it('signing again gives the same data item, and another object or another key gives another', async () => {
   const bytes = randomBytes(1000)
   const object = settlingObject(bytes)
   const { id } = await signItem(object, SEED)
@@ -50,7 +50,7 @@ it('makes the same item again, and another of another object with the same bytes
   expect((await signItem(object, randomBytes(32))).id).not.toBe(id)
 })
 
-it('names no object, and gives a type to what has none', async () => {
+it('a data item does not contain the id of its object, and always has a content type', async () => {
   const object = settlingObject(Buffer.from('bytes'), { contentType: '' })
   const { header } = await signItem(object, SEED)
   const item = new DataItem(header)
@@ -58,7 +58,7 @@ it('names no object, and gives a type to what has none', async () => {
   for (const text of [object.id, Buffer.from(object.id, 'hex')]) expect(header.includes(text)).toBe(false)
 })
 
-it('T-19 signs nothing but the bytes that were confirmed', async () => {
+it('T-19 only the confirmed bytes are signed', async () => {
   const object = settlingObject(Buffer.from('confirmed'))
   const others = settlingObject(Buffer.from('corrupted'))
   const shorter = settlingObject(Buffer.from('confirm'))

@@ -5,8 +5,8 @@ import { SettingsReader } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArweaveSettings } from '../../src/arweave/settings.ts'
-import { settingsTester } from '../settings.ts'
-import { SEED } from './arweave.ts'
+import { settingsTester } from '../settings-tester.ts'
+import { SEED } from './start-arweave.ts'
 
 const KEY = Buffer.from(SEED).toString('hex')
 
@@ -18,15 +18,15 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const { read, problemsOf } = settingsTester(readArweaveSettings)
 
-describe('settings of Arweave', () => {
-  it('are none where nothing is set, or all is as in the example', () => {
+describe('readArweaveSettings', () => {
+  it('returns null when nothing is set, or everything is as in the example', () => {
     const settings = new SettingsReader({})
     expect(readArweaveSettings(settings)).toBeNull()
     expect(settings.asked.size).toBe(5)
     expect(read(Object.fromEntries(settings.asked))).toBeNull()
   })
 
-  it('need a key alone', () => {
+  it('needs only a key', () => {
     expect(read({ ARWEAVE_KEY: KEY })).toEqual({
       uploadUrl: 'https://upload.ardrive.io',
       gateways: ['https://arweave.net/raw', 'https://permagate.io/raw'],
@@ -46,7 +46,7 @@ describe('settings of Arweave', () => {
     expect(problemsOf({ ARWEAVE_TOKEN: 'ed25519' })).toMatch(/ARWEAVE_KEY must be/)
   })
 
-  it("take a wallet's keypair, and a key from a file", async () => {
+  it("reads a wallet's keypair, and a key from a file", async () => {
     const pair = JSON.stringify([...SEED, ...ed25519Signer(SEED).publicKey])
     expect(read({ ARWEAVE_KEY: pair })?.seed).toEqual(SEED)
     const file = join(folder, 'key')
@@ -69,13 +69,13 @@ describe('settings of Arweave', () => {
     ['ARWEAVE_GATEWAYS', Array.from({ length: 9 }, (_, i) => `https://${i}.example`).join()],
     ['ARWEAVE_TOKEN', '../solana'],
     ['ARWEAVE_TOKEN', 'Solana'],
-  ])('refuse %s=%s and never show the key', (name, value) => {
+  ])('rejects %s=%s without showing the key', (name, value) => {
     const problems = problemsOf({ ARWEAVE_KEY: KEY, [name]: value })
     expect(problems).toContain(`${name} must be`)
     expect(problems).not.toContain(KEY)
   })
 
-  it.each([KEY.slice(1), `${KEY}ff`, `[${'7,'.repeat(63)}7]`])('refuse the key %s and do not show it', (key) => {
+  it.each([KEY.slice(1), `${KEY}ff`, `[${'7,'.repeat(63)}7]`])('rejects the key %s without showing it', (key) => {
     const problems = problemsOf({ ARWEAVE_KEY: key })
     expect(problems).toContain('ARWEAVE_KEY must be')
     expect(problems).not.toContain(key)

@@ -23,7 +23,7 @@ describe('a piece commitment', () => {
     },
   )
 
-  it('does not depend on the chunks that the bytes come in', async () => {
+  it('does not depend on how the bytes are chunked', async () => {
     const bytes = randomBytes(10_000)
     const expected = commitmentByTheBook(bytes)
     for (const length of [1, 31, 127, 4096, 10_000]) {
@@ -31,13 +31,13 @@ describe('a piece commitment', () => {
     }
   })
 
-  it('is computed of several at once', async () => {
+  it('can be computed for several objects at once', async () => {
     const objects = Array.from({ length: 8 }, (_, i) => randomBytes(20_000 * (i + 1)))
     const cids = await Promise.all(objects.map(async (bytes) => cidOf(await commitmentOf(streamOf(bytes, 1000)))))
     expect(cids).toEqual(objects.map(commitmentByTheBook))
   })
 
-  it('is none of bytes that break off, and the next is right', async () => {
+  it('fails when the bytes break off, and the next one is right', async () => {
     const complaint = new Error('no more')
     async function* broken() {
       yield randomBytes(1000)
@@ -49,10 +49,10 @@ describe('a piece commitment', () => {
   })
 })
 
-describe('the ref of an object', () => {
+describe('the ref of a Filecoin object', () => {
   const commitmentOf = commitmentThread()
 
-  it.each([0, 1, 126, 127, 128])('of %i bytes tells its piece and its size', async (size) => {
+  it.each([0, 1, 126, 127, 128])('of %i bytes contains its piece and its size', async (size) => {
     const bytes = randomBytes(size)
     const cid = cidOf(await commitmentOf(withZeros(streamOf(bytes), { size })))
     expect(cid).toBe(commitmentByTheBook(Buffer.concat([bytes, Buffer.alloc(Math.max(0, 127 - size))])))
@@ -70,7 +70,7 @@ describe('the ref of an object', () => {
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lioy?size=-1',
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lio',
     'bafkreibq4fevl27rgurgnxbp7adh42aqiyd6ouflxhj3gzmcxcxzbh6lla',
-  ])('is not %s', (ref) => {
+  ])('is never %s', (ref) => {
     expect(pieceOf(ref)).toBeNull()
   })
 })

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { PATIENCE } from '../../src/filecoin/patience.ts'
 import { openPdp } from '../../src/filecoin/pdp.ts'
+import { TIMEOUTS } from '../../src/filecoin/timeouts.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const HASH = `0x${'ab'.repeat(32)}`
 
-/** A provider that answers so, whatever it is asked. */
+/** A provider that gives this answer to every request. */
 async function answering(answer: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     request.resume()
@@ -18,7 +18,7 @@ async function answering(answer: (response: ServerResponse) => void) {
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo // a listening TCP server has one
-  return openPdp(`http://127.0.0.1:${port}`, PATIENCE, new AbortController().signal)
+  return openPdp(`http://127.0.0.1:${port}`, TIMEOUTS, new AbortController().signal)
 }
 
 describe('what a provider answers', () => {

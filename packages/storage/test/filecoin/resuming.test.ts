@@ -3,14 +3,14 @@ import { buffer } from 'node:stream/consumers'
 import { commitmentOf } from '@svc/devnet/providers/filecoin/commitment'
 import type { Mishap } from '@svc/devnet/providers/http/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Patience } from '../../src/filecoin/patience.ts'
-import { stage, startTestFilecoin, type TestFilecoin } from './filecoin.ts'
+import type { FilecoinTimeouts } from '../../src/filecoin/timeouts.ts'
+import { stage, startTestFilecoin, type TestFilecoin } from './start-filecoin.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const MIB = 1024 * 1024
 
-describe('an object on its way to Filecoin', () => {
+describe('an object that settles at Filecoin with interruptions', () => {
   let filecoin: TestFilecoin
   beforeAll(async () => {
     filecoin = await startTestFilecoin()
@@ -49,52 +49,55 @@ describe('an object on its way to Filecoin', () => {
   ]
   const cases = steps.flatMap(([step, at]) => mishaps.map(([end, mishap]) => ({ step, at, end, mishap })))
 
-  /** As a gateway that is started anew each time, until it is done. */
-  async function settleInTheEnd(object: ReturnType<typeof stage>, patience: Partial<Patience>): Promise<string> {
-    const trouble: unknown[] = []
-    while (trouble.length < 8) {
-      const run = object.settle(await filecoin.open({}, patience))
-      const ref = await run.catch((error) => void trouble.push(error))
+  /** Runs again with a new driver, like a restarted gateway, until it succeeds. */
+  async function settleEventually(
+    object: ReturnType<typeof stage>,
+    timeouts: Partial<FilecoinTimeouts>,
+  ): Promise<string> {
+    const failures: unknown[] = []
+    while (failures.length < 8) {
+      const run = object.settle(await filecoin.open({}, timeouts))
+      const ref = await run.catch((error) => void failures.push(error))
       if (ref) return ref
     }
-    throw new AggregateError(trouble)
+    throw new AggregateError(failures)
   }
 
-  it.each(cases)('is sent once and committed to once where $step and that is $end', async ({ at, mishap }) => {
+  it.each(cases)('is sent once and committed once when $step and that is $end', async ({ at, mishap }) => {
     const bytes = randomBytes(300)
     const object = stage(bytes)
     object.notes = { piece: commitmentOf(bytes) } // else a thread would be started for each run
     const isUnheard = at === COMMIT && mishap !== 'lost answer'
     filecoin.server.fail({ at, mishap, times: 2 }) // the chain is asked a second time at once
     const from = begun()
-    // What was sent and not heard of would count as lost in a quarter of an hour.
-    const ref = await settleInTheEnd(object, { answerMs: 250, ...(isUnheard && { lostMs: 0 }) })
+    // A commit without an answer would count as lost after a quarter of an hour.
+    const ref = await settleEventually(object, { answerMs: 250, ...(isUnheard && { lostMs: 0 }) })
     expect([received(ref), committed(ref)]).toEqual([1, 1])
     expect(since(from, COMMIT)).toBe(isUnheard ? 3 : 1)
     expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
   })
 
-  it('is sent again from its beginning where it was cut off in the middle', async () => {
+  it('is sent again from its beginning when the upload was cut off', async () => {
     const bytes = randomBytes(2 * MIB)
     filecoin.server.fail({ at: PUT, mishap: { cutBodyAt: MIB }, times: 2 })
     const from = begun()
-    const ref = await settleInTheEnd(stage(bytes), {})
+    const ref = await settleEventually(stage(bytes), {})
     expect([received(ref), committed(ref), since(from, PUT)]).toEqual([1, 1, 3])
   })
 
-  it('is sent again where the provider lost it before it was finished', async () => {
+  it('is sent again when the provider lost it before it was finished', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 503, code: 'later' }, times: 1 })
     await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     expect(object.notes).toMatchObject({ upload: { isWhole: true } })
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 404, code: '' }, times: 1 })
-    const hasty = await filecoin.open({}, { waitMs: 0 })
-    await expect(object.settle(hasty)).rejects.toMatchObject(UNAVAILABLE)
+    const quick = await filecoin.open({}, { progressMs: 0 })
+    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
     expect(Object.keys(object.notes as object)).toEqual(['piece'])
     expect(received(await object.settle(filecoin.store))).toBe(2)
   })
 
-  it('is sent again where other bytes came than were sent', async () => {
+  it('is sent again when the provider received other bytes', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 400, code: 'does not match' }, times: 1 })
     await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
@@ -102,7 +105,7 @@ describe('an object on its way to Filecoin', () => {
     expect([received(ref), committed(ref)]).toEqual([2, 1])
   })
 
-  it('is committed to anew, and not sent anew, where the chain rejects the commit', async () => {
+  it('is committed again, without being sent again, when the chain rejects the commit', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.chain.rejections = 1
     const from = begun()
@@ -112,7 +115,7 @@ describe('an object on its way to Filecoin', () => {
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 2])
   })
 
-  it('is for the operator to mend where the contract refuses the commit', async () => {
+  it('closes the provider when the contract rejects the commit', async () => {
     const object = stage(randomBytes(300))
     const code = 'Failed to send transaction: failed to estimate gas: (vm error=[Error(insufficient lockup)])'
     filecoin.server.fail({ at: COMMIT, mishap: { status: 500, code }, times: 1 })
@@ -123,25 +126,25 @@ describe('an object on its way to Filecoin', () => {
     expect(committed(await object.settle(filecoin.store))).toBe(1)
   })
 
-  it('waits for the chain, whatever the provider says', async () => {
+  it('has settled only when the chain confirms it, whatever the provider says', async () => {
     const object = stage(randomBytes(300))
     const { chain } = filecoin.server
     const from = begun()
     chain.isStopped = true
-    const hasty = await filecoin.open({}, { waitMs: 20 })
+    const quick = await filecoin.open({}, { progressMs: 20 })
     await expect
-      .poll(() => object.settle(hasty).catch(() => object.notes))
+      .poll(() => object.settle(quick).catch(() => object.notes))
       .toMatchObject({ commit: { dataSet: '1000' } })
     for (const transaction of chain.transactions.values()) transaction.status = 'confirmed'
-    await expect(object.settle(hasty)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
     chain.transactions.clear() // the provider knows nothing any more
-    await expect(object.settle(hasty)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
     chain.isStopped = false
     const ref = await object.settle(filecoin.store)
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 1])
   })
 
-  it('is told apart from others with the same bytes', async () => {
+  it('is committed separately from another object with the same bytes', async () => {
     const bytes = randomBytes(300)
     const [first, second] = [stage(bytes), stage(bytes)]
     const refs = await Promise.all([first.settle(filecoin.store), second.settle(filecoin.store)])
@@ -149,7 +152,7 @@ describe('an object on its way to Filecoin', () => {
     expect(committed(refs[0])).toBe(2)
   })
 
-  it('waits while the provider is down or locked', async () => {
+  it('settles later when the provider was down or closed', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^\w+ \/pdp/, mishap: { status: 403, code: 'no' } })
     await expect(object.settle(filecoin.store)).rejects.toMatchObject(CLOSED)
@@ -164,7 +167,7 @@ describe('an object on its way to Filecoin', () => {
     expect(committed(await object.settle(filecoin.store))).toBe(1)
   })
 
-  it('tells nobody where the chain is asked', async () => {
+  it('does not show the address of the node in an error', async () => {
     const noted = stage(randomBytes(300))
     const rpcUrl = 'http://127.0.0.1:9/secret-of-an-account'
     const failure = await noted.settle(await filecoin.open({ rpcUrl })).catch((error) => error)

@@ -5,7 +5,7 @@ import { calibration, mainnet } from '@filoz/synapse-core/chains'
 import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
-import { settingsTester } from '../settings.ts'
+import { settingsTester } from '../settings-tester.ts'
 
 const KEY = `0x${'5c'.repeat(32)}`
 const PAYEE = `0x${'0a'.repeat(20)}`
@@ -19,15 +19,15 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const { read, problemsOf } = settingsTester(readFilecoinSettings)
 
-describe('settings of Filecoin', () => {
-  it('are none where nothing is set, or all is as in the example', () => {
+describe('readFilecoinSettings', () => {
+  it('returns null when nothing is set, or everything is as in the example', () => {
     const settings = new SettingsReader({})
     expect(readFilecoinSettings(settings)).toBeNull()
     expect(settings.asked.size).toBe(9)
     expect(read(Object.fromEntries(settings.asked))).toBeNull()
   })
 
-  it.each([mainnet, calibration])('know the contract and a node of $name', (chain) => {
+  it.each([mainnet, calibration])('knows the contract and a node of $name', (chain) => {
     expect(read({ ...NEEDED, FILECOIN_CHAIN_ID: `${chain.id}` })).toEqual({
       pdpUrl: 'https://pdp.example',
       key: KEY,
@@ -40,7 +40,7 @@ describe('settings of Filecoin', () => {
     })
   })
 
-  it('may name a data set, and where to read first', () => {
+  it('reads a data set and a retrieval address', () => {
     const given = { FILECOIN_DATA_SET: '12', FILECOIN_RETRIEVAL_URL: `https://${PAYEE}.filbeam.io/` }
     expect(read({ ...NEEDED, ...given, FILECOIN_PAYEE: '', FILECOIN_KEY: KEY.slice(2) })).toMatchObject({
       dataSet: 12n,
@@ -50,7 +50,7 @@ describe('settings of Filecoin', () => {
     })
   })
 
-  it('take the key from a file', async () => {
+  it('reads the key from a file', async () => {
     const file = join(folder, 'key')
     await writeFile(file, `${KEY}\n`)
     const variables = { ...NEEDED, FILECOIN_KEY: undefined, FILECOIN_KEY_FILE: file }
@@ -61,7 +61,7 @@ describe('settings of Filecoin', () => {
     expect(problemsOf(variables)).toMatch(/FILECOIN_KEY must be/)
   })
 
-  it('tell all that is missing at once', () => {
+  it('reports everything that is missing at once', () => {
     const problems = problemsOf({ FILECOIN_CHAIN_ID: '31415926' })
     for (const name of ['PDP_URL', 'KEY', 'RPC_URL', 'RECORD_KEEPER', 'PAYEE']) {
       expect(problems).toContain(`FILECOIN_${name} must be`)
@@ -84,7 +84,7 @@ describe('settings of Filecoin', () => {
     ['FILECOIN_DATA_SET', '-1'],
     ['FILECOIN_DATA_SET', '0x1'],
     ['FILECOIN_PAYEE', 'f01234'],
-  ])('refuse %s=%s and never show the key', (name, value) => {
+  ])('rejects %s=%s without showing the key', (name, value) => {
     const problems = problemsOf({ ...NEEDED, [name]: value })
     expect(problems).toContain(`${name} must be`)
     expect(problems).not.toContain(KEY)

@@ -1,4 +1,4 @@
-// The emulator lets everybody in, so that wrong credentials are shown by the answers that Firestore gives to them.
+// The emulator accepts any credentials, so these tests use the answers that Firestore gives to wrong ones.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,22 +7,14 @@ import { createServer } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ProviderError, StorageProvider } from '../../src/provider.ts'
+import { failureOf, readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import {
-  ABOUT,
-  fail,
-  failureOf,
-  MIB,
-  readToEnd,
-  startTestFirestore,
-  type TestFirestore,
-  UNAVAILABLE,
-} from './firestore.ts'
+import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
 
-const HASTY = { answerMs: 300, briefMs: 300 }
+const SHORT = { answerMs: 300, connectMs: 300 }
 
 let at: TestFirestore
-/** Gives a busy machine some time. */
+/** Gives a busy machine time to answer. */
 let watchful: StorageProvider
 beforeAll(async () => {
   at = await startTestFirestore()
@@ -30,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-async function expectTrouble(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
+async function expectFailure(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
   const key = { id: newId(), ref: null }
   const uses = [
     keep(provider, randomBytes(2 * MIB)),
@@ -50,12 +42,12 @@ async function expectNothing(id: string): Promise<void> {
   expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
 }
 
-describe('a provider that is down', () => {
+describe('a Firestore database that is down', () => {
   it('is unavailable, and is used again when it is back', async () => {
     const bytes = randomBytes(MIB + 1)
     const key = await keep(at.provider, bytes)
     await at.server.goDown()
-    await expectTrouble(at.provider, 'unavailable')
+    await expectFailure(at.provider, 'unavailable')
     const source = streamOf(randomBytes(5 * MIB))
     await expect(at.provider.write(newId(), source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
     expect([source.destroyed, source.isPaused()]).toEqual([false, true])
@@ -69,7 +61,7 @@ describe('a provider that is down', () => {
     }
   })
 
-  it('does not disturb a write when it is back before the next try', async () => {
+  it('does not disturb a write when it is back before the next attempt', async () => {
     const bytes = randomBytes(3 * MIB)
     const key = await keep(at.provider, bytes)
     await at.server.goDown()
@@ -82,37 +74,37 @@ describe('a provider that is down', () => {
   })
 })
 
-describe('a provider that hangs', () => {
-  it('is given up, whatever it is asked', async () => {
+describe('a Firestore database that hangs', () => {
+  it('times out on every operation', async () => {
     fail(at.server, { at: /./, mishap: 'silence' })
-    await expectTrouble(await at.open({}, HASTY), 'unavailable')
+    await expectFailure(await at.open({}, SHORT), 'unavailable')
   })
 
-  it('is given up when it takes connections and never says a word', async () => {
+  it('times out when it accepts connections and never answers', async () => {
     const silent = createServer((socket) => void socket.on('error', () => {}).resume())
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
     const { port } = silent.address() as AddressInfo // a listening TCP server has one
-    const provider = await at.open({ emulator: `127.0.0.1:${port}` }, HASTY)
-    await expectTrouble(provider, 'unavailable')
+    const provider = await at.open({ emulator: `127.0.0.1:${port}` }, SHORT)
+    await expectFailure(provider, 'unavailable')
   })
 
-  it('is given up in the middle of an object, of which nothing is left', async () => {
+  it('times out in the middle of an object, and nothing of it is left', async () => {
     const id = newId()
     fail(at.server, { at: /Commit/, after: 1, times: 1, mishap: 'silence' })
     await expect(keep(watchful, randomBytes(3 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
     await expectNothing(id)
   })
 
-  it('ends a read that waits for the rest of a chunk', async () => {
+  it('fails a read that waits for the rest of a chunk', async () => {
     const stream = (await watchful.read(await keep(at.provider, randomBytes(5 * MIB))))!
     fail(at.server, { at: /BatchGet/, after: 2, mishap: { stallAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
   })
 })
 
-it('a provider whose quota is used up is full, and has nothing of the object', async () => {
+it('a Firestore database whose quota is used up is full, and has nothing of the object', async () => {
   const kept = await keep(at.provider, Buffer.from('kept'))
   const id = newId()
   fail(at.server, { at: /Commit/, after: 1, times: 3, mishap: { status: status.RESOURCE_EXHAUSTED } })
@@ -126,10 +118,10 @@ it.each([
   ['permissions', status.PERMISSION_DENIED, 'Missing or insufficient permissions.'],
   ['the database', status.NOT_FOUND, 'The database (default) does not exist for project svc-test'],
 ])(
-  'T-31 a provider is closed without %s, is asked once, and what it said is told to nobody',
+  'T-31 Firestore is closed without %s, is asked once, and the message of the error shows nothing of its answer',
   async (_, code, message) => {
     fail(at.server, { at: /./, mishap: { status: code, message } })
-    await expectTrouble(at.provider, 'closed')
+    await expectFailure(at.provider, 'closed')
     const before = at.server.calls.length
     const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
     expect(at.server.calls.length).toBe(before + 1)
@@ -137,7 +129,7 @@ it.each([
   },
 )
 
-it('a provider that is closed in the middle of an object may have some of it, and is told of as one that is gone', async () => {
+it('a Firestore database that rejects us in the middle of an object counts as unavailable, since chunks may be left', async () => {
   const id = newId()
   fail(at.server, { at: /Commit/, after: 1, mishap: { status: status.PERMISSION_DENIED } })
   const failure = await failureOf(keep(at.provider, randomBytes(2 * MIB), id))
@@ -149,7 +141,7 @@ it('a provider that is closed in the middle of an object may have some of it, an
   await expectNothing(id)
 })
 
-describe('a provider that breaks', () => {
+describe('a Firestore database that fails', () => {
   it('is asked three times and no more', async () => {
     fail(at.server, { at: /./, mishap: { status: status.INTERNAL } })
     const before = at.server.calls.length
@@ -158,20 +150,20 @@ describe('a provider that breaks', () => {
     expect(at.server.calls.length).toBe(before + 3)
   })
 
-  it('is asked once by a check', async () => {
+  it('is asked once by a health check', async () => {
     fail(at.server, { at: /./, mishap: { status: status.INTERNAL } })
     const before = at.server.calls.length
     expect(await at.provider.check()).toBe(false)
     expect(at.server.calls.length).toBe(before + 1)
   })
 
-  it('fails a read, and does not just end it, when it goes on cutting its answers', async () => {
+  it('fails a read when it keeps cutting its answers', async () => {
     const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
     fail(at.server, { at: /BatchGet/, after: 1, mishap: { cutAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('has nothing of an object when it goes on cutting the connection while bytes are sent', async () => {
+  it('has nothing of an object when it keeps cutting the connection during the upload', async () => {
     const id = newId()
     fail(at.server, { at: /Commit/, after: 1, times: 3, mishap: { cutRequestAt: 100_000 } })
     await expect(keep(at.provider, randomBytes(2 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)

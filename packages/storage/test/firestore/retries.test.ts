@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js'
 import type { Mishap } from '@svc/devnet/providers/firestore/faults'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './firestore.ts'
+import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
 
 let at: TestFirestore
 beforeAll(async () => {
@@ -15,16 +15,16 @@ afterAll(() => at.stop())
 const COMMITS = [0, 1, 2]
 const bytes = randomBytes(2 * MIB + 1)
 
-const passing: Record<string, Mishap> = {
-  'says that it is not there': { status: status.UNAVAILABLE },
-  'breaks inside': { status: status.INTERNAL },
-  'has too much to do': { status: status.RESOURCE_EXHAUSTED },
+const temporary: Record<string, Mishap> = {
+  'is unavailable': { status: status.UNAVAILABLE },
+  'has an internal error': { status: status.INTERNAL },
+  'is overloaded': { status: status.RESOURCE_EXHAUSTED },
   'cuts the connection': 'cut',
   'cuts the connection in the middle of a chunk': { cutRequestAt: 50_000 },
-  'does it and cuts the connection': 'lost answer',
+  'succeeds and cuts the connection': 'lost answer',
 }
-it.each(Object.entries(passing))(
-  'a write goes on when the provider %s, and nothing is written twice',
+it.each(Object.entries(temporary))(
+  'a Firestore write continues when the provider %s, and nothing is written twice',
   async (_, mishap) => {
     for (const after of COMMITS) {
       fail(at.server, { at: /Commit/, after, times: 1, mishap })
@@ -37,10 +37,10 @@ it.each(Object.entries(passing))(
 )
 
 it.each([
-  ['breaks inside', { status: status.INTERNAL }],
+  ['has an internal error', { status: status.INTERNAL }],
   ['cuts the connection', 'cut'],
   ['cuts its answer', { cutAnswerAt: 30_000 }],
-] satisfies [string, Mishap][])('a read goes on when the provider %s', async (_, mishap) => {
+] satisfies [string, Mishap][])('a Firestore read continues when the provider %s', async (_, mishap) => {
   const key = await keep(at.provider, bytes)
   for (const after of [0, 1, 2, 3]) {
     fail(at.server, { at: /BatchGet/, after, times: 1, mishap })
@@ -49,7 +49,7 @@ it.each([
   }
 })
 
-it('a removal goes on when the provider loses its answers', async () => {
+it('a Firestore removal continues when answers are lost', async () => {
   const key = await keep(at.provider, bytes)
   for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
     at.server.fail({ at: method, times: 1, mishap: 'lost answer' })
@@ -59,7 +59,7 @@ it('a removal goes on when the provider loses its answers', async () => {
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('a write that has lost its answer again and again was done once', async () => {
+it('a Firestore write whose answers are lost twice is done once', async () => {
   for (const after of COMMITS) {
     fail(at.server, { at: /Commit/, after, times: 2, mishap: 'lost answer' })
     const key = await keep(at.provider, bytes)
@@ -69,7 +69,7 @@ it('a write that has lost its answer again and again was done once', async () =>
   }
 })
 
-it('there is nothing of an object when the provider goes on losing its answers', async () => {
+it('nothing of an object is left in Firestore when all answers are lost', async () => {
   for (const after of COMMITS) {
     const id = newId()
     fail(at.server, { at: /Commit/, after, times: 3, mishap: 'lost answer' })

@@ -26,14 +26,14 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const project = { FIRESTORE_PROJECT: 'svc-files' }
 
-describe('settings of Firestore', () => {
-  it('CFG-01 are none when nothing is set, or what is there anyway', () => {
+describe('readFirestoreSettings', () => {
+  it('CFG-01 returns null when nothing is set, or everything has its default', () => {
     expect(read({})).toBeNull()
     const asInExample = { FIRESTORE_DATABASE: '(default)', FIRESTORE_COLLECTION: 'objects', FIRESTORE_PROJECT: '' }
     expect(read({ ...asInExample, FIRESTORE_MAX_OBJECT_BYTES: '52428800' })).toBeNull()
   })
 
-  it('need no more than a project', () => {
+  it('needs only a project', () => {
     expect(read(project)).toEqual({
       project: 'svc-files',
       database: '(default)',
@@ -44,7 +44,7 @@ describe('settings of Firestore', () => {
     })
   })
 
-  it('take a key by value or from a file, and an emulator', () => {
+  it('reads the key from a variable or from a file, and an emulator', () => {
     const byValue = read({ ...project, FIRESTORE_DATABASE: 'kept-files', FIRESTORE_CREDENTIALS: account })
     expect(byValue).toMatchObject({ database: 'kept-files', credentials })
     expect(read({ ...project, FIRESTORE_CREDENTIALS_FILE: join(folder, 'key.json') })).toMatchObject({ credentials })
@@ -65,7 +65,7 @@ describe('settings of Firestore', () => {
     [{ ...project, FIRESTORE_EMULATOR: 'localhost:8085', FIRESTORE_CREDENTIALS: account }, 'takes no credentials'],
     [{ ...project, FIRESTORE_CREDENTIALS: account, FIRESTORE_CREDENTIALS_FILE: 'x' }, 'are both set'],
     [{ ...project, FIRESTORE_CREDENTIALS_FILE: '/nowhere.json' }, 'FIRESTORE_CREDENTIALS_FILE cannot be read: ENOENT'],
-  ])('are refused with what to do: %o', (variables, problem) => {
+  ])('reports what to change for %o', (variables, problem) => {
     expect(() => read(variables)).toThrow(problem)
   })
 
@@ -75,7 +75,7 @@ describe('settings of Firestore', () => {
     '{"client_email":"secret@b.example"}',
     JSON.stringify({ ...credentials, private_key: 'secret' }),
     JSON.stringify({ ...credentials, client_email: 7 }),
-  ])('do not repeat a key that is none', (text) => {
+  ])('does not repeat an invalid key in the problem', (text) => {
     const problem = () => read({ ...project, FIRESTORE_CREDENTIALS: text })
     expect(problem).toThrow('FIRESTORE_CREDENTIALS does not hold the key of a service account')
     expect(problem).not.toThrow(/secret|PRIVATE/)

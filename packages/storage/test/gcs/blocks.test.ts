@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { BLOCK_BYTES, type Blocks, gatherBlocks } from '../../src/gcs/blocks.ts'
+import { BLOCK_BYTES, type Blocks, readBlocks } from '../../src/gcs/blocks.ts'
 import { streamOf } from '../objects.ts'
 
 const MIB = 1024 * 1024
@@ -23,7 +23,7 @@ it.each([0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 4 * BLOCK_BYTES, 3
     const bytes = randomBytes(size)
     for (const pieceLength of [1000, 64 * 1024, 2 * MIB]) {
       for (const declared of [size, null]) {
-        const chunks = await takeAll(gatherBlocks(streamOf(bytes, pieceLength), declared, 2 ** 40))
+        const chunks = await takeAll(readBlocks(streamOf(bytes, pieceLength), declared, 2 ** 40))
         expect(Buffer.concat(chunks.flat()).equals(bytes)).toBe(true)
         for (const block of chunks.slice(0, -1).flat()) expect(block).toHaveLength(BLOCK_BYTES)
         expect(Buffer.concat(chunks.at(-1)!).length > 0).toBe(size > 0)
@@ -32,7 +32,7 @@ it.each([0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 4 * BLOCK_BYTES, 3
   },
 )
 
-it('T-11 takes little from a fast source that nobody waits for', async () => {
+it('T-11 reads only a few blocks ahead from a fast source', async () => {
   let given = 0
   const source = new Readable({
     read() {
@@ -40,7 +40,7 @@ it('T-11 takes little from a fast source that nobody waits for', async () => {
       this.push(Buffer.alloc(64 * 1024))
     },
   })
-  const blocks = gatherBlocks(source, null, 2 ** 40)
+  const blocks = readBlocks(source, null, 2 ** 40)
   await blocks.take(1)
   for (let turn = 0; turn < 1000; turn++) await setImmediate()
   expect(given).toBeLessThanOrEqual(9 * MIB)
@@ -49,8 +49,8 @@ it('T-11 takes little from a fast source that nobody waits for', async () => {
   blocks.release()
 })
 
-it('T-11 fills the blocks anew that were taken before', async () => {
-  const blocks = gatherBlocks(streamOf(Buffer.alloc(40 * MIB)), null, 2 ** 40)
+it('T-11 reuses the blocks that were taken before', async () => {
+  const blocks = readBlocks(streamOf(Buffer.alloc(40 * MIB)), null, 2 ** 40)
   const used = new Set<ArrayBufferLike>()
   for (let isLast = false; !isLast; ) {
     const chunk = await blocks.take(1)
@@ -60,14 +60,14 @@ it('T-11 fills the blocks anew that were taken before', async () => {
   expect(used.size * BLOCK_BYTES).toBeLessThanOrEqual(9 * MIB)
 })
 
-it('T-11 holds no more memory than a small object has bytes', async () => {
-  const [block] = (await gatherBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).take(4)).blocks
+it('T-11 allocates no more memory than a small object has bytes', async () => {
+  const [block] = (await readBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).take(4)).blocks
   expect(block!.buffer.byteLength).toBe(10)
 })
 
-it('gives a slow source away block by block', async () => {
+it('returns the blocks of a slow source one by one', async () => {
   const source = new Readable({ read() {} })
-  const blocks = gatherBlocks(source, null, 2 ** 40)
+  const blocks = readBlocks(source, null, 2 ** 40)
   source.push(Buffer.alloc(BLOCK_BYTES + 1))
   expect(await blocks.take(1)).toMatchObject({ blocks: { length: 1 }, isLast: false })
   source.push(Buffer.alloc(BLOCK_BYTES))
@@ -76,17 +76,17 @@ it('gives a slow source away block by block', async () => {
   expect(await blocks.take(1)).toMatchObject({ blocks: [{ length: 1 }], isLast: true })
 })
 
-it('stops at the first byte too many', async () => {
+it('fails at the first byte beyond the declared size', async () => {
   const source = streamOf(Buffer.alloc(5 * MIB))
-  const blocks = gatherBlocks(source, null, 2 * MIB)
+  const blocks = readBlocks(source, null, 2 * MIB)
   await expect(takeAll(blocks)).rejects.toThrow(RangeError)
   expect(blocks.failure.reason).toBeInstanceOf(RangeError)
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])
 })
 
-it('leaves the rest to the owner of the source when released', async () => {
+it('leaves the rest of the source to its owner when released', async () => {
   const source = streamOf(Buffer.alloc(20 * MIB))
-  const blocks = gatherBlocks(source, null, 2 ** 40)
+  const blocks = readBlocks(source, null, 2 ** 40)
   await blocks.take(1)
   blocks.release()
   await setImmediate()

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './gcs.ts'
+import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const MIB = 1024 * 1024
 const ABOUT = { contentType: 'text/plain', size: null }
@@ -16,27 +16,27 @@ afterEach(() => {
   expect(gcs.server.openUploads()).toBe(0)
 })
 
-const kept = (id: string) => gcs.server.objects().find(({ name }) => name === `test/${id}`)
+const stored = (id: string) => gcs.server.objects().find(({ name }) => name === `test/${id}`)
 
-/** The requests that something takes. */
+/** The requests that the work makes. */
 async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
   const before = gcs.server.requests.length
   await work()
   return gcs.server.requests.slice(before)
 }
 
-it('keeps objects under their prefix and id, with their type', async () => {
+it('the Google Cloud Storage driver names an object by prefix and id, and stores its content type', async () => {
   for (const [size, contentType] of [
     [3, 'image/png'],
     [3 * MIB, 'a/b; c="d"'],
   ] as const) {
     const id = newId()
     await gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
-    expect(kept(id)).toMatchObject({ size, contentType })
+    expect(stored(id)).toMatchObject({ size, contentType })
   }
 })
 
-it('gives back 64 MiB, whole and in ranges, after the store was started again', async () => {
+it('an object of 64 MiB can be read, whole and in ranges, after the store was restarted', async () => {
   const bytes = randomBytes(64 * MIB)
   const key = await keep(gcs.provider, bytes)
   await gcs.restart()
@@ -51,7 +51,7 @@ it('gives back 64 MiB, whole and in ranges, after the store was started again', 
   }
 })
 
-it('sends small objects in one request, and others in sessions', async () => {
+it('small objects are sent in one request, and large ones in sessions', async () => {
   await gcs.provider.check() // a token is had
   const write = (size: number, declared: number | null) => () =>
     gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })
@@ -63,7 +63,7 @@ it('sends small objects in one request, and others in sessions', async () => {
   expect(chunks.length).toBeGreaterThan(1)
 })
 
-it('T-05 makes no name of what is not an id', async () => {
+it('T-05 an invalid id is rejected and never becomes a name', async () => {
   const a = 'a'.repeat(32)
   const ids = ['', '..', `../${'a'.repeat(29)}`, a.slice(1), `${a}a`, a.toUpperCase(), `${a}\n`, `${a}?`]
   const requests = await requestsOf(async () => {
@@ -79,17 +79,17 @@ it('T-05 makes no name of what is not an id', async () => {
   expect(requests).toEqual([])
 })
 
-it('refuses a type that would be more than a type', async () => {
+it('a content type that contains a line break is rejected', async () => {
   const contentType = 'text/plain\r\n\r\nbytes of another'
   for (const size of [10, 3 * MIB]) {
     const id = newId()
     const written = gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
     await expect(written).rejects.toMatchObject({ code: 'ERR_INVALID_CHAR' })
-    expect(kept(id)).toBeUndefined()
+    expect(stored(id)).toBeUndefined()
   }
 })
 
-it('refuses more than the store takes before a byte is sent', async () => {
+it('an object that is too large for the store is rejected before a byte is sent', async () => {
   const { maxBytes } = gcs.provider
   expect(maxBytes).toBe(5 * 1024 ** 4)
   const source = streamOf(Buffer.alloc(5 * MIB))
@@ -100,7 +100,7 @@ it('refuses more than the store takes before a byte is sent', async () => {
   expect([requests, source.isPaused(), source.destroyed]).toEqual([[], true, false])
 })
 
-it.each([1000, 3 * MIB])('lets one of several writers of an id win with %i bytes', async (size) => {
+it.each([1000, 3 * MIB])('one of several concurrent writers of the same id wins with %i bytes', async (size) => {
   const id = newId()
   const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))
   const outcomes = await Promise.allSettled(writes)
@@ -111,7 +111,7 @@ it.each([1000, 3 * MIB])('lets one of several writers of an id win with %i bytes
   expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(gcs.provider, { id, ref: null }))!)).toBe(true)
 })
 
-it('refuses an id that is taken before a byte of a large object is sent, and leaves its source paused', async () => {
+it('an id that is taken is rejected before a byte of a large object is sent, and the source stays paused', async () => {
   const { id } = await keep(gcs.provider, Buffer.from('first'))
   const source = streamOf(Buffer.alloc(20 * MIB))
   const requests = await requestsOf(async () => {
@@ -121,7 +121,7 @@ it('refuses an id that is taken before a byte of a large object is sent, and lea
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])
 })
 
-it('reads to its end what is removed meanwhile', async () => {
+it('an object that is removed during a download is read to its end', async () => {
   const bytes = randomBytes(5 * MIB)
   const key = await keep(gcs.provider, bytes)
   const stream = (await gcs.provider.read(key))!
@@ -130,7 +130,7 @@ it('reads to its end what is removed meanwhile', async () => {
   expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true)
 })
 
-it('lets go of one reader without a word to the others', async () => {
+it('a reader that stops does not disturb the others', async () => {
   const bytes = randomBytes(20 * MIB)
   const key = await keep(gcs.provider, bytes)
   const [given, other] = [(await gcs.provider.read(key))!, (await gcs.provider.read(key))!]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './gcs.ts'
+import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const TYPE = 'text/plain; charset=utf-8'
 const TERMS = { contentType: TYPE, expiresInSeconds: 600 }
@@ -15,7 +15,7 @@ afterAll(() => gcs.close())
 const put = (url: string, headers: Record<string, string>, body = 'hello') =>
   fetch(url, { method: 'PUT', headers, body }).then(({ status }) => status)
 
-it('AMB-21 sends nobody to the store unless told to', async () => {
+it('AMB-21 the Google Cloud Storage driver redirects no client unless redirects are enabled', async () => {
   const key = { id: newId(), ref: null }
   const targets = async (redirect: 'off' | 'get' | 'all') => {
     const provider = await gcs.open({ redirect })
@@ -27,7 +27,7 @@ it('AMB-21 sends nobody to the store unless told to', async () => {
   expect(await targets('all')).toEqual([true, true])
 })
 
-it('SHORT-09 AMB-61 lets a client put an object, with the locked type alone', async () => {
+it('SHORT-09 AMB-61 a signed upload address accepts only the content type that was signed', async () => {
   const provider = await gcs.open({ redirect: 'all' })
   const id = newId()
   const { url, headers } = (await provider.uploadTarget(id, TERMS))!
@@ -45,7 +45,7 @@ it('SHORT-09 AMB-61 lets a client put an object, with the locked type alone', as
   expect(gcs.server.objects().find(({ name }) => name.endsWith(id))).toMatchObject({ contentType: TYPE })
 })
 
-it('SHORT-09 lets a client get an object, or a range of it, with the type that it has with us', async () => {
+it('SHORT-09 a signed download address returns the object, or a range of it, with the content type that was signed', async () => {
   const provider = await gcs.open({ redirect: 'get' })
   const key = await keep(provider, Buffer.from('hello'))
   const { url, headers } = (await provider.downloadTarget(key, TERMS))!
@@ -60,7 +60,7 @@ it('SHORT-09 lets a client get an object, or a range of it, with the type that i
   expect(await put(url, {})).toBe(403)
 })
 
-it('gives addresses that expire when they should', async () => {
+it('signed addresses expire on time', async () => {
   const provider = await gcs.open({ redirect: 'get' })
   const { url } = (await provider.downloadTarget(await keep(provider, Buffer.of(1)), TERMS))!
   const statusAfter = async (seconds: number) => {
@@ -72,7 +72,7 @@ it('gives addresses that expire when they should', async () => {
   expect([await statusAfter(0), await statusAfter(500), await statusAfter(601)]).toEqual([200, 200, 403])
 })
 
-it('T-05 signs no address for what is not an id', async () => {
+it('T-05 no address is signed for an invalid id', async () => {
   const provider = await gcs.open({ redirect: 'all' })
   await expect(provider.uploadTarget('../secret', TERMS)).rejects.toThrow(RangeError)
   await expect(provider.downloadTarget({ id: '../secret', ref: null }, TERMS)).rejects.toThrow(RangeError)

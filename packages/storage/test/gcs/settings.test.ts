@@ -29,13 +29,13 @@ function read(variables: Record<string, string>) {
   return found
 }
 
-describe('settings of Google Cloud Storage', () => {
-  it('are none when nothing is set, or what is there anyway', () => {
+describe('readGcsSettings', () => {
+  it('returns null when nothing is set, or everything has its default', () => {
     expect(read({})).toBeNull()
     expect(read({ ...DEFAULTS, GCS_BUCKET: '', GCS_PREFIX: '', GCS_CREDENTIALS: '' })).toBeNull()
   })
 
-  it('need no more than a bucket', () => {
+  it('needs only a bucket', () => {
     expect(read({ GCS_BUCKET: 'files' })).toEqual({
       bucket: 'files',
       prefix: '',
@@ -46,7 +46,7 @@ describe('settings of Google Cloud Storage', () => {
     })
   })
 
-  it('take a key by value or from a file', () => {
+  it('reads the key from a variable or from a file', () => {
     const { type: _, ...credentials } = account
     const given = { GCS_BUCKET: 'files', GCS_PREFIX: 'svc/files/', GCS_REDIRECT: 'get' }
     const byValue = read({ ...given, GCS_CREDENTIALS: JSON.stringify(account) })
@@ -67,11 +67,11 @@ describe('settings of Google Cloud Storage', () => {
     [{ GCS_BUCKET: 'files', GCS_IAM_ENDPOINT: 'http://127.0.0.1.evil.example' }, 'GCS_IAM_ENDPOINT must begin'],
     [{ GCS_BUCKET: 'files', GCS_CREDENTIALS: 'x', GCS_CREDENTIALS_FILE: 'x' }, 'are both set'],
     [{ GCS_BUCKET: 'files', GCS_CREDENTIALS_FILE: '/nowhere.json' }, 'GCS_CREDENTIALS_FILE cannot be read: ENOENT'],
-  ])('are refused with what to do: %o', (variables, problem) => {
+  ])('reports what to change for %o', (variables, problem) => {
     expect(() => read(variables)).toThrow(problem)
   })
 
-  it('may lead to this machine without encryption', () => {
+  it('accepts an unencrypted address on this machine', () => {
     const local = { GCS_ENDPOINT: 'http://127.0.0.1:4443/', GCS_IAM_ENDPOINT: 'http://localhost:4443' }
     expect(read({ GCS_BUCKET: 'files', ...local })).toMatchObject({
       endpoint: 'http://127.0.0.1:4443',
@@ -86,7 +86,7 @@ describe('settings of Google Cloud Storage', () => {
     JSON.stringify({ ...account, private_key: 'secret' }),
     JSON.stringify({ ...account, client_email: 7 }),
     JSON.stringify({ ...account, token_uri: 'http://secret.example' }),
-  ])('do not repeat a key that is none', (text) => {
+  ])('does not repeat an invalid key in the problem', (text) => {
     const problem = () => read({ GCS_BUCKET: 'files', GCS_CREDENTIALS: text })
     expect(problem).toThrow('GCS_CREDENTIALS does not hold the key of a service account')
     expect(problem).not.toThrow(/secret|PRIVATE/)

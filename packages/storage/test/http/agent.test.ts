@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 
-it('takes the proxy that the process is told of, with and without encryption', async () => {
+it('an agent uses the proxy of the process, for http and for https', async () => {
   const seen: string[] = []
   const proxy = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)

@@ -6,10 +6,10 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openLocalProvider } from '../../src/local.ts'
+import { openLocalProvider } from '../../src/local/open.ts'
 import { newId } from '../objects.ts'
 import { knownBytes } from '../programs/known-bytes.ts'
-import { openTestFolder, type TestFolder } from './folder.ts'
+import { openTestFolder, type TestFolder } from './open-folder.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   at = await openTestFolder()
 })
 
-it('shows nothing of an object under its name before it is whole', async () => {
+it('an object is invisible under its name until it is complete', async () => {
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   async function* pieces() {
@@ -39,13 +39,13 @@ it('shows nothing of an object under its name before it is whole', async () => {
   expect(await at.incoming()).toEqual([])
 })
 
-it('loses no acknowledged object and shows no half of one when its writer is killed', async () => {
+it('no acknowledged object is lost, and no incomplete one is visible, when the writer is killed', async () => {
   for (const acknowledgedBeforeKill of [0, 1, 40]) {
     const { acknowledged, endless } = await writeUntilKilled(at.folder, acknowledgedBeforeKill)
     const reopened = await openLocalProvider({ folder: at.folder })
     const visible = await at.objects()
     expect(visible).toEqual(expect.arrayContaining(acknowledged))
-    // Eight may have become whole and durable without having had the time to say so.
+    // Eight may have become durable without having been acknowledged.
     expect(visible.length - acknowledged.length).toBeLessThanOrEqual(8)
     for (const id of endless) expect(visible).not.toContain(id)
     for (const id of visible) expect(knownBytes(id).equals(await readFile(at.objectPath(id)))).toBe(true)
@@ -57,10 +57,9 @@ it('loses no acknowledged object and shows no half of one when its writer is kil
   }
 })
 
-// To make a full disk takes rights. A limit on the length of files is one that everybody may set on any system, and
-// beyond it the kernel does as on a full disk: it cuts one write short, then fails. What the disk itself says when it
-// is full is shown on /dev/full, beside `pour`.
-describe('without room', () => {
+// Making a full disk needs privileges. A limit on the length of files does not, and beyond it the kernel behaves as on a
+// full disk: it cuts one write short, then fails. The error of a full disk itself is shown on /dev/full in `write.test.ts`.
+describe('the local driver on a full disk', () => {
   async function writeWithin(blocks: number, lengths: number[]) {
     const objects = lengths.map((length) => ({ id: newId(), length }))
     const args = [program('write-until-full'), at.folder, ...objects.map(({ id, length }) => `${id}:${length}`)]
@@ -69,7 +68,7 @@ describe('without room', () => {
     return { objects, outcomes: JSON.parse(stdout) }
   }
 
-  it('keeps what it has and nothing of what does not fit', async () => {
+  it('keeps its objects, and stores nothing of one that does not fit', async () => {
     const limit = 4097 * 512
     const { objects, outcomes } = await writeWithin(4097, [1000, limit, limit + 1, limit + 1000, 8 * MIB, 1])
     expect(outcomes).toEqual([1000, limit, 'full', 'full', 'full', 1])
@@ -81,7 +80,7 @@ describe('without room', () => {
     }
   })
 
-  it('can be opened all the same', async () => {
+  it('can be opened', async () => {
     const { outcomes } = await writeWithin(0, [1, 0])
     expect(outcomes).toEqual(['full', 0])
   })

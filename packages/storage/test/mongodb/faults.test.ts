@@ -5,22 +5,13 @@ import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
 import type { ProviderError, StorageProvider } from '../../src/provider.ts'
+import { failureOf, readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import {
-  ABOUT,
-  CREDENTIALS,
-  command,
-  failureOf,
-  MIB,
-  openTestMongodb,
-  readToEnd,
-  settingsOf,
-  UNAVAILABLE,
-} from './mongodb.ts'
+import { ABOUT, CREDENTIALS, command, MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
-const HASTY = { connectMs: 400, answerMs: 400 }
-/** Soon knows that nobody is there, and gives a busy machine time. */
-const WATCHFUL = { connectMs: 400, answerMs: 10_000 }
+const SHORT = { connectMs: 400, answerMs: 400 }
+/** Notices soon that the server is down, and gives a busy machine time to answer. */
+const WATCHFUL = { connectMs: 400, answerMs: 10_000, attempts: 3, backoffMs: 200 }
 const EVERYTHING = () => true
 
 /** Each way to use the provider. */
@@ -35,7 +26,7 @@ function uses(provider: StorageProvider): Promise<unknown>[] {
   ]
 }
 
-async function expectTrouble(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
+async function expectFailure(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
   for (const failure of await Promise.all(uses(provider).map(failureOf))) {
     expect(failure.reason).toBe(reason)
     expect(failure.message).toBe(`the storage provider is ${reason}`)
@@ -43,19 +34,19 @@ async function expectTrouble(provider: StorageProvider, reason: ProviderError['r
   expect(await provider.check()).toBe(false)
 }
 
-describe('a provider that is down', () => {
+describe('a MongoDB server that is down', () => {
   it('is unavailable, and is used again when it is back', async () => {
     const at = await openTestMongodb(WATCHFUL)
     const bytes = randomBytes(MIB + 1)
     const key = await keep(at.provider, bytes)
     await at.stop()
-    await expectTrouble(at.provider, 'unavailable')
+    await expectFailure(at.provider, 'unavailable')
     await at.start()
     await expect.poll(() => at.provider.check()).toBe(true)
     expect(await fetchBytes(at.provider, key)).toEqual(bytes)
   })
 
-  it('does not keep the driver from being opened', async () => {
+  it('does not prevent opening the driver', async () => {
     const server = await startMongodbServer()
     await server.stop()
     const provider = await openMongodb(settingsOf(server), WATCHFUL)
@@ -68,7 +59,7 @@ describe('a provider that is down', () => {
   })
 
   it('leaves the source paused, so that its owner can answer', async () => {
-    const at = await openTestMongodb(HASTY)
+    const at = await openTestMongodb(SHORT)
     await at.stop()
     const source = streamOf(randomBytes(5 * MIB))
     await expect(at.provider.write(newId(), source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
@@ -87,21 +78,21 @@ describe('a provider that is down', () => {
   })
 })
 
-describe('a provider that hangs', () => {
-  it('is given up, whatever it is asked', async () => {
-    const at = await openTestMongodb(HASTY)
+describe('a MongoDB server that hangs', () => {
+  it('times out on every operation', async () => {
+    const at = await openTestMongodb(SHORT)
     at.failAlways(EVERYTHING, 'silence')
-    await expectTrouble(at.provider, 'unavailable')
+    await expectFailure(at.provider, 'unavailable')
   })
 
-  it('is given up in the middle of an object, of which nothing is left', async () => {
+  it('times out in the middle of an object, and nothing of it is left', async () => {
     const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
     at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 1), 'silence')
     await expect(keep(at.provider, randomBytes(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
     expect([...at.files(), ...at.chunks()]).toEqual([])
   })
 
-  it.each(['find', 'getmore'])('ends a read that waits for its answer to %s', async (name) => {
+  it.each(['find', 'getmore'])('fails a read that waits for its answer to %s', async (name) => {
     const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
     const key = await keep(at.provider, randomBytes(5 * MIB))
     const stream = (await at.provider.read(key))!
@@ -110,7 +101,7 @@ describe('a provider that hangs', () => {
   })
 })
 
-it.each([ERRORS.outOfDisk, ERRORS.overQuota])('a provider without room is full: $codeName', async (error) => {
+it.each([ERRORS.outOfDisk, ERRORS.overQuota])('a MongoDB server without space is full ($codeName)', async (error) => {
   const at = await openTestMongodb()
   const kept = await keep(at.provider, Buffer.from('kept'))
   at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 2), { error })
@@ -121,29 +112,29 @@ it.each([ERRORS.outOfDisk, ERRORS.overQuota])('a provider without room is full: 
   expect(await fetchBytes(at.provider, kept)).toEqual(Buffer.from('kept'))
 })
 
-describe('a provider that does not let us in', () => {
-  it.each(['p%40ss', 'gateway'])('T-31 is closed, and no error holds the password (wrong: %s)', async (right) => {
+describe('a MongoDB server that rejects our credentials', () => {
+  it.each(['p%40ss', 'gateway'])('T-31 is closed, and no error contains the password (wrong: %s)', async (right) => {
     const at = await openTestMongodb()
     const settings = { ...settingsOf(at.server), url: at.server.url.replace(right, 'n0tright') }
     const provider = await openMongodb(settings)
     onTestFinished(() => provider.close())
-    await expectTrouble(provider, 'closed')
-    const told = inspect(await failureOf(provider.stat({ id: newId(), ref: null })), { depth: 20 })
-    expect(told).toContain('Authentication failed')
-    for (const secret of ['n0tright', 'w%3Ard', CREDENTIALS.password]) expect(told).not.toContain(secret)
+    await expectFailure(provider, 'closed')
+    const shown = inspect(await failureOf(provider.stat({ id: newId(), ref: null })), { depth: 20 })
+    expect(shown).toContain('Authentication failed')
+    for (const secret of ['n0tright', 'w%3Ard', CREDENTIALS.password]) expect(shown).not.toContain(secret)
   })
 
-  it('is closed to those without credentials, and to those who may not use the collections', async () => {
+  it('is closed without credentials, and for a user that may not use the collections', async () => {
     const at = await openTestMongodb()
-    const stranger = await openMongodb({ ...settingsOf(at.server), url: `mongodb://127.0.0.1:${at.server.port}/` })
-    onTestFinished(() => stranger.close())
-    await expectTrouble(stranger, 'closed')
+    const unknownUser = await openMongodb({ ...settingsOf(at.server), url: `mongodb://127.0.0.1:${at.server.port}/` })
+    onTestFinished(() => unknownUser.close())
+    await expectFailure(unknownUser, 'closed')
     at.failAlways(({ name }) => ['find', 'insert', 'delete'].includes(name), { error: ERRORS.unauthorized })
-    await expectTrouble(at.provider, 'closed')
+    await expectFailure(at.provider, 'closed')
   })
 })
 
-/** Whether it is the chunk with this number; documents to insert come as their bytes. */
+/** Whether the command inserts the chunk with this number; it contains the documents as bytes. */
 function isChunk(documents: unknown, n: number): boolean {
   const number = Buffer.from([0x10, 0x6e, 0x00, n, 0, 0, 0]) // the BSON of `n` as a 32-bit integer
   return Array.isArray(documents) && Buffer.from(documents[0]).subarray(0, 200).includes(number)

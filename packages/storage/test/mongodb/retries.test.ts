@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { ERRORS, type Fault } from '@svc/devnet/providers/mongodb/faults'
 import { expect, it } from 'vitest'
+import { failureOf, readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { command, failureOf, MIB, openTestMongodb, readToEnd, UNAVAILABLE } from './mongodb.ts'
+import { command, MIB, openTestMongodb, UNAVAILABLE } from './start-mongodb.ts'
 
 const WRITES = [
   command('insert', 'objects.files'),
@@ -11,7 +12,7 @@ const WRITES = [
   command('update', 'objects.files'),
 ]
 
-it('T-31 a provider that fails is unavailable; what it said is kept for the log and told to nobody', async () => {
+it('T-31 a failing MongoDB server is unavailable, and only the cause of the error contains its message', async () => {
   const at = await openTestMongodb()
   at.failAlways(() => true, { error: ERRORS.internal })
   const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
@@ -20,7 +21,7 @@ it('T-31 a provider that fails is unavailable; what it said is kept for the log 
   expect(failure.message).not.toContain('shard')
 })
 
-it('a provider that fails is asked three times and no more', async () => {
+it('a failing MongoDB server is asked three times and no more', async () => {
   const at = await openTestMongodb()
   let asked = 0
   at.failAlways(() => ++asked > 0, { error: ERRORS.internal })
@@ -28,32 +29,35 @@ it('a provider that fails is asked three times and no more', async () => {
   expect(asked).toBe(3)
 })
 
-const passing: Record<string, Fault> = {
-  'says that it shuts down': { error: ERRORS.shuttingDown },
-  'breaks inside': { error: ERRORS.internal },
+const temporary: Record<string, Fault> = {
+  'shuts down': { error: ERRORS.shuttingDown },
+  'has an internal error': { error: ERRORS.internal },
   'cuts the connection': 'cut',
-  'does it and cuts the connection': 'cut-after',
-  'cuts the connection in its answer': 'cut-answer',
+  'succeeds and cuts the connection': 'cut-after',
+  'cuts the connection in the middle of its answer': 'cut-answer',
 }
-it.each(Object.entries(passing))('a provider is asked again when it %s, and does nothing twice', async (_, fault) => {
-  const at = await openTestMongodb()
-  const seen = new Set<string>()
-  at.failAlways(({ name, collection }) => {
-    const isNew = !seen.has(name + collection)
-    seen.add(name + collection)
-    return isNew && collection.startsWith('objects.')
-  }, fault)
-  const bytes = randomBytes(2 * MIB + 1)
-  const key = await keep(at.provider, bytes)
-  expect(at.files().map(({ _id }) => _id)).toEqual([key.id])
-  expect(at.chunks().map(({ n }) => n)).toHaveLength(3)
-  expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-  await at.provider.remove(key)
-  expect([...at.files(), ...at.chunks()]).toEqual([])
-  expect(seen.size).toBeGreaterThanOrEqual(7)
-})
+it.each(Object.entries(temporary))(
+  'a MongoDB server is asked again when it %s, and nothing is done twice',
+  async (_, fault) => {
+    const at = await openTestMongodb()
+    const seen = new Set<string>()
+    at.failAlways(({ name, collection }) => {
+      const isNew = !seen.has(name + collection)
+      seen.add(name + collection)
+      return isNew && collection.startsWith('objects.')
+    }, fault)
+    const bytes = randomBytes(2 * MIB + 1)
+    const key = await keep(at.provider, bytes)
+    expect(at.files().map(({ _id }) => _id)).toEqual([key.id])
+    expect(at.chunks().map(({ n }) => n)).toHaveLength(3)
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    await at.provider.remove(key)
+    expect([...at.files(), ...at.chunks()]).toEqual([])
+    expect(seen.size).toBeGreaterThanOrEqual(7)
+  },
+)
 
-it('a provider writes nothing twice when it loses its answers again and again', async () => {
+it('nothing is written twice when a MongoDB server loses two answers', async () => {
   const at = await openTestMongodb()
   for (const isMeant of WRITES) {
     at.failNext(isMeant, 'cut-after', 'cut-after')
@@ -65,7 +69,7 @@ it('a provider writes nothing twice when it loses its answers again and again', 
   }
 })
 
-it('a provider has nothing of an object when it goes on losing its answers', async () => {
+it('nothing of an object is left when a MongoDB server loses all answers', async () => {
   const at = await openTestMongodb()
   for (const isMeant of WRITES) {
     at.failAlways(isMeant, 'cut-after')
@@ -74,14 +78,14 @@ it('a provider has nothing of an object when it goes on losing its answers', asy
   }
 })
 
-it('a provider has nothing of an object when it cuts the connection while the bytes are sent', async () => {
+it('nothing of an object is left when a MongoDB server cuts the connection during the upload', async () => {
   const at = await openTestMongodb()
   at.server.faults.maxMessageBytes = MIB / 2
   await expect(keep(at.provider, randomBytes(2 * MIB))).rejects.toMatchObject(UNAVAILABLE)
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('a provider fails a read, and does not just end it, when it goes on cutting its answers', async () => {
+it('a read fails when a MongoDB server keeps cutting its answers', async () => {
   const at = await openTestMongodb()
   const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
   await once(stream, 'readable')

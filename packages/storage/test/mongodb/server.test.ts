@@ -1,4 +1,4 @@
-// The server that these tests run on, spoken to by the official driver alone.
+// The local server of the other tests, used by the official library.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { type MongodbServer, type MongodbServerOptions, startMongodbServer } fro
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { streamOf } from '../objects.ts'
-import { CREDENTIALS, MIB } from './mongodb.ts'
+import { CREDENTIALS, MIB } from './start-mongodb.ts'
 
 async function start(options?: MongodbServerOptions): Promise<MongodbServer> {
   const server = await startMongodbServer(options)
@@ -25,7 +25,7 @@ function clientOf(url: string): MongoClient {
   return client
 }
 
-it('serves the official bucket: put, get, ranges, find, delete', async () => {
+it('the local MongoDB server serves the official GridFS bucket: put, get, ranges, find, delete', async () => {
   const server = await start({ credentials: CREDENTIALS })
   const bucket = new GridFSBucket(clientOf(server.url).db('db'))
   const bytes = randomBytes(20 * MIB + 3)
@@ -39,7 +39,7 @@ it('serves the official bucket: put, get, ranges, find, delete', async () => {
   expect([...server.documents('db.fs.files'), ...server.documents('db.fs.chunks')]).toEqual([])
 })
 
-it('gives many documents in batches, in order, with the fields that are asked for', async () => {
+it('it returns many documents in batches, in order, with the requested fields', async () => {
   const server = await start()
   const numbers = clientOf(server.url).db('db').collection('numbers')
   await numbers.insertMany(Array.from({ length: 1000 }, (_, i) => ({ i: (i * 7) % 1000, other: 'x' })))
@@ -53,8 +53,8 @@ it('gives many documents in batches, in order, with the fields that are asked fo
   expect(await numbers.findOne({ i: -1 })).toBeNull()
 })
 
-describe('refusals', () => {
-  it('SCRAM-SHA-256 lets in only who knows user and password', async () => {
+describe('the local MongoDB server', () => {
+  it('authenticates by SCRAM-SHA-256 and rejects a wrong user or password', async () => {
     const server = await start({ credentials: { user: 'a=b,c', password: 'päss' } })
     await clientOf(server.url).db('db').collection('c').insertOne({ a: 1 })
     const wrong = { code: 18, codeName: 'AuthenticationFailed' }
@@ -65,7 +65,7 @@ describe('refusals', () => {
     await expect(stranger.db('db').collection('c').findOne()).rejects.toMatchObject({ code: 13 })
   })
 
-  it('keeps keys unique, also those of an index, and changes nothing of what is there', async () => {
+  it('rejects duplicate keys, also those of an index, and changes nothing', async () => {
     const server = await start()
     const collection = clientOf(server.url).db('db').collection<{ _id: number; a: number; b?: number }>('c')
     await collection.createIndex({ a: 1, b: 1 }, { unique: true })
@@ -80,7 +80,7 @@ describe('refusals', () => {
     ])
   })
 
-  it('takes no document over 16 MiB, and does not know every command', async () => {
+  it('rejects documents over 16 MiB and unknown commands', async () => {
     const server = await start()
     const db = clientOf(server.url).db('db')
     await db.collection('c').insertOne({ data: Buffer.alloc(16 * MIB - 100) })
@@ -90,7 +90,7 @@ describe('refusals', () => {
   })
 })
 
-it('does a write once that is sent twice', async () => {
+it('the local MongoDB server performs a write that is sent twice only once', async () => {
   const server = await start()
   const collection = clientOf(server.url).db('db').collection<{ _id: number; count: number }>('c')
   await collection.insertOne({ _id: 1, count: 0 })
@@ -109,7 +109,7 @@ it('does a write once that is sent twice', async () => {
   ])
 })
 
-it('has its documents and indexes again after a restart', async () => {
+it('the local MongoDB server has its documents and indexes after a restart', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-mongodb-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const first = await startMongodbServer({ folder })
@@ -130,14 +130,14 @@ it('has its documents and indexes again after a restart', async () => {
   await expect(after.insertOne({ _id: 4, a: 1, data })).rejects.toMatchObject({ code: 11000 })
 })
 
-it('closes a connection that speaks another protocol', async () => {
+it('the local MongoDB server closes a connection with another protocol', async () => {
   const server = await start()
   const answer = await fetch(`http://127.0.0.1:${server.port}/`).catch((error) => error)
   expect(answer).toBeInstanceOf(TypeError)
   expect(await clientOf(server.url).db('db').command({ ping: 1 })).toMatchObject({ ok: 1 })
 })
 
-it('takes an object that comes bit by bit', async () => {
+it('the local MongoDB server accepts a message that arrives in small pieces', async () => {
   const server = await start()
   const bucket = new GridFSBucket(clientOf(server.url).db('db'))
   const upload = bucket.openUploadStream('slow')

@@ -15,15 +15,15 @@ function read(variables: Variables) {
 
 const URL = 'mongodb://gateway:p%40ss@a.example:27017,b.example/?replicaSet=rs0&tls=true'
 
-describe('settings of MongoDB', () => {
-  it('CFG-01 are nothing where nothing is set, and have defaults', () => {
+describe('readMongodbSettings', () => {
+  it('CFG-01 returns null when nothing is set, and has defaults', () => {
     expect(read({})).toBeNull()
     expect(read({ MONGODB_URL: URL })).toEqual({ url: URL, database: 'svc', bucket: 'objects' })
     const all = { MONGODB_URL: 'mongodb+srv://cluster.example', MONGODB_DATABASE: 'kept', MONGODB_BUCKET: 'b-1' }
     expect(read(all)).toEqual({ url: 'mongodb+srv://cluster.example', database: 'kept', bucket: 'b-1' })
   })
 
-  it('take the address from a file, and say when it cannot be read', async () => {
+  it('reads the address from a file, and reports a file that cannot be read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     await writeFile(join(folder, 'url'), `${URL}\n`)
@@ -40,30 +40,30 @@ describe('settings of MongoDB', () => {
     'mongodb://gateway:S3@cret@host/',
     'mongodb://gateway:S3?cret@host/',
     'mongodb://gateway:S3#cret@host/',
-  ])('refuse what is no address of MongoDB and do not repeat it: %s', (url) => {
-    const refusal = (() => {
+  ])('rejects %s, which is not a MongoDB address, without repeating it', (url) => {
+    const error = (() => {
       try {
         return read({ MONGODB_URL: url })
       } catch (error) {
         return error
       }
     })()
-    expect(refusal).toBeInstanceOf(ConfigError)
-    expect(String(refusal)).toContain('MONGODB_URL must be mongodb://')
-    expect(String(refusal)).not.toMatch(/S3|cret/)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(String(error)).toContain('MONGODB_URL must be mongodb://')
+    expect(String(error)).not.toMatch(/S3|cret/)
   })
 
-  it('refuse names that MongoDB would not take, and names without an address', () => {
+  it('rejects names that MongoDB does not accept, and names without an address', () => {
     expect(() => read({ MONGODB_URL: URL, MONGODB_DATABASE: 'a.b' })).toThrow('MONGODB_DATABASE must be')
     expect(() => read({ MONGODB_URL: URL, MONGODB_BUCKET: 'a$b' })).toThrow('MONGODB_BUCKET must be')
     expect(() => read({ MONGODB_BUCKET: 'mine' })).toThrow('need MONGODB_URL')
   })
 
-  it('are refused when the driver does not know an option of the address', async () => {
+  it('rejects an address with an option that the MongoDB library does not know', async () => {
     const url = 'mongodb://gateway:S3cret@host/?nosuch=1'
-    const refusal: unknown = await openMongodb({ url, database: 'svc', bucket: 'objects' }).catch((error) => error)
-    expect(refusal).toBeInstanceOf(ConfigError)
-    expect(String(refusal)).toContain('option nosuch is not supported')
-    expect(String(refusal)).not.toContain('S3cret')
+    const error: unknown = await openMongodb({ url, database: 'svc', bucket: 'objects' }).catch((error) => error)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(String(error)).toContain('option nosuch is not supported')
+    expect(String(error)).not.toContain('S3cret')
   })
 })

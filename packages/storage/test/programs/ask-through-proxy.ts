@@ -1,15 +1,14 @@
-// Asks at each address it is given, and prints what came of it.
+// Requests each given address, and prints the outcomes.
 
 import { createAgent } from '../../src/http/agent.ts'
-import { exchange } from '../../src/http/exchange.ts'
-import { PATIENCE } from '../../src/http/patience.ts'
-import { readText } from '../../src/http/read-text.ts'
+import { exchange, readText } from '../../src/http/exchange.ts'
+import { HTTP_TIMEOUTS } from '../../src/timeouts.ts'
 
 for (const url of process.argv.slice(2)) {
-  const asking = exchange({ method: 'GET', url, headers: {} }, null, createAgent(url, { keepAlive: true }), PATIENCE)
+  const asking = exchange({ method: 'GET', url }, createAgent(url, { keepAlive: true }), HTTP_TIMEOUTS)
   console.log(
     await asking.then(
-      ({ answer }) => readText(answer, PATIENCE.idleMs),
+      ({ answer }) => readText(answer, HTTP_TIMEOUTS),
       (error) => error.message,
     ),
   )

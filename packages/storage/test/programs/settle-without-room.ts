@@ -1,5 +1,5 @@
-// Where there is no room: says what comes of a new object, then moves a staged one on and gives its room back.
-import { openLocalProvider } from '../../src/local.ts'
+// On a full disk: prints the outcome of writing a new object, then settles a staged one and frees its space.
+import { openLocalProvider } from '../../src/local/open.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { openStagedProvider } from '../../src/staged.ts'
 import { streamOf } from '../objects.ts'

@@ -1,6 +1,6 @@
-// Writes objects, given as `id:length`, all at once; says on standard output what came of each.
+// Writes objects, given as `id:length`, all at once; prints the outcome of each.
 import { Readable } from 'node:stream'
-import { openLocalProvider } from '../../src/local.ts'
+import { openLocalProvider } from '../../src/local/open.ts'
 import { ProviderError } from '../../src/provider.ts'
 
 const [folder, ...objects] = process.argv.slice(2)

@@ -1,10 +1,10 @@
-// Writes objects for ever, eight at a time, and the id of each to standard output: first those of objects whose source
+// Writes objects forever, eight at a time, and prints the id of each: first those of objects whose source
 // never ends, with a question mark, then of each that is acknowledged.
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { openLocalProvider } from '../../src/local.ts'
+import { openLocalProvider } from '../../src/local/open.ts'
 import { knownBytes } from './known-bytes.ts'
 
 const provider = await openLocalProvider({ folder: process.argv[2]! })
@@ -16,7 +16,7 @@ async function* inPieces(bytes: Buffer) {
   }
 }
 
-/** Kept here: what waits for something that nobody can reach is garbage, and its files are closed. */
+/** Referenced here: otherwise pending writes are garbage, and their files are closed. */
 const never = new Promise(() => {})
 
 async function* withoutEnd(bytes: Buffer) {

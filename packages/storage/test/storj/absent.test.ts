@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../src/provider.ts'
 import { keep, newId } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './storj.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 /** Ids of one folder of the store. */
 const neighbours = (count: number) => Array.from({ length: count }, () => `ab${newId().slice(2)}`)
 const keysOf = (ids: readonly string[]): ObjectKey[] => ids.map((id) => ({ id, ref: null }))
 
-describe('absent objects of Storj', () => {
+describe('the absent objects of Storj', () => {
   let storj: TestStorj
   beforeEach(async () => {
     storj = await openTestStorj({ pageSize: 10 })
@@ -17,7 +17,7 @@ describe('absent objects of Storj', () => {
     await Promise.all(ids.map((id) => keep(storj.provider, Buffer.from('x'), id)))
   }
 
-  /** Asks, and says how often the store was asked for what. */
+  /** Finds the absent objects, and counts the requests of each kind. */
   async function ask(ids: readonly string[]): Promise<{ absent: Set<string>; heads: number; lists: number }> {
     const before = storj.server.requests.length
     const absent = await storj.provider.absent(keysOf(ids))
@@ -26,13 +26,13 @@ describe('absent objects of Storj', () => {
     return { absent, heads: count('HEAD /svc-demo-files/'), lists: count('GET ') }
   }
 
-  it('are asked for one by one where they are few', async () => {
+  it('are asked for one by one when few are wanted', async () => {
     const [there, ...missing] = neighbours(3)
     await store([there!])
     expect(await ask([there!, ...missing])).toEqual({ absent: new Set(missing), heads: 3, lists: 0 })
   })
 
-  it('are found by listings where they are many, and asked for before they are believed to be absent', async () => {
+  it('are found by listing when many are wanted, and each is asked for before it counts as absent', async () => {
     const there = neighbours(40)
     const missing = neighbours(2)
     await store(there)
@@ -40,7 +40,7 @@ describe('absent objects of Storj', () => {
     expect(await ask([...there, ...missing])).toEqual({ absent: new Set(missing), heads: 2, lists: 4 })
   })
 
-  it('are not looked for in listings that take longer than asking for each', async () => {
+  it('are not listed when that takes longer than asking for each', async () => {
     const all = neighbours(200)
     await store(all)
     const { absent, heads, lists } = await ask(all.slice(100, 108))
@@ -48,7 +48,7 @@ describe('absent objects of Storj', () => {
     expect(heads).toBeLessThanOrEqual(8)
   })
 
-  it('are asked for where the store does not list for us', async () => {
+  it('are asked for one by one when the credentials do not allow listing', async () => {
     const all = neighbours(8)
     await store(all.slice(1))
     for (const mishap of [
@@ -60,7 +60,7 @@ describe('absent objects of Storj', () => {
     }
   })
 
-  it('are not known where the store fails, and no more is asked then', async () => {
+  it('are unknown when the store fails, and no further requests are made', async () => {
     const all = Array.from({ length: 2000 }, newId)
     storj.server.fail({ at: /^HEAD/, mishap: { status: 403, code: 'AccessDenied' } })
     await expect(storj.provider.absent(keysOf(all))).rejects.toMatchObject({ reason: 'closed' })

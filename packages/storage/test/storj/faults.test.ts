@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { newId, streamOf } from '../objects.ts'
 import { describeFaults } from './faults.ts'
-import { openTestStorj } from './storj.ts'
+import { openTestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -11,8 +11,8 @@ describeFaults('small', 1000, true)
 describeFaults('streamed', 3 * MIB, true)
 describeFaults('held', 9 * MIB, false)
 
-describe('an upload in parts', () => {
-  it('that a crash left is aborted when its object is removed, and no other', async () => {
+describe('a Storj upload in parts', () => {
+  it('that a crash left is aborted when its object is removed, and no other is', async () => {
     const storj = await openTestStorj()
     const [id, other] = [newId(), newId()]
     storj.server.fail({ at: /^(?:DELETE|PUT)/, mishap: { status: 500, code: 'InternalError' } })
@@ -27,7 +27,7 @@ describe('an upload in parts', () => {
     expect(storj.server.uploads().map(({ key }) => key.slice(-32))).toEqual([other])
   })
 
-  it('that is refused in an answer which began as a success has failed', async () => {
+  it('fails when the answer begins as a success and contains an error', async () => {
     const storj = await openTestStorj()
     storj.server.fail({ at: /^POST .*uploadId/, mishap: { status: 200, code: 'InternalError' } })
     const source = streamOf(randomBytes(9 * MIB), MIB)

@@ -5,14 +5,14 @@ import { Readable } from 'node:stream'
 import type { Fault } from '@svc/devnet/providers/http/faults'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fetchBytes, newId, streamOf } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './storj.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
-/** What comes of a write when things go wrong, for each of the ways in which the driver goes about it. */
+/** The outcome of a write when the store fails, for each way in which the driver writes. */
 export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', size: number, isDeclared: boolean): void {
-  describe(`a write to Storj that is ${way}`, () => {
+  describe(`a ${way} write to Storj`, () => {
     let storj: TestStorj
     let id: string
     beforeEach(async () => {
@@ -26,22 +26,22 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       provider.write(id, from, { contentType: 'text/plain', size: isDeclared ? size : null })
     const puts = () => storj.server.requests.filter((line) => line.startsWith('PUT'))
 
-    /** Of the object, of its parts, and of bytes on their way; as soon as the store has noticed that no more come. */
+    /** Of the object, of its parts, and of incoming bytes, once the store has noticed that no more come. */
     async function expectNothingLeft(): Promise<void> {
       expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
       await expect.poll(storj.incoming, { timeout: 10_000 }).toEqual([])
     }
 
-    async function expectTrouble(fault: Fault, trouble: object, provider = storj.provider): Promise<void> {
+    async function expectFailure(fault: Fault, error: object, provider = storj.provider): Promise<void> {
       storj.server.fail(fault)
       const from = source()
-      await expect(write(from, provider)).rejects.toMatchObject(trouble)
+      await expect(write(from, provider)).rejects.toMatchObject(error)
       expect([from.isPaused(), from.destroyed]).toEqual([true, from.readableEnded])
       storj.server.recover()
       await expectNothingLeft()
     }
 
-    it('is done in spite of trouble that passes', async () => {
+    it('succeeds in spite of temporary errors', async () => {
       storj.server.fail({ at: /^HEAD/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
       storj.server.fail({ at: /^POST/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
       storj.server.fail({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' }, times: 3 })
@@ -50,8 +50,8 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       expect(storj.server.uploads()).toEqual([])
     })
 
-    it('is done once where its answer is lost, and counts', async () => {
-      // Of the request that makes the object what it is.
+    it('succeeds once when its answer is lost', async () => {
+      // Of the request that creates the object.
       const last = way === 'held' || way === 'parted' ? /^POST .*uploadId/ : /^PUT/
       storj.server.fail({ at: last, mishap: 'lost answer', times: 1 })
       expect(await write()).toEqual({ size, ref: null })
@@ -61,36 +61,36 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       expect(storj.server.uploads()).toEqual([])
     })
 
-    it('fails where the store does, again and again', async () => {
-      await expectTrouble({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
+    it('fails when the store fails again and again', async () => {
+      await expectFailure({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
     })
 
-    it('fails where the store does when all has come', async () => {
+    it('fails when the store fails after it received everything', async () => {
       const mishap = { status: 500, code: 'InternalError', afterBody: true } as const
-      await expectTrouble({ at: /^PUT/, mishap }, UNAVAILABLE)
-      // What was sent as it came cannot be sent again.
+      await expectFailure({ at: /^PUT/, mishap }, UNAVAILABLE)
+      // A streamed body cannot be sent again.
       expect(puts()).toHaveLength(way === 'small' || way === 'held' ? 4 : 1)
     })
 
-    it('fails where the connection breaks in the middle of it', async () => {
-      await expectTrouble({ at: /^PUT/, mishap: { cutBodyAt: Math.min(size, 2 * MIB) / 2 } }, UNAVAILABLE)
+    it('fails when the connection breaks in the middle', async () => {
+      await expectFailure({ at: /^PUT/, mishap: { cutBodyAt: Math.min(size, 2 * MIB) / 2 } }, UNAVAILABLE)
     })
 
-    it('T-31 fails where there is no room, or we are not let in any more', async () => {
+    it('T-31 fails when the store is full, or rejects our credentials', async () => {
       for (const code of ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded', 'StorageLimitExceeded']) {
         const full = { reason: 'full', message: 'the storage provider is full' }
-        await expectTrouble({ at: /^PUT/, mishap: { status: 403, code } }, full)
+        await expectFailure({ at: /^PUT/, mishap: { status: 403, code } }, full)
       }
-      await expectTrouble({ at: /^PUT/, mishap: { status: 403, code: 'AccessDenied' } }, { reason: 'closed' })
+      await expectFailure({ at: /^PUT/, mishap: { status: 403, code: 'AccessDenied' } }, { reason: 'closed' })
       expect(puts()).toHaveLength(4)
     })
 
-    it('fails where the store is silent', async () => {
-      const patience = { connectMs: 5000, continueMs: 10, answerMs: 300, idleMs: 300 }
-      await expectTrouble({ at: /^PUT/, mishap: 'silence' }, UNAVAILABLE, await storj.open({}, patience))
+    it('fails when the store does not answer', async () => {
+      const timeouts = { connectMs: 5000, continueMs: 10, answerMs: 300, idleMs: 300 }
+      await expectFailure({ at: /^PUT/, mishap: 'silence' }, UNAVAILABLE, await storj.open({}, timeouts))
     })
 
-    it('fails where the store is down, and leaves its source so that the owner can answer', async () => {
+    it('fails when the store is down, and leaves its source usable', async () => {
       await storj.server.stop()
       const outcome = Promise.withResolvers<unknown>()
       const server = createServer(async (incoming, response) => {
@@ -107,7 +107,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       await storj.restart()
     })
 
-    it('leaves nothing where its source breaks off, however much has come', async () => {
+    it('leaves nothing when its source fails at any point', async () => {
       const complaint = new Error('no more')
       for (const part of [0, size / 2, size]) {
         async function* breaking() {
@@ -119,7 +119,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       }
     })
 
-    it('leaves nothing where its client goes away', async () => {
+    it('leaves nothing when its client disconnects', async () => {
       const outcome = Promise.withResolvers<unknown>()
       const server = createServer((incoming) => void write(incoming).then(outcome.resolve, outcome.resolve))
       server.listen(0, '127.0.0.1')

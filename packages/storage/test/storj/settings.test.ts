@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readStorjSettings } from '../../src/storj/settings.ts'
-import { settingsTester } from '../settings.ts'
+import { settingsTester } from '../settings-tester.ts'
 
 const SECRET = 'a-secret-that-nobody-may-see'
 const NEEDED = { STORJ_BUCKET: 'files', STORJ_ACCESS_KEY_ID: 'jwkey', STORJ_SECRET_ACCESS_KEY: SECRET }
@@ -17,15 +17,15 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const { read, problemsOf } = settingsTester(readStorjSettings)
 
-describe('settings of Storj', () => {
-  it('are none where nothing is set, or all is as in the example', () => {
+describe('readStorjSettings', () => {
+  it('returns null when nothing is set, or everything is as in the example', () => {
     const settings = new SettingsReader({})
     expect(readStorjSettings(settings)).toBeNull()
     expect(settings.asked.size).toBe(8)
     expect(read(Object.fromEntries(settings.asked))).toBeNull()
   })
 
-  it('need a bucket and credentials, and are for the hosted gateway', () => {
+  it('needs a bucket and credentials, and defaults to the hosted gateway', () => {
     expect(read(NEEDED)).toEqual({
       endpoint: 'https://gateway.storjshare.io',
       region: 'us-east-1',
@@ -44,7 +44,7 @@ describe('settings of Storj', () => {
     })
   })
 
-  it('take the secret from a file', async () => {
+  it('reads the secret from a file', async () => {
     const file = join(folder, 'secret')
     await writeFile(file, `${SECRET}\n`)
     const variables = { ...NEEDED, STORJ_SECRET_ACCESS_KEY: undefined, STORJ_SECRET_ACCESS_KEY_FILE: file }
@@ -55,7 +55,7 @@ describe('settings of Storj', () => {
     expect(problemsOf(variables)).toMatch(/STORJ_SECRET_ACCESS_KEY must be/)
   })
 
-  it('tell all that is missing at once', () => {
+  it('reports everything that is missing at once', () => {
     const problems = problemsOf({ STORJ_REDIRECT: 'get' })
     for (const name of Object.keys(NEEDED)) expect(problems).toContain(`${name} must be`)
   })
@@ -77,7 +77,7 @@ describe('settings of Storj', () => {
     ['STORJ_PREFIX', 'a b/'],
     ['STORJ_ACCESS_KEY_ID', 'a/b'],
     ['STORJ_REDIRECT', 'put'],
-  ])('refuse %s=%s and never show the secret', (name, value) => {
+  ])('rejects %s=%s without showing the secret', (name, value) => {
     const problems = problemsOf({ ...NEEDED, [name]: value })
     expect(problems).toContain(`${name} must be`)
     expect(problems).not.toContain(SECRET)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/storj/refusal.ts'
+import { answerError } from '../../src/storj/errors.ts'
 import { escaped, textIn, textsIn } from '../../src/storj/xml.ts'
 
-describe('the XML of S3', () => {
+describe('an answer of S3', () => {
   it('is read by the names of its elements', () => {
     const xml =
       '<?xml version="1.0"?>\n<A xmlns="http://x/"><Key>a</Key><KeyMarker>no</KeyMarker><B><Key>b</Key></B></A>'
@@ -11,26 +11,31 @@ describe('the XML of S3', () => {
     expect(textIn('<Key></Key>', 'Key')).toBe('')
   })
 
-  it('says what its entities stand for, and nothing of those that it does not know', () => {
+  it('has its known entities decoded, and unknown ones left as they are', () => {
     expect(textIn('<K>&amp;&lt;&gt;&quot;&apos;&#43;&#x2F;&amp;lt;</K>', 'K')).toBe('&<>"\'+/&lt;')
     expect(textIn('<K>&xxe;&#99999999;&#1114112;&#xZ;&;&</K>', 'K')).toBe('&xxe;&#99999999;&#1114112;&#xZ;&;&')
     expect(textIn(`<K>${escaped('"a"&<b>')}</K>`, 'K')).toBe('"a"&<b>')
   })
 
-  it('T-31 lends no more than a code to what is thrown', () => {
-    const refusal = new Refusal('PUT', 403, '<Error><Code>AccessDenied</Code><Message>key AKIA</Message></Error>')
-    expect([refusal.reason, refusal.status, refusal.code]).toEqual(['closed', 403, 'AccessDenied'])
-    expect(refusal.cause).toEqual(new Error('the store answered 403 AccessDenied to PUT'))
-    expect(new Refusal('PUT', 500, '<Code>a b\nc</Code>').code).toBe('')
-    expect(new Refusal('PUT', 502, '<html>Bad gateway</html>')).toMatchObject({ reason: 'unavailable', code: '' })
+  it('T-31 contributes only its code to an error', () => {
+    const text = '<Error><Code>AccessDenied</Code><Message>key AKIA</Message></Error>'
+    const error = answerError('PUT', { status: 403, text })
+    expect([error.reason, error.answer]).toEqual(['closed', { status: 403, code: 'AccessDenied' }])
+    expect(error.cause).toEqual(new Error('the store answered 403 AccessDenied to PUT'))
+    expect(answerError('PUT', { status: 500, text: '<Code>a b\nc</Code>' }).answer?.code).toBe('')
+    const badGateway = answerError('PUT', { status: 502, text: '<html>Bad gateway</html>' })
+    expect(badGateway).toMatchObject({ reason: 'unavailable', answer: { code: '' } })
   })
 
-  it('leads to a clock that is off, where that may be why we are not let in', () => {
+  it('that rejects us shows how far the clocks are apart', () => {
     const at = (ahead: number) => new Date(Date.now() + ahead).toUTCString()
-    const told = (date: string) => (new Refusal('HEAD', 403, '', date).cause as Error).message
-    expect(told(at(3_600_000))).toMatch(/^the store answered 403 {2}to HEAD: its clock and ours are \d{4} s apart$/)
-    expect(told(at(-3_600_000))).toContain('apart')
-    for (const date of [at(0), '', 'someday']) expect(told(date)).toBe('the store answered 403  to HEAD')
+    const messageFor = (date: string) =>
+      (answerError('HEAD', { status: 403, text: '', headers: { date } }).cause as Error).message
+    expect(messageFor(at(3_600_000))).toMatch(
+      /^the store answered 403 {2}to HEAD: its clock and ours are \d{4} s apart$/,
+    )
+    expect(messageFor(at(-3_600_000))).toContain('apart')
+    for (const date of [at(0), '', 'someday']) expect(messageFor(date)).toBe('the store answered 403  to HEAD')
   })
 
   it.each([
@@ -46,7 +51,7 @@ describe('the XML of S3', () => {
     [400, 'InvalidPart', 'unavailable'],
     [503, 'SlowDown', 'unavailable'],
     [500, '', 'unavailable'],
-  ])('%i %s means that the store is %s', (status, code, reason) => {
-    expect(new Refusal('GET', status, `<Code>${code}</Code>`).reason).toBe(reason)
+  ])('of status %i and code %s means that the store is %s', (status, code, reason) => {
+    expect(answerError('GET', { status, text: `<Code>${code}</Code>` }).reason).toBe(reason)
   })
 })

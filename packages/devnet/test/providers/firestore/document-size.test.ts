@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { FirestoreMock } from '@firebase-bridge/firestore-admin'
-import { openFirestore } from '@svc/storage/firestore/open'
+import { openDriver } from '@svc/storage/drivers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startFirestoreServer } from '../../../src/providers/firestore/start.ts'
 
@@ -11,7 +11,7 @@ it('every document that the driver writes is one that Firestore takes', async ()
   const server = await startFirestoreServer()
   onTestFinished(server.stop)
   const settings = { project: 'svc-test', database: '(default)', collection: 'c'.repeat(100), credentials: null }
-  const provider = await openFirestore({ ...settings, emulator: server.address, maxObjectBytes: 10_000_000 })
+  const provider = await openDriver('firestore', { ...settings, emulator: server.address, maxObjectBytes: 10_000_000 })
   onTestFinished(provider.close)
   const about = { contentType: 'text/plain', size: null }
   await provider.write('ab'.repeat(16), Readable.from([randomBytes(3_000_000)], { objectMode: false }), about)

@@ -1,0 +1,92 @@
+// What the chain says about our data sets and pieces: the word of the provider does not suffice.
+
+import { type Chain, getChain } from '@filoz/synapse-core/chains'
+import { type Account, type Address, type Client, createClient, http, isAddressEqual, type Transport } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { readContract } from 'viem/actions'
+import { ProviderError } from '../provider.ts'
+import type { Timeouts } from '../timeouts.ts'
+import type { FilecoinSettings } from './settings.ts'
+
+export type FilecoinClient = Client<Transport, Chain, Account>
+
+/** Signs for the account that pays, on the chain and with the contract of the settings. */
+export function openClient(settings: FilecoinSettings, { answerMs }: Pick<Timeouts, 'answerMs'>): FilecoinClient {
+  const { chainId, key, recordKeeper, rpcUrl } = settings
+  const chain = getChain(chainId)
+  const fwss = { ...chain.contracts.fwss, address: recordKeeper }
+  return createClient({
+    account: privateKeyToAccount(key),
+    chain: { ...chain, contracts: { ...chain.contracts, fwss } },
+    transport: http(rpcUrl, { timeout: answerMs, retryCount: 1 }),
+  })
+}
+
+export interface DataSet {
+  id: bigint
+  /** Its number in signatures. */
+  clientDataSetId: bigint
+}
+
+/** The contract at which data sets are registered. */
+export interface RecordKeeper {
+  /** The data set that a signed nonce was used for; null when it was not used. Each can be used once only. */
+  dataSetUsing(nonce: bigint): Promise<bigint | null>
+  /** An error when there is no such data set, or it is not ours, or has ended. */
+  requireDataSet(id: bigint): Promise<DataSet>
+}
+
+const LOW_128_BITS = (1n << 128n) - 1n
+
+export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
+  const { fwss, fwssView } = client.chain.contracts
+  let view: Address | null = null
+
+  /** Another contract answers for this one, and can be replaced. */
+  async function findView(): Promise<Address> {
+    view ??= await readContract(client, { ...fwss, functionName: 'viewContractAddress' })
+    return view
+  }
+
+  return {
+    async dataSetUsing(nonce) {
+      const use = await onChain(async () =>
+        readContract(client, {
+          abi: fwssView.abi,
+          address: await findView(),
+          functionName: 'clientNonces',
+          args: [client.account.address, nonce],
+        }),
+      )
+      // The upper half counts pieces.
+      return use === 0n ? null : use & LOW_128_BITS
+    },
+    async requireDataSet(id) {
+      const dataSet = await onChain(async () =>
+        readContract(client, {
+          abi: fwssView.abi,
+          address: await findView(),
+          functionName: 'getDataSet',
+          args: [id],
+        }),
+      )
+      const { payer, pdpRailId, pdpEndEpoch, clientDataSetId } = dataSet
+      if (pdpRailId === 0n) throw new ProviderError('closed', `there is no data set ${id}`)
+      if (!isAddressEqual(payer, client.account.address)) {
+        throw new ProviderError('closed', `the data set ${id} is paid for by ${payer}`)
+      }
+      if (pdpEndEpoch !== 0n) throw new ProviderError('closed', `the data set ${id} ends`)
+      return { id, clientDataSetId }
+    },
+  }
+}
+
+async function onChain<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask()
+  } catch (error) {
+    // Only the first line: the others of viem's messages contain the address of the node.
+    const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+    throw new ProviderError('unavailable', `the chain does not answer: ${message}`)
+  }
+}

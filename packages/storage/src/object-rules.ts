@@ -1,0 +1,44 @@
+// Rules of the provider interface that every driver checks: ids, ranges and sizes.
+
+import { isHex } from '@svc/protocol/bytes'
+import { type ByteRange, ProviderError } from './provider.ts'
+
+/** An id becomes part of a path or an address, and nothing else may. */
+export function requireObjectId(id: string): string {
+  if (!isHex(id, 16)) throw new RangeError('an object id is 32 lowercase hex characters')
+  return id
+}
+
+/** Ids are random, so this is a mistake of the caller and not a failure of the provider. */
+export function idTaken(cause?: unknown): Error {
+  return new Error('there is an object with this id', { cause })
+}
+
+/** A range that begins after its end is a mistake of the caller; one that exceeds the object is not. */
+export function requireRange({ start, end }: ByteRange, size = Number.POSITIVE_INFINITY): void {
+  if (!(start >= 0 && start <= end)) throw new RangeError('a range ends before it begins')
+  if (end >= size) throw rangePastEnd()
+}
+
+/** The caller has looked up the size of the object: what the provider has now is not what it had then. */
+export function rangePastEnd(): ProviderError {
+  return new ProviderError('unavailable', 'the range is not within the object')
+}
+
+export function requireSizeAtMost(maxBytes: number, size: number | null): void {
+  if (size !== null && size > maxBytes) throw new RangeError(`the provider accepts ${maxBytes} bytes in one object`)
+}
+
+export function wrongSize(): RangeError {
+  return new RangeError('the source is not of its declared size')
+}
+
+export function tooLarge(): RangeError {
+  return new RangeError('the source is larger than it may be')
+}
+
+/** The size of an object as headers and documents state it. */
+export function parseSize(text: string | undefined): number {
+  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text)
+  throw new ProviderError('unavailable', 'the provider does not say how long an object is')
+}

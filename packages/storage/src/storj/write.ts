@@ -1,0 +1,163 @@
+// Writing an object, in one request or in parts, and removing it with what interrupted writes left. By the mark on an
+// object, a write whose answer was lost recognizes its own.
+
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { batchSource } from '../batches.ts'
+import type { StreamedBody } from '../http/body.ts'
+import { idTaken, requireSizeAtMost, wrongSize } from '../object-rules.ts'
+import { ProviderError } from '../provider.ts'
+import { findObject, MARK_HEADER, type S3Bucket } from './bucket.ts'
+import { hasCode, hasStatus } from './errors.ts'
+import { createPortions, type Portions } from './portions.ts'
+import { escaped, textIn, textsIn } from './xml.ts'
+
+const MIB = 1024 * 1024
+/** Up to here an object is held in memory: it can be sent again, and its hash can be signed. */
+const SMALL_BYTES = MIB
+/** Storj charges for each part as for one of 64 MiB, and stores no more than that in one. */
+const PART_BYTES = 64 * MIB
+/** The store needs the length of a part: when a source does not declare its size, parts are held in memory. */
+const HELD_PART_BYTES = 8 * MIB
+/** The limit of S3. */
+const MAX_PARTS = 10_000
+
+export const MAX_BYTES = MAX_PARTS * PART_BYTES
+
+/** A write with it never replaces an object. */
+export const ONLY_IF_NEW = { 'if-none-match': '*' }
+
+type PartBody = Buffer | StreamedBody
+
+interface Write {
+  key: string
+  mark: string
+  /** Stored with the object. */
+  headers: Record<string, string>
+}
+
+export async function writeObject(
+  bucket: S3Bucket,
+  key: string,
+  source: Readable,
+  { contentType, size }: { contentType: string; size: number | null },
+): Promise<number> {
+  const batches = batchSource(source)
+  try {
+    requireSizeAtMost(MAX_BYTES, size)
+    // Some stores ignore the precondition of a write; and nothing has been sent yet.
+    if (await findObject(bucket, key)) throw idTaken()
+    const mark = randomUUID()
+    const write = { key, mark, headers: { 'content-type': contentType, [MARK_HEADER]: mark } }
+    return await putOnce(bucket, write, () => put(bucket, write, createPortions(batches), size))
+  } finally {
+    batches.release()
+  }
+}
+
+/** A failure does not count when the object is there in spite of it. */
+async function putOnce(bucket: S3Bucket, { key, mark }: Write, put: () => Promise<number>): Promise<number> {
+  try {
+    return await put()
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    const found = await findObject(bucket, key).catch(() => null)
+    if (found?.mark === mark) return found.size
+    throw hasStatus(error, 412) || hasCode(error, 'ConditionalRequestConflict') ? idTaken() : error
+  }
+}
+
+async function put(bucket: S3Bucket, write: Write, portions: Portions, size: number | null): Promise<number> {
+  if (size === null) return putUndeclared(bucket, write, portions)
+  if (size <= SMALL_BYTES) return putWhole(bucket, write, await hold(portions, size))
+  if (size <= PART_BYTES) return putWhole(bucket, write, portions.stream(size, { isLast: true }))
+  return putInParts(bucket, write, declaredParts(portions, size))
+}
+
+async function putWhole(bucket: S3Bucket, { key, headers }: Write, body: PartBody): Promise<number> {
+  await bucket.ask({ method: 'PUT', key, headers: { ...headers, ...ONLY_IF_NEW }, body })
+  return body.length
+}
+
+async function putUndeclared(bucket: S3Bucket, write: Write, portions: Portions): Promise<number> {
+  const room = Buffer.allocUnsafeSlow(HELD_PART_BYTES)
+  const length = await portions.fill(room)
+  if (await portions.isAtEnd()) return putWhole(bucket, write, room.subarray(0, length))
+  return putInParts(bucket, write, heldParts(portions, room, length))
+}
+
+async function hold(portions: Portions, size: number): Promise<Buffer> {
+  const room = Buffer.allocUnsafeSlow(size)
+  if ((await portions.fill(room)) < size || !(await portions.isAtEnd())) throw wrongSize()
+  return room
+}
+
+function* declaredParts(portions: Portions, size: number): Generator<PartBody> {
+  for (let left = size; left > 0; left -= PART_BYTES) {
+    yield portions.stream(Math.min(left, PART_BYTES), { isLast: left <= PART_BYTES })
+  }
+}
+
+/** All in the same memory: each is sent before the next is requested. */
+async function* heldParts(portions: Portions, room: Buffer, firstLength: number): AsyncGenerator<PartBody> {
+  for (let length = firstLength; length > 0; length = await portions.fill(room)) yield room.subarray(0, length)
+}
+
+/** Leaves no parts when it fails. */
+async function putInParts(
+  bucket: S3Bucket,
+  { key, headers }: Write,
+  parts: AsyncIterable<PartBody> | Iterable<PartBody>,
+): Promise<number> {
+  const { text } = await bucket.ask({ method: 'POST', key, query: { uploads: '' }, headers })
+  const uploadId = textIn(text, 'UploadId')
+  if (!uploadId) throw new ProviderError('unavailable', 'the store began an upload without an id')
+  const etags: string[] = []
+  let size = 0
+  try {
+    for await (const body of parts) {
+      if (etags.length === MAX_PARTS) throw new RangeError('the source is larger than the store accepts')
+      const query = { uploadId, partNumber: `${etags.length + 1}` }
+      const answer = await bucket.ask({ method: 'PUT', key, query, body })
+      etags.push(`${answer.headers.etag}`)
+      size += body.length
+    }
+    await bucket.ask({ method: 'POST', key, query: { uploadId }, headers: ONLY_IF_NEW, body: partList(etags) })
+    return size
+  } catch (error) {
+    // The first failure matters more than one of this.
+    await abortUpload(bucket, key, uploadId).catch(() => {})
+    throw error
+  }
+}
+
+function partList(etags: readonly string[]): Buffer {
+  const parts = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`)
+  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
+}
+
+async function abortUpload(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
+  await bucket.ask({ method: 'DELETE', key, query: { uploadId } }).catch((error) => {
+    if (!hasCode(error, 'NoSuchUpload')) throw error
+  })
+}
+
+/** Uploads go first: one that is still running can then not bring the object back. */
+export async function removeObject(bucket: S3Bucket, key: string): Promise<void> {
+  for (const uploadId of await findUploads(bucket, key)) await abortUpload(bucket, key, uploadId)
+  await bucket.ask({ method: 'DELETE', key }).catch((error) => {
+    if (!hasCode(error, 'NoSuchKey')) throw error
+  })
+}
+
+/** Uploads in parts that were neither completed nor aborted: their parts are paid for. */
+async function findUploads(bucket: S3Bucket, key: string): Promise<string[]> {
+  try {
+    const { text } = await bucket.ask({ method: 'GET', query: { uploads: '', prefix: key } })
+    const keys = textsIn(text, 'Key')
+    return textsIn(text, 'UploadId').filter((_, i) => keys[i] === key)
+  } catch (error) {
+    if (hasStatus(error, 501)) return []
+    throw error
+  }
+}

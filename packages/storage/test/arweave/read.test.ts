@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { ByteRange } from '../../src/provider.ts'
+import type { SlowStore } from '../../src/slow-store.ts'
+import { settlingObject, startTestArweave, type TestArweave } from './start-arweave.ts'
+
+const MIB = 1024 * 1024
+const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
+const NOWHERE = 'A'.repeat(43)
+const LAGS = { lags: 'unknown', ignoresRange: false } as const
+const ALL_AT_ONCE = { lags: 'no', ignoresRange: true } as const
+
+const bytes = randomBytes(5 * MIB)
+let arweave: TestArweave
+let ref: string
+beforeAll(async () => {
+  arweave = await startTestArweave()
+  ref = (await arweave.store.settle(settlingObject(bytes))).ref
+})
+afterAll(() => arweave.server.stop())
+afterEach(() => arweave.server.recover())
+
+async function expectBytes(store: SlowStore, range?: ByteRange): Promise<void> {
+  const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
+  expect((await buffer((await store.read(ref, range))!)).equals(expected)).toBe(true)
+}
+
+/** With a new driver, for which no gateway has failed yet. */
+async function watch() {
+  const store = await arweave.open()
+  const before = arweave.server.requests.length
+  return { store, asked: () => arweave.server.requests.slice(before).map((line) => line.split(' ', 2).join(' ')) }
+}
+
+describe('the Arweave driver, reading,', () => {
+  it('reads from the first gateway, whole and in ranges', async () => {
+    const { store, asked } = await watch()
+    await expectBytes(store)
+    await expectBytes(store, { start: 0, end: 0 })
+    await expectBytes(store, { start: MIB, end: 3 * MIB })
+    await expectBytes(store, { start: bytes.length - 1, end: bytes.length - 1 })
+    expect(await store.stat(ref)).toEqual({ size: bytes.length })
+    expect(asked()).toEqual(['first GET', 'first GET', 'first GET', 'first GET', 'first HEAD'])
+  })
+
+  it.each([
+    ['is down', { status: 503, code: '' }],
+    ['asks for money', { status: 402, code: '' }],
+    ['sends us elsewhere', { status: 302, code: '' }],
+    ['breaks the connection', 'lost answer'],
+    ['is silent', 'silence'],
+  ] as const)('comes from the second where the first %s, which is asked last from then on', async (_, mishap) => {
+    arweave.server.fail({ at: /^first/, mishap })
+    const store = await arweave.open({}, mishap === 'silence' ? { answerMs: 1500 } : {})
+    if (mishap !== 'lost answer') await expectBytes(store)
+    expect(await store.stat(ref)).toEqual({ size: bytes.length })
+    await expectBytes(store, { start: 10, end: 20 })
+    const before = arweave.server.requests.length
+    await expectBytes(store)
+    expect(arweave.server.requests.slice(before).map((line) => line.slice(0, 10))).toEqual(['second GET'])
+  })
+
+  it.each(['unknown', 'announced'] as const)(
+    'reads from the second gateway when the item is %s at the first',
+    async (lags) => {
+      arweave.server.moods.first = { lags, ignoresRange: false }
+      const { store, asked } = await watch()
+      await expectBytes(store)
+      await expectBytes(store, { start: 7, end: 7 })
+      expect(await store.stat(ref)).toEqual({ size: bytes.length })
+      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET', 'first HEAD', 'second HEAD'])
+    },
+  )
+
+  it('returns null when no gateway has the item, and fails when one cannot be asked', async () => {
+    const { store } = await watch()
+    expect([await store.read(NOWHERE), await store.stat(NOWHERE)]).toEqual([null, null])
+    expect(await store.read(NOWHERE, { start: 0, end: 0 })).toBeNull()
+    arweave.server.fail({ at: /^first/, mishap: { status: 500, code: '' } })
+    await expect(store.read(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
+    arweave.server.recover()
+    arweave.server.fail({ at: /^second/, mishap: { status: 500, code: '' } })
+    await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
+    expect(await store.stat(ref)).toEqual({ size: bytes.length })
+  })
+
+  it('cuts the range out when a gateway sends the whole item', async () => {
+    arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
+    const { store, asked } = await watch()
+    await expectBytes(store)
+    for (const [start, end] of [
+      [0, 0],
+      [0, 65_535],
+      [65_536, 65_536],
+      [MIB - 1, MIB],
+      [262_143, 3 * MIB],
+      [0, bytes.length - 1],
+      [bytes.length - 1, bytes.length - 1],
+    ] as const) {
+      await expectBytes(store, { start, end })
+    }
+    expect(new Set(asked())).toEqual(new Set(['first GET']))
+    const part = (await store.read(ref, { start: MIB, end: 2 * MIB }))!
+    await once(part, 'readable')
+    part.destroy()
+    await once(part, 'close')
+    expect(part.errored).toBeNull()
+  })
+
+  it('rejects a range that is not within the object', async () => {
+    for (const mood of [{ lags: 'no', ignoresRange: false } as const, ALL_AT_ONCE]) {
+      arweave.server.moods.first = mood
+      for (const [start, end] of [
+        [0, bytes.length],
+        [bytes.length, bytes.length],
+      ] as const) {
+        await expect(arweave.store.read(ref, { start, end })).rejects.toMatchObject(UNAVAILABLE)
+      }
+    }
+  })
+
+  it.each([[undefined], [{ start: MIB, end: 4 * MIB }]])(
+    'resumes at another gateway when a download broke off (range: %o)',
+    async (range) => {
+      const { store, asked } = await watch()
+      arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      arweave.server.fail({ at: /^first GET/, mishap: { status: 500, code: '' }, times: 1 })
+      arweave.server.fail({ at: /^second GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      await expectBytes(store, range)
+      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
+    },
+  )
+
+  it('asks the same gateway again when only a connection broke', async () => {
+    const { store, asked } = await watch()
+    arweave.server.fail({ at: /^first HEAD/, mishap: 'lost answer', times: 1 })
+    expect(await store.stat(ref)).toEqual({ size: bytes.length })
+    expect(asked()).toEqual(['first HEAD', 'first HEAD'])
+  })
+
+  it('reads from the second gateway when the first breaks off again and again', async () => {
+    const { store, asked } = await watch()
+    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+    await expectBytes(store)
+    await expectBytes(store)
+    expect(asked()).toEqual(['first GET', 'second GET', 'second GET'])
+  })
+
+  it('fails when no gateway sends the rest', async () => {
+    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+    const reading = async () => buffer((await (await arweave.open()).read(ref))!)
+    arweave.server.moods.second = LAGS
+    await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
+    arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
+    await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
+    arweave.server.recover()
+    arweave.server.fail({ at: /^first GET/, mishap: { stallAnswerAt: MIB } })
+    const quick = await arweave.open({}, { idleMs: 100 })
+    await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
+  })
+
+  it.each<[number, Record<string, string | number>, object]>([
+    [206, { 'content-length': 11, 'content-range': `bytes 11-21/${bytes.length}` }, UNAVAILABLE],
+    [206, { 'content-length': 10, 'content-range': `bytes 10-20/${bytes.length}` }, UNAVAILABLE],
+    [206, { 'content-length': 11 }, UNAVAILABLE],
+    [200, { 'transfer-encoding': 'chunked' }, UNAVAILABLE],
+    [200, { 'content-length': 11, 'content-encoding': 'gzip' }, UNAVAILABLE],
+    [204, {}, UNAVAILABLE],
+    [200, { 'content-length': 11 }, UNAVAILABLE],
+    [416, { 'content-length': 0 }, UNAVAILABLE],
+  ])('rejects the answer %i with headers %o of a gateway', async (status, headers, complaint) => {
+    const liar = createServer((_request, response) => {
+      response.writeHead(status, headers).end('wrong bytes'.slice(0, Number(headers['content-length'] ?? 11)))
+    }).listen(0, '127.0.0.1')
+    await once(liar, 'listening')
+    onTestFinished(() => void liar.close())
+    const { port } = liar.address() as AddressInfo // a listening TCP server has one
+    const url = `http://127.0.0.1:${port}`
+    const range = { start: 10, end: 20 }
+    await expectBytes(await arweave.open({ gateways: [url, arweave.server.gateways[0]] }), range)
+    const alone = await arweave.open({ gateways: [url] })
+    await expect(alone.read(ref, range)).rejects.toMatchObject(complaint)
+  })
+})
+
+describe('the health check of Arweave', () => {
+  it('succeeds while the service and one gateway work', async () => {
+    const { store } = arweave
+    const quick = await arweave.open({}, { answerMs: 100 })
+    expect(await store.check()).toBe(true)
+    for (const mishap of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
+      arweave.server.fail({ at: /^first/, mishap })
+      expect(await store.check()).toBe(true)
+      arweave.server.fail({ at: /^second/, mishap })
+      expect(await quick.check()).toBe(false)
+      arweave.server.recover()
+      arweave.server.fail({ at: /^upload/, mishap })
+      expect(await quick.check()).toBe(false)
+      arweave.server.recover()
+    }
+    expect(await store.check()).toBe(true)
+  })
+
+  it('fails when nothing listens', async () => {
+    const gone = await startTestArweave()
+    await gone.server.stop()
+    expect(await gone.store.check()).toBe(false)
+    await expect(gone.store.read(ref)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(gone.store.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
+    const object = settlingObject(randomBytes(1000))
+    await expect(gone.store.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+    expect(object.notes?.id).toHaveLength(43)
+  })
+})

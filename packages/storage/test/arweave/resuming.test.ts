@@ -1,0 +1,74 @@
+import type { Mishap } from '@svc/devnet/providers/http/faults'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ALL_CHUNKS, expectStored, newObject, ONE_POST, watch } from './new-object.ts'
+import { startTestArweave, type TestArweave, type TestObject } from './start-arweave.ts'
+
+const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
+
+let arweave: TestArweave
+beforeAll(async () => {
+  arweave = await startTestArweave()
+})
+afterAll(() => arweave.server.stop())
+afterEach(() => arweave.server.recover())
+
+const BEFORE: Mishap = { status: 503, code: 'away' }
+const HALFWAY: Mishap = { cutBodyAt: 50_000 }
+const AFTER: Mishap = 'lost answer'
+const NEVER: Mishap = 'silence'
+
+const BEGIN = /GET .*\/-1\/-1/
+
+/** Runs up to this step, at which it is stopped. */
+async function settleUntil(step: RegExp, object: TestObject): Promise<void> {
+  const stop = new AbortController()
+  const before = arweave.server.requests.length
+  const settling = arweave.store.settle({ ...object, signal: stop.signal }).catch((error) => error)
+  await expect.poll(() => arweave.server.requests.slice(before).some((line) => step.test(line))).toBe(true)
+  stop.abort()
+  expect(await settling).toBe(stop.signal.reason)
+}
+
+describe.each([
+  [
+    'small',
+    ONE_POST,
+    [
+      [/POST \/v1\/tx/, [BEFORE, HALFWAY, AFTER, NEVER]],
+      [/GET \/v1\/tx/, [BEFORE, AFTER, NEVER]],
+    ],
+  ],
+  [
+    'large',
+    ALL_CHUNKS,
+    [
+      [BEGIN, [BEFORE, AFTER, NEVER]],
+      [/GET .*\/[0-9a-f-]{36}\/-1/, [BEFORE, AFTER]],
+      [/POST .*\/0$/, [BEFORE, HALFWAY, AFTER, NEVER]],
+      [/POST .*\/8388608$/, [BEFORE, HALFWAY, AFTER]],
+      [/POST .*\/finalize/, [BEFORE, AFTER, NEVER]],
+      [/GET \/v1\/chunks\/.*\/status/, [BEFORE, AFTER]],
+      [/GET \/v1\/tx/, [BEFORE, AFTER]],
+    ],
+  ],
+] as const)('a %s object on its way to Arweave', (size, once, steps) => {
+  it.each(steps.flatMap(([step, mishaps]) => mishaps.map((mishap) => ({ step, mishap }))))(
+    'T-19 continues after $mishap at $step, and nothing is sent or paid for twice',
+    async ({ step, mishap }) => {
+      const impatient = await arweave.open({}, { attempts: 1 })
+      const sinceThen = watch(arweave.server)
+      const object = newObject(size)
+      // Requests that change nothing are repeated once when the connection breaks.
+      const times = mishap === AFTER && step.source.startsWith('GET') ? 2 : 1
+      arweave.server.fail({ at: step, mishap, times })
+      if (mishap === NEVER) await settleUntil(step, object)
+      else await expect(impatient.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+      await expect.poll(object.held).toBe(0)
+      const { ref } = await arweave.store.settle(object)
+      // An upload whose beginning was not answered does no harm.
+      const isForgotten = step === BEGIN && mishap === AFTER
+      expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isForgotten ? times : 0) })
+      await expectStored(arweave.store, object, ref)
+    },
+  )
+})

@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import { type ArweaveServer, startArweaveServer } from '@svc/devnet/providers/arweave/start'
+import { openArweave } from '../../src/arweave/open.ts'
+import type { ArweaveSettings } from '../../src/arweave/settings.ts'
+import type { Notes } from '../../src/arweave/settle.ts'
+import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
+import { newId, streamOf } from '../objects.ts'
+
+export interface TestArweave {
+  server: ArweaveServer
+  store: SlowStore
+  /** Opens another driver on the same servers. */
+  open(settings?: Partial<ArweaveSettings>, timeouts?: Partial<HttpTimeouts>): Promise<SlowStore>
+}
+
+export const SEED = new Uint8Array(32).fill(7)
+
+/** As the driver has them, but almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, answerMs: 60_000, backoffMs: 1 }
+
+export async function startTestArweave(): Promise<TestArweave> {
+  const server = await startArweaveServer()
+  const { uploadUrl, gateways } = server
+  const settings: ArweaveSettings = { uploadUrl, gateways, token: 'solana', seed: SEED }
+  return {
+    server,
+    store: await openArweave(settings, QUICK),
+    open: (changed, timeouts) => openArweave({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
+  }
+}
+
+export interface TestObject extends SettlingObject {
+  notes: Notes | null
+  /** How many streams of its bytes are open. */
+  held(): number
+}
+
+/** Stores its notes for the next run. */
+export function settlingObject(bytes: Uint8Array, changed: Partial<SettlingObject> = {}): TestObject {
+  let held = 0
+  const object: TestObject = {
+    id: newId(),
+    size: bytes.length,
+    sha256: hash('sha256', bytes),
+    contentType: 'image/png',
+    async open(range) {
+      held++
+      const stream = streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
+      return stream.once('close', () => held--)
+    },
+    async note(notes) {
+      object.notes = JSON.parse(JSON.stringify(notes))
+    },
+    signal: new AbortController().signal,
+    ...changed,
+    notes: null,
+    held: () => held,
+  }
+  return object
+}

@@ -1,0 +1,29 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { batchSource } from '../src/batches.ts'
+import { streamOf } from './objects.ts'
+
+it('T-11 a batch has a limited number of pieces, however small they are', async () => {
+  const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
+  const batches = batchSource(streamOf(bytes, 1))
+  const taken: Buffer[] = []
+  for (let pieces = await batches.take(); pieces.length > 0; pieces = await batches.take()) {
+    expect(pieces.length).toBeLessThanOrEqual(1024)
+    taken.push(...pieces)
+    await setImmediate()
+  }
+  expect(Buffer.concat(taken)).toEqual(bytes)
+})
+
+it('a released source is paused, and its owner can read the rest', async () => {
+  const source = streamOf(Buffer.alloc(5_000_000, 1))
+  const batches = batchSource(source)
+  const taken = Buffer.concat(await batches.take()).length
+  batches.release()
+  await setImmediate()
+  expect(source.isPaused()).toBe(true)
+  expect(source.destroyed).toBe(false)
+  const left = (await source.toArray()).reduce((sum, { length }) => sum + length, 0)
+  expect(left).toBeGreaterThan(0)
+  expect(taken + left).toBeLessThanOrEqual(5_000_000)
+})

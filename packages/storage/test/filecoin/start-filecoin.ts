@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type FilecoinServer,
+  type FilecoinServerOptions,
+  startFilecoinServer,
+} from '@svc/devnet/providers/filecoin/start'
+import { onTestFinished } from 'vitest'
+import { openFilecoin } from '../../src/filecoin/open.ts'
+import type { FilecoinSettings } from '../../src/filecoin/settings.ts'
+import { type FilecoinTimeouts, TIMEOUTS } from '../../src/filecoin/timeouts.ts'
+import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
+import { newId, streamOf } from '../objects.ts'
+
+export interface TestFilecoin {
+  server: FilecoinServer
+  settings: FilecoinSettings
+  store: SlowStore
+  /** Opens another driver, as another gateway would. */
+  open(settings?: Partial<FilecoinSettings>, timeouts?: Partial<FilecoinTimeouts>): Promise<SlowStore>
+  close(): Promise<void>
+}
+
+/** Of no real account. */
+const KEY = `0x${'5c'.repeat(32)}` as const
+
+/** Almost without pauses. */
+const QUICK: FilecoinTimeouts = { ...TIMEOUTS, continueMs: 50, backoffMs: 1, pollMs: 1, progressMs: 5_000 }
+
+export async function startTestFilecoin(options: Partial<FilecoinServerOptions> = {}): Promise<TestFilecoin> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-filecoin-'))
+  const server = await startFilecoinServer({ folder, ...options })
+  const { url: pdpUrl, rpcUrl, chainId, recordKeeper, payee } = server
+  const settings = { pdpUrl, rpcUrl, chainId, recordKeeper, payee, key: KEY, dataSet: null, retrievalUrl: null }
+  return {
+    server,
+    settings,
+    store: await openFilecoin(settings, QUICK),
+    open: (changed, timeouts) => openFilecoin({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
+    async close() {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Ends with the test. */
+export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>): Promise<TestFilecoin> {
+  const filecoin = await startTestFilecoin(options)
+  onTestFinished(() => filecoin.close())
+  return filecoin
+}
+
+interface StagedObject {
+  id: string
+  /** As a job does it: each run begins with the notes of the last one. */
+  settle(store: SlowStore, changed?: Partial<SettlingObject>): Promise<string>
+  /** Of the last run. */
+  notes: unknown
+}
+
+export function stage(bytes: Buffer): StagedObject {
+  const staged: StagedObject = {
+    id: newId(),
+    notes: null,
+    async settle(store, changed = {}) {
+      const { ref } = await store.settle({
+        id: staged.id,
+        size: bytes.length,
+        sha256: hash('sha256', bytes),
+        contentType: 'text/plain',
+        open: async () => streamOf(bytes),
+        notes: staged.notes,
+        async note(notes) {
+          staged.notes = JSON.parse(JSON.stringify(notes))
+        },
+        signal: new AbortController().signal,
+        ...changed,
+      })
+      return ref
+    },
+  }
+  return staged
+}

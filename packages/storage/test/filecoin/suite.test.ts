@@ -1,0 +1,26 @@
+// With TEST_FILECOIN_PDP_URL the suite also runs on that provider, with TEST_FILECOIN_KEY and the other settings of
+// Filecoin, each with the prefix `TEST_`. The objects stay there, and are paid for until they are removed.
+
+import { SettingsReader } from '@svc/http-service/config'
+import { openFilecoin } from '../../src/filecoin/open.ts'
+import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
+import { describeProvider } from '../provider-suite.ts'
+import { openSettledProvider } from '../settled-provider.ts'
+import { startTestFilecoin } from './start-filecoin.ts'
+
+/** Computing commitments of large objects would take most of the time of the suite: they stay staged. */
+const MAX_SETTLED_BYTES = 4 * 1024 * 1024
+
+describeProvider('the Filecoin driver', async () => {
+  const { store, close } = await startTestFilecoin()
+  return openSettledProvider(store, close, MAX_SETTLED_BYTES)
+})
+
+const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
+if (process.env.TEST_FILECOIN_PDP_URL) {
+  describeProvider('Filecoin itself', async () => {
+    const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
+    const settings = readFilecoinSettings(new SettingsReader(variables))
+    return openSettledProvider(await openFilecoin(settings!), async () => {}, MAX_SETTLED_BYTES)
+  })
+}

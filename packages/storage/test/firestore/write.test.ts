@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CHUNKING } from '../../src/firestore/write.ts'
+import { answeredFailure } from '../failures.ts'
+import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
+import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+
+const { chunkBytes: CHUNK_BYTES } = CHUNKING
+
+let at: TestFirestore
+beforeAll(async () => {
+  at = await startTestFirestore()
+})
+afterAll(() => at.stop())
+
+function sourceOf(pieces: AsyncIterable<Buffer>): Readable {
+  return Readable.from(pieces, { objectMode: false })
+}
+
+async function expectNothing(id: string): Promise<void> {
+  expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
+}
+
+it('the Firestore driver redirects no client', async () => {
+  const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+  expect(await at.provider.uploadTarget(newId(), upload)).toBeNull()
+  expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
+})
+
+it('an object takes as few documents and commits as possible', async () => {
+  for (const [size, chunks] of [
+    [0, 0],
+    [1, 1],
+    [CHUNK_BYTES, 1],
+    [CHUNK_BYTES + 1, 2],
+    [3 * CHUNK_BYTES, 3],
+  ] as const) {
+    const before = at.server.calls.length
+    const { id } = await keep(at.provider, randomBytes(size))
+    expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, chunks])
+    expect(at.server.calls.slice(before).filter((call) => call === 'Commit')).toHaveLength(Math.max(chunks, 1))
+  }
+})
+
+it('an object is invisible until it is complete', async () => {
+  const id = newId()
+  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    yield randomBytes(1)
+    reached.resolve()
+    await finish.promise
+  }
+  const written = at.provider.write(id, sourceOf(pieces()), ABOUT)
+  await reached.promise
+  await expect.poll(() => at.chunks(id)).not.toEqual([])
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  expect(await at.provider.read({ id, ref: null })).toBeNull()
+  expect(await at.provider.absent([{ id, ref: null }])).toEqual(new Set([id]))
+  finish.resolve()
+  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
+  expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
+})
+
+it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
+  const id = newId()
+  const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
+  const winners = (await Promise.allSettled(writes)).flatMap((write) =>
+    write.status === 'fulfilled' ? write.value : [],
+  )
+  expect(winners).toHaveLength(1)
+  expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(at.provider, { id, ref: null }))!)).toBe(true)
+  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, 3])
+})
+
+it('an id that is taken is rejected before a byte is sent, and the source stays usable', async () => {
+  const { id } = await keep(at.provider, Buffer.from('first'))
+  const before = at.server.calls.length
+  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
+  expect(failure).toBe('Error: there is an object with this id')
+  expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments'])
+})
+
+it('an object that is too large is rejected before a byte is sent', async () => {
+  const provider = await at.open({ maxObjectBytes: MIB })
+  expect(provider.maxBytes).toBe(MIB)
+  const before = at.server.calls.length
+  const source = streamOf(Buffer.alloc(MIB + 1))
+  const declared = { contentType: 'text/plain', size: MIB + 1 }
+  await expect(provider.write(newId(), source, declared)).rejects.toThrow(RangeError)
+  expect([source.destroyed, source.isPaused(), source.readableDidRead]).toEqual([false, true, false])
+  expect(at.server.calls.length).toBe(before)
+
+  const id = newId()
+  await expect(provider.write(id, streamOf(Buffer.alloc(2 * MIB)), ABOUT)).rejects.toThrow(RangeError)
+  await expectNothing(id)
+  await keep(provider, Buffer.alloc(MIB), id)
+})
+
+it('nothing is left on the server when the source fails half-way', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(6 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    throw new Error('no more')
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('no more')
+  await expectNothing(id)
+})
+
+it('an object that is removed while it is written does not come back', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    await at.provider.remove({ id, ref: null })
+    yield randomBytes(3 * MIB)
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toMatchObject(UNAVAILABLE)
+  await expectNothing(id)
+})
+
+it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
+  const id = newId()
+  const second = randomBytes(size)
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    await expect.poll(() => at.chunks(id)).not.toEqual([])
+    await at.provider.remove({ id, ref: null })
+    await keep(at.provider, second, id)
+    yield randomBytes(1)
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|there is an object/)
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
+  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
+})
+
+it('removing an object also removes what an interrupted write left, and the id can be written before that', async () => {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(12 * MIB)
+    await expect.poll(async () => (await at.chunks(id)).length).toBeGreaterThan(8)
+    // Leaves what a crash leaves: removing it fails.
+    fail(at.server, { at: /./, mishap: { status: 16 } })
+    throw new Error('gone')
+  }
+  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('gone')
+  at.server.recover()
+  const left = await at.chunks(id)
+  expect(left.length).toBeGreaterThan(8)
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  await keep(at.provider, Buffer.from('whole'), id)
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('whole'))
+  expect(await at.chunks(id)).toHaveLength(left.length + 1)
+  expect(await at.provider.remove({ id, ref: null })).toBe('removed')
+  await expectNothing(id)
+})
+
+it('an invalid id never becomes part of a path', async () => {
+  for (const id of ['', 'a/b', '../objects', newId().toUpperCase()]) {
+    await expect(at.provider.stat({ id, ref: null })).rejects.toThrow(RangeError)
+    await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)
+    await expect(keep(at.provider, Buffer.from('x'), id)).rejects.toThrow(RangeError)
+  }
+})

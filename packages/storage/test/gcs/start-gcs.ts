@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type GcsServer, type GcsServerOptions, startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { openGcs } from '../../src/gcs/open.ts'
+import type { GcsSettings } from '../../src/gcs/settings.ts'
+import type { StorageProvider } from '../../src/provider.ts'
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
+
+/** Almost without pauses between attempts. */
+const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 2, giveUpMs: 30_000 }
+
+export interface TestGcs {
+  readonly server: GcsServer
+  provider: StorageProvider
+  /** Opens another driver on the same bucket. */
+  open(settings?: Partial<GcsSettings>, timeouts?: Partial<HttpTimeouts>): Promise<StorageProvider>
+  /** Starts another server at the same address, with the same folder. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startTestGcs(options: Partial<GcsServerOptions> = {}): Promise<TestGcs> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-gcs-'))
+  let server = await startGcsServer({ ...options, folder })
+  const open: TestGcs['open'] = (settings, timeouts) =>
+    openGcs({ ...settingsFor(server), ...settings }, { ...QUICK, ...timeouts })
+  return {
+    get server() {
+      return server
+    },
+    provider: await open(),
+    open,
+    async restart() {
+      await server.stop()
+      server = await startGcsServer({ ...options, folder, port: server.port })
+    },
+    async close() {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+export function settingsFor({ url, bucket, keyFile }: GcsServer): GcsSettings {
+  const credentials = JSON.parse(keyFile)
+  return { bucket, prefix: 'test/', credentials, endpoint: url, iamEndpoint: url, redirect: 'off' }
+}

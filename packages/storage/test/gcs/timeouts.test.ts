@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { ObjectKey, StorageProvider } from '../../src/provider.ts'
+import { keep, newId } from '../objects.ts'
+import { startTestGcs, type TestGcs } from './start-gcs.ts'
+
+const MIB = 1024 * 1024
+const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
+const bytes = randomBytes(5 * MIB)
+
+let gcs: TestGcs
+let key: ObjectKey
+/** With very short timeouts. */
+let quick: StorageProvider
+beforeAll(async () => {
+  gcs = await startTestGcs()
+  key = await keep(gcs.provider, bytes)
+  quick = await gcs.open({}, { answerMs: 100, idleMs: 100, attempts: 2 })
+})
+afterAll(() => gcs.close())
+afterEach(() => gcs.server.recover())
+
+it('the Google Cloud Storage driver gives up when no answer comes', async () => {
+  gcs.server.fail({ at: /\/v1\/b\//, mishap: 'silence' })
+  await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
+  await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
+  await expect(quick.absent([key])).rejects.toMatchObject(UNAVAILABLE)
+  await expect(quick.remove(key)).rejects.toMatchObject(UNAVAILABLE)
+  for (const size of [10, 3 * MIB]) await expect(keep(quick, Buffer.alloc(size))).rejects.toMatchObject(UNAVAILABLE)
+  expect(await quick.check()).toBe(false)
+})
+
+it('it gives up when the rest of an answer does not come', async () => {
+  gcs.server.fail({ at: /fields=size/, mishap: { stallAnswerAt: 10 } })
+  await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
+  gcs.server.fail({ at: /alt=media/, mishap: { stallAnswerAt: 1000 } })
+  await expect(quick.read(key).then((stream) => buffer(stream!))).rejects.toMatchObject(UNAVAILABLE)
+})
+
+it('it gives up a session that hangs, and leaves nothing of the object', async () => {
+  const id = newId()
+  gcs.server.fail({ at: /^PUT/, mishap: 'silence' })
+  // Long enough for the session to be cancelled.
+  const provider = await gcs.open({}, { answerMs: 1000, idleMs: 1000, attempts: 1 })
+  await expect(keep(provider, Buffer.alloc(9 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
+  expect([gcs.server.openUploads(), await gcs.provider.stat({ id, ref: null })]).toEqual([0, null])
+})
+
+it('it resumes a download that stalled', async () => {
+  gcs.server.fail({ at: /alt=media/, times: 1, mishap: { stallAnswerAt: 3 * MIB } })
+  const provider = await gcs.open({}, { idleMs: 300 })
+  expect((await buffer((await provider.read(key))!)).equals(bytes)).toBe(true)
+})
+
+it('it does not time out while a slow reader pauses', async () => {
+  const provider = await gcs.open({}, { answerMs: 700, idleMs: 700, attempts: 2 })
+  const pieces = (await provider.read(key))!.iterator()
+  const read = [(await pieces.next()).value]
+  // Meanwhile a question with the same timeout has failed twice.
+  gcs.server.fail({ at: /fields=size/, mishap: 'silence' })
+  await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
+  expect(gcs.server.requests.filter((line) => line.includes('alt=media')).at(-1)).not.toContain('ifGenerationMatch')
+  for await (const piece of pieces) read.push(piece)
+  expect(Buffer.concat(read).equals(bytes)).toBe(true)
+})
+
+// A listener that accepts no connections: the kernel queues a few, and lets the others wait.
+const BUSY = `
+  require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+    require('node:fs').writeSync(1, String(this.address().port))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  })`
+
+it('it gives up when no connection is made', async () => {
+  const listener = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void listener.kill('SIGKILL'))
+  const [printed] = await once(listener.stdout, 'data')
+  const sockets = Array.from({ length: 8 }, () => connect(Number(printed), '127.0.0.1').on('error', () => {}))
+  onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+  const provider = await gcs.open({ endpoint: `http://127.0.0.1:${printed}` }, { connectMs: 1500, attempts: 1 })
+  const wait = provider.stat(key)
+  await expect(wait).rejects.toMatchObject({
+    ...UNAVAILABLE,
+    cause: { message: 'the provider did nothing for 1500 ms' },
+  })
+})

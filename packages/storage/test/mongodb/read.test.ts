@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
+import { MongoClient } from 'mongodb'
+import { expect, it, onTestFinished } from 'vitest'
+import { openMongodb } from '../../src/mongodb/open.ts'
+import { readToEnd } from '../failures.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
+
+it('the MongoDB driver reads objects after the server was restarted', async () => {
+  const at = await openTestMongodb()
+  const bytes = randomBytes(2 * MIB + 7)
+  const key = await keep(at.provider, bytes)
+  await at.stop()
+  await at.start()
+  expect(await at.provider.stat(key)).toEqual({ size: bytes.length })
+  expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+  await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
+})
+
+it('chunks outside the range are not requested', async () => {
+  const at = await openTestMongodb()
+  const bytes = randomBytes(5 * MIB)
+  const key = await keep(at.provider, bytes)
+  const asked: unknown[] = []
+  at.watch(({ name, collection, body }) => {
+    if (name === 'find' && collection === 'objects.chunks') asked.push(body.filter.n)
+  })
+  const part = await fetchBytes(at.provider, key, { start: 2 * MIB - 1, end: 3 * MIB })
+  expect(part?.equals(bytes.subarray(2 * MIB - 1, 3 * MIB + 1))).toBe(true)
+  expect(asked).toEqual([{ $gte: 1, $lte: 3 }])
+})
+
+it('a cursor that the server has closed is opened again where it stopped', async () => {
+  const at = await openTestMongodb()
+  const bytes = randomBytes(9 * MIB)
+  const key = await keep(at.provider, bytes)
+  const gone = { error: ERRORS.cursorGone }
+  at.failNext(({ name }) => name === 'getmore', gone, gone, gone, gone)
+  expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+})
+
+it('no cursor is left open when a reader stops', async () => {
+  const at = await openTestMongodb()
+  const key = await keep(at.provider, randomBytes(9 * MIB))
+  const stream = (await at.provider.read(key))!
+  await once(stream, 'readable')
+  expect(at.server.openCursors()).toBe(1)
+  stream.destroy()
+  while (at.server.openCursors() > 0) await setImmediate()
+})
+
+it('a read fails when the object was removed meanwhile or lacks a chunk', async () => {
+  const at = await openTestMongodb()
+  const key = await keep(at.provider, randomBytes(4 * MIB))
+  const stream = (await at.provider.read(key))!
+  await at.provider.remove(key)
+  await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
+
+  const damaged = await keep(at.provider, randomBytes(3 * MIB))
+  const client = new MongoClient(at.server.url)
+  onTestFinished(() => client.close())
+  await client.db('svc').collection('objects.chunks').deleteOne({ files_id: damaged.id, n: 2 })
+  await expect(fetchBytes(at.provider, damaged)).rejects.toMatchObject(UNAVAILABLE)
+})
+
+it('T-31 an object whose document states no valid size is an error', async () => {
+  const at = await openTestMongodb()
+  const client = new MongoClient(at.server.url)
+  onTestFinished(() => client.close())
+  for (const wrong of [{ length: 'many' }, { length: -1 }, { chunkSize: 0 }]) {
+    const key = await keep(at.provider, randomBytes(1000))
+    await client.db('svc').collection<{ _id: string }>('objects.files').updateOne({ _id: key.id }, { $set: wrong })
+    await expect(at.provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(at.provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
+  }
+})
+
+it('thousands of objects are looked up in a few requests', async () => {
+  const at = await openTestMongodb()
+  const there = await keep(at.provider, Buffer.from('there'))
+  const never = Array.from({ length: 12_000 }, () => ({ id: newId(), ref: null }))
+  const questions: string[] = []
+  at.watch(({ name, collection }) => {
+    if (collection === 'objects.files') questions.push(name)
+  })
+  const absent = await at.provider.absent([...never.slice(0, 6000), there, ...never.slice(6000), ...never])
+  expect(absent).toEqual(new Set(never.map(({ id }) => id)))
+  expect(questions).toEqual(['find', 'find', 'find'])
+})
+
+it('buckets and databases are separate', async () => {
+  const at = await openTestMongodb()
+  const { id } = await keep(at.provider, Buffer.from('here'))
+  for (const elsewhere of [{ bucket: 'others' }, { database: 'other' }]) {
+    const other = await openMongodb({ ...settingsOf(at.server), ...elsewhere })
+    onTestFinished(() => other.close())
+    expect(await other.stat({ id, ref: null })).toBeNull()
+    await keep(other, Buffer.from('there'), id)
+    await other.remove({ id, ref: null })
+  }
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('here'))
+})

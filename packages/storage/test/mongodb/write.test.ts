@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
+import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
+import { GridFSBucket, MongoClient } from 'mongodb'
+import { expect, it, onTestFinished } from 'vitest'
+import { openMongodb } from '../../src/mongodb/open.ts'
+import { answeredFailure } from '../failures.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { ABOUT, command, MIB, openTestMongodb, settingsOf, type TestMongodb, UNAVAILABLE } from './start-mongodb.ts'
+
+it('the MongoDB driver redirects no client', async () => {
+  const { provider } = await openTestMongodb()
+  const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+  expect(await provider.uploadTarget(newId(), upload)).toBeNull()
+  expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
+})
+
+it('an object is invisible until it is complete', async () => {
+  const at = await openTestMongodb()
+  const id = newId()
+  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    yield randomBytes(1)
+    reached.resolve()
+    await finish.promise
+  }
+  const written = at.provider.write(id, Readable.from(pieces(), { objectMode: false }), ABOUT)
+  await reached.promise
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  expect(await at.provider.read({ id, ref: null })).toBeNull()
+  expect(await at.provider.absent([{ id, ref: null }])).toEqual(new Set([id]))
+  expect(at.files()).toMatchObject([{ _id: id, metadata: { isWhole: false } }])
+  finish.resolve()
+  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
+  expect(at.files()).toMatchObject([{ _id: id, length: 3 * MIB + 1, metadata: { isWhole: true } }])
+})
+
+it('any GridFS tool can read the objects, and each write is acknowledged by a majority and its journals', async () => {
+  const at = await openTestMongodb()
+  const concerns = new Map<string, unknown>()
+  at.watch(({ name, body }) => {
+    if (['insert', 'update', 'delete'].includes(name)) concerns.set(name, body.writeConcern)
+  })
+  const bytes = randomBytes(2 * MIB + 5)
+  const { id } = await keep(at.provider, bytes)
+  const client = new MongoClient(at.server.url)
+  onTestFinished(() => client.close())
+  const official = new GridFSBucket(client.db('svc'), { bucketName: 'objects' })
+  // The types require an ObjectId; the format does not.
+  const read = official.openDownloadStream(id as unknown as Parameters<typeof official.openDownloadStream>[0])
+  expect((await buffer(read)).equals(bytes)).toBe(true)
+  await at.provider.remove({ id, ref: null })
+  const majority = { w: 'majority', j: true }
+  expect(Object.fromEntries(concerns)).toEqual({ insert: majority, update: majority, delete: majority })
+})
+
+it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
+  const at = await openTestMongodb()
+  const id = newId()
+  const writes = Array.from({ length: 8 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
+  const winners = (await Promise.allSettled(writes)).flatMap((write) =>
+    write.status === 'fulfilled' ? write.value : [],
+  )
+  expect(winners).toHaveLength(1)
+  expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(at.provider, { id, ref: null }))!)).toBe(true)
+  expect([at.files().length, at.chunks().length]).toEqual([1, 2])
+})
+
+it('an id that is taken is rejected, and the source stays usable', async () => {
+  const at = await openTestMongodb()
+  const { id } = await keep(at.provider, Buffer.from('first'))
+  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
+  expect(failure).toBe('Error: there is an object with this id')
+  expect([at.files().length, at.chunks().length]).toEqual([1, 1])
+})
+
+it('nothing is left on the server when the source fails half-way', async () => {
+  const at = await openTestMongodb()
+  async function* pieces() {
+    yield randomBytes(4 * MIB)
+    throw new Error('no more')
+  }
+  const source = Readable.from(pieces(), { objectMode: false })
+  await expect(at.provider.write(newId(), source, ABOUT)).rejects.toThrow('no more')
+  expect([...at.files(), ...at.chunks()]).toEqual([])
+})
+
+it('an object that is removed while it is written does not come back', async () => {
+  const at = await openTestMongodb()
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    await at.provider.remove({ id, ref: null })
+    yield randomBytes(3 * MIB)
+  }
+  const source = Readable.from(pieces(), { objectMode: false })
+  await expect(at.provider.write(id, source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
+  expect([...at.files(), ...at.chunks()]).toEqual([])
+})
+
+it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
+  const at = await openTestMongodb()
+  const id = newId()
+  const second = randomBytes(size)
+  async function* pieces() {
+    yield randomBytes(2 * MIB)
+    while (at.chunks().length < 2) await setImmediate()
+    await at.provider.remove({ id, ref: null })
+    await keep(at.provider, second, id)
+    yield randomBytes(1)
+  }
+  const source = Readable.from(pieces(), { objectMode: false })
+  await expect(at.provider.write(id, source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
+  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
+  expect([at.files().length, at.chunks().length]).toEqual([1, size / MIB])
+})
+
+/** Leaves what a crash leaves: removing it fails. */
+async function leaveHalf(at: TestMongodb): Promise<string> {
+  const id = newId()
+  async function* pieces() {
+    yield randomBytes(3 * MIB)
+    throw new Error('gone')
+  }
+  at.failAlways(({ name }) => name === 'delete', { error: ERRORS.internal })
+  await expect(at.provider.write(id, Readable.from(pieces(), { objectMode: false }), ABOUT)).rejects.toThrow('gone')
+  at.recover()
+  expect([at.files().length, at.chunks().length]).toEqual([1, 3])
+  return id
+}
+
+it('removing an object also removes what an interrupted write left', async () => {
+  const at = await openTestMongodb()
+  const id = await leaveHalf(at)
+  expect(await at.provider.stat({ id, ref: null })).toBeNull()
+  expect(await at.provider.remove({ id, ref: null })).toBe('removed')
+  expect([...at.files(), ...at.chunks()]).toEqual([])
+})
+
+it('an id with leftover chunks is rejected until they are removed', async () => {
+  const at = await openTestMongodb()
+  const bytes = randomBytes(MIB)
+  const key = await keep(at.provider, bytes)
+  at.failAlways(command('delete', 'objects.chunks'), { error: ERRORS.internal })
+  await expect(at.provider.remove(key)).rejects.toMatchObject(UNAVAILABLE)
+  expect(await at.provider.stat(key)).toBeNull()
+  at.recover()
+  await expect(keep(at.provider, randomBytes(5), key.id)).rejects.toThrow('there is an object')
+  expect([at.files().length, at.chunks().length]).toEqual([0, 1])
+  await at.provider.remove(key)
+  expect(await fetchBytes(at.provider, await keep(at.provider, bytes, key.id))).toEqual(bytes)
+})
+
+it('leftovers of a week ago are removed at the start, and those of running writes are not', async () => {
+  const at = await openTestMongodb()
+  const old = await leaveHalf(at)
+  const client = new MongoClient(at.server.url)
+  onTestFinished(() => client.close())
+  const longAgo = new Date(Date.now() - 8 * 24 * 3600 * 1000)
+  const files = client.db('svc').collection<{ _id: string }>('objects.files')
+  await files.updateOne({ _id: old }, { $set: { uploadDate: longAgo } })
+  const fresh = newId()
+  await files.insertOne({ _id: fresh, ...{ uploadDate: new Date(), metadata: { write: 'w', isWhole: false } } })
+  const kept = await keep(at.provider, Buffer.from('kept'))
+  await files.updateOne({ _id: kept.id }, { $set: { uploadDate: longAgo } })
+  const reopened = await openMongodb(settingsOf(at.server))
+  onTestFinished(() => reopened.close())
+  expect(new Set(at.files().map(({ _id }) => _id))).toEqual(new Set([fresh, kept.id]))
+  expect(at.chunks()).toMatchObject([{ files_id: kept.id }])
+  expect(await fetchBytes(reopened, kept)).toEqual(Buffer.from('kept'))
+})

@@ -1,0 +1,141 @@
+import { Readable } from 'node:stream'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_BYTES } from '../../src/storj/write.ts'
+import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
+
+const MIB = 1024 * 1024
+
+/** This many equal bytes, in large chunks. */
+function longStream(size: number): Readable {
+  const chunk = Buffer.alloc(MIB, 7)
+  let left = size
+  return new Readable({
+    read() {
+      this.push(left > 0 ? chunk.subarray(0, Math.min(left, MIB)) : null)
+      left -= MIB
+    },
+  })
+}
+
+describe('an object that the Storj driver writes', () => {
+  let storj: TestStorj
+  beforeEach(async () => {
+    storj = await openTestStorj()
+  })
+
+  /** The requests to the store: methods and names of query parameters. */
+  async function stepsOf(size: number, declared: number | null): Promise<string[]> {
+    const before = storj.server.requests.length
+    await storj.provider.write(newId(), longStream(size), { contentType: 'text/plain', size: declared })
+    return storj.server.requests.slice(before).map((line) => {
+      const [method, address = ''] = line.split(' ')
+      return [method, ...new URL(address, storj.server.url).searchParams.keys()].join(' ')
+    })
+  }
+
+  it('T-05 has a key of prefix and id, its content type, and nothing of its file name', async () => {
+    const id = newId()
+    await storj.provider.write(id, streamOf(Buffer.from('abc')), { contentType: 'image/png', size: 3 })
+    await storj.provider.write(newId(), longStream(9 * MIB), { contentType: 'a/b; c="d"', size: null })
+    const [small, large] = storj.server.objects()
+    expect(small).toMatchObject({
+      key: `test/${id.slice(0, 2)}/${id}`,
+      size: 3,
+      headers: { 'content-type': 'image/png' },
+    })
+    expect(large).toMatchObject({ size: 9 * MIB, headers: { 'content-type': 'a/b; c="d"' } })
+    for (const hostile of ['', '../x', id.toUpperCase(), `${id}/`, `${id}?acl`, id.slice(1)]) {
+      await expect(keep(storj.provider, Buffer.from('x'), hostile)).rejects.toThrow(RangeError)
+      await expect(storj.provider.read({ id: hostile, ref: null })).rejects.toThrow(RangeError)
+      await expect(storj.provider.absent([{ id: hostile, ref: null }])).rejects.toThrow(RangeError)
+    }
+  })
+
+  it('is sent in one request up to 64 MiB, and beyond that in parts of that size', async () => {
+    for (const size of [0, 1, MIB, MIB + 1, 64 * MIB]) expect(await stepsOf(size, size)).toEqual(['HEAD', 'PUT'])
+    const part = 'PUT uploadId partNumber'
+    expect(await stepsOf(64 * MIB + 1, 64 * MIB + 1)).toEqual(['HEAD', 'POST uploads', part, part, 'POST uploadId'])
+    expect(
+      storj.server
+        .objects()
+        .at(-1)
+        ?.files.map(({ size }) => size),
+    ).toEqual([64 * MIB, 1])
+  })
+
+  it('is sent in parts of 8 MiB when its size is not declared', async () => {
+    expect(await stepsOf(8 * MIB, null)).toHaveLength(2)
+    expect(await stepsOf(16 * MIB, null)).toHaveLength(5)
+    expect(storj.server.objects().map(({ files }) => files.map(({ size }) => size))).toEqual([
+      [8 * MIB],
+      [8 * MIB, 8 * MIB],
+    ])
+  })
+
+  it('is rejected before a byte is sent when it is too large for the store', async () => {
+    expect(storj.provider.maxBytes).toBe(MAX_BYTES)
+    const source = longStream(MIB)
+    const about = { contentType: 'text/plain', size: MAX_BYTES + 1 }
+    await expect(storj.provider.write(newId(), source, about)).rejects.toThrow(RangeError)
+    expect(storj.server.requests).toEqual([])
+    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
+  })
+
+  it.each([
+    ['small', MIB, MIB],
+    ['streamed', 3 * MIB, 3 * MIB],
+    ['held', 9 * MIB, null],
+    ['parted', 65 * MIB, 65 * MIB],
+  ])('does not replace an existing object when it is %s', async (_, size, declared) => {
+    const key = await keep(storj.provider, Buffer.from('first'))
+    const source = longStream(size)
+    const before = storj.server.requests.length
+    const writing = storj.provider.write(key.id, source, { contentType: 'text/plain', size: declared })
+    await expect(writing).rejects.toThrow('there is an object with this id')
+    expect(storj.server.requests.slice(before).map((line) => line.slice(0, 4))).toEqual(['HEAD'])
+    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
+    expect(await fetchBytes(storj.provider, key)).toEqual(Buffer.from('first'))
+  })
+
+  it.each([
+    ['small', MIB, 8, MIB],
+    ['streamed', 3 * MIB, 8, 3 * MIB],
+    ['parted', 9 * MIB, 4, null],
+  ])('is that of one of several concurrent writers of the same id when it is %s', async (_, size, count, declared) => {
+    const id = newId()
+    const writes = Array.from({ length: count }, async (_, i) => {
+      const source = streamOf(Buffer.alloc(size, i), MIB)
+      await storj.provider.write(id, source, { contentType: 'text/plain', size: declared })
+      return i
+    })
+    const outcomes = await Promise.allSettled(writes)
+    const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+    expect(winners).toHaveLength(1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason.message).toBe('there is an object with this id')
+    }
+    expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
+    expect(storj.server.uploads()).toEqual([])
+  })
+
+  it('is not replaced in a store that ignores preconditions', async () => {
+    const older = await openTestStorj({ ignoresPreconditions: true })
+    const key = await keep(older.provider, Buffer.from('first'))
+    await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object with this id')
+    expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))
+  })
+
+  it('does not come back when it is removed while it is written', async () => {
+    const id = newId()
+    async function* pieces() {
+      for (let i = 0; i < 12; i++) yield Buffer.alloc(MIB)
+      await storj.provider.remove({ id, ref: null })
+      yield Buffer.alloc(MIB)
+    }
+    const source = Readable.from(pieces(), { objectMode: false })
+    const writing = storj.provider.write(id, source, { contentType: 'text/plain', size: null })
+    await expect(writing).rejects.toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
+    expect([storj.server.objects(), storj.server.uploads(), await storj.incoming()]).toEqual([[], [], []])
+  })
+})
