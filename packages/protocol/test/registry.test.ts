@@ -37,7 +37,7 @@ describe('registry record', () => {
     expect(decodeRecord(Uint8Array.of(...data, 0))).toBeNull()
   })
 
-  it('ANCH-12 SAS-03 counts beyond u32 and ids of another length are refused', () => {
+  it('ANCH-12 SAS-03 AMB-80 counts beyond u32 and ids of another length are refused', () => {
     const record = decodeRecord(fromHex(vectors.sas.data.hex)!)!
     for (const change of [
       { file_count: 2 ** 32 },
