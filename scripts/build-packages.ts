@@ -27,6 +27,7 @@ function layOut(source: SourcePackage, compiled: string, folder: string): string
   mkdirSync(folder)
   renameSync(join(compiled, source.home, 'src'), join(folder, 'lib'))
   copyFileSync(join(root, source.home, 'README.md'), join(folder, 'README.md'))
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const manifest = publishedManifest(source)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(folder, file), 0o755)

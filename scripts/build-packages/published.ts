@@ -7,7 +7,6 @@ const INSTALLED_BY_PEOPLE = ['protocol', 'verifier', 'sdk', 'cli', 'mcp']
 
 interface Manifest {
   name: string
-  version: string
   description?: string
   license?: string
   bin?: Record<string, string>
