@@ -1,4 +1,4 @@
-// `npm run build`: the packages that people install, as plain JavaScript with types, in a folder each under `dist`.
+// `npm run build`: the packages that people install, as plain JavaScript with types, each in a folder under `dist`.
 
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { publishedPackages, type SourcePackage } from './build-packages/publishe
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The folders they are in. */
+/** Returns the folders of the built packages. */
 export function buildPackages(target: string): string[] {
   const packages = publishedPackages(root)
   mkdirSync(target, { recursive: true })

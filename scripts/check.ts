@@ -1,4 +1,4 @@
-// `npm run check`: everything that can be said about the code without running it.
+// `npm run check`: all checks that need no running code.
 
 import { spawnSync } from 'node:child_process'
 

@@ -1,7 +1,7 @@
 import { VERSION } from '@svc/protocol/version'
 import type { SourcePackage } from './published.ts'
 
-/** What `import '@svc/…'` gives, where one module is what the package is for. */
+/** The module that `import '@svc/…'` means, for packages with one main module. */
 const ENTRIES: Record<string, string> = { sdk: 'client', verifier: 'verify-bundle' }
 
 interface PublishedManifest {
@@ -60,7 +60,7 @@ function built(source: string): { types: string; default: string } {
   return { types: declarations(source), default: javaScript(source) }
 }
 
-/** All have the functions of the default one, which alone declares their types. */
+/** All conditions export the same functions; the default one declares their types. */
 function builtConditions(conditions: Record<string, string>): Record<string, string> {
   return { types: declarations(conditions.default as string), ...mapped(conditions, javaScript) }
 }
