@@ -38,8 +38,19 @@ describe('what is packed', () => {
     console.log(stranger.packed.map(({ name, size }) => `${name} ${kB(size).toFixed(1)} kB`).join(', '))
     for (const { name, size, files } of stranger.packed) {
       expect(kB(size), name).toBeLessThan(80)
-      const { private: isPrivate, devDependencies, description, exports, imports, bin } = await manifestOf(name)
-      expect({ isPrivate, devDependencies, description }).toEqual({ description: expect.any(String) })
+      const {
+        private: isPrivate,
+        devDependencies,
+        description,
+        license,
+        exports,
+        imports,
+        bin,
+      } = await manifestOf(name)
+      expect({ isPrivate, devDependencies, description, license }).toEqual({
+        description: expect.any(String),
+        license: 'Apache-2.0',
+      })
       for (const target of targets([exports, imports, bin])) {
         const [before, after] = target.slice('./'.length).split('*') as [string, string?]
         const isMeant = (path: string) =>
@@ -53,7 +64,7 @@ describe('what is packed', () => {
     for (const { name, files } of stranger.packed) {
       const paths = files.map(({ path }) => path)
       for (const path of paths) {
-        expect(path).toMatch(/^(?:package\.json|README\.md|lib\/.+\.js|lib\/.+\.d\.ts)$/)
+        expect(path).toMatch(/^(?:package\.json|README\.md|LICENSE|lib\/.+\.js|lib\/.+\.d\.ts)$/)
         expect(path).not.toMatch(/\.test\.|(?:^|\/)test-/)
         if (path.endsWith('.js')) expect(paths).toContain(path.replace(/\.js$/, '.d.ts'))
         const content = await stranger.read(name, path)

@@ -1,4 +1,4 @@
-// `npm run build`: the packages that people install, as plain JavaScript with types, in a folder each under `dist`.
+// `npm run build`: the packages that people install, as plain JavaScript with types, each in a folder under `dist`.
 
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { publishedPackages, type SourcePackage } from './build-packages/publishe
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The folders they are in. */
+/** Returns the folders of the built packages. */
 export function buildPackages(target: string): string[] {
   const packages = publishedPackages(root)
   mkdirSync(target, { recursive: true })
@@ -27,6 +27,7 @@ function layOut(source: SourcePackage, compiled: string, folder: string): string
   mkdirSync(folder)
   renameSync(join(compiled, source.home, 'src'), join(folder, 'lib'))
   copyFileSync(join(root, source.home, 'README.md'), join(folder, 'README.md'))
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const manifest = publishedManifest(source)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(folder, file), 0o755)

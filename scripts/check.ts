@@ -1,4 +1,4 @@
-// `npm run check`: everything that can be said about the code without running it.
+// `npm run check`: all checks that need no running code.
 
 import { spawnSync } from 'node:child_process'
 
@@ -9,6 +9,7 @@ const STEPS: [name: string, command: string, ...args: string[]][] = [
   ['lint and format', 'biome', 'check', '.'],
   ['dead files, exports and dependencies', 'knip', '--no-progress'],
   ['import arrows', 'node', 'scripts/arrows.ts'],
+  ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
 ]
 
 export function runChecks(): { passed: number; failed: number } {

@@ -1,5 +1,5 @@
-// Runs before every npm script, on whatever Node the machine has (>= 20): plain JavaScript, no dependencies.
-// Installs what is missing and says so; a second run costs a few milliseconds.
+// Runs before every npm script, on any Node from 20 on: plain JavaScript, no dependencies. Installs what is missing and
+// says so; a second run takes a few milliseconds.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

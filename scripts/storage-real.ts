@@ -1,6 +1,6 @@
-// `npm run test:storage-real`: the suite of all storage drivers on real services that can be started here: Ceph's S3
-// gateway, from Debian's packages radosgw, ceph-mon, ceph-mgr and ceph-osd. Others run with `npm test` where their
-// TEST_ variables are set (see apps/gateway/src/providers).
+// `npm run test:storage-real`: the suite of the storage drivers on a real store that can be started here: Ceph's S3
+// gateway, from the Debian packages radosgw, ceph-mon, ceph-mgr and ceph-osd. Tests of other providers use a real
+// service with `npm test` if their TEST_ variables are set (see packages/storage/test).
 
 import { spawnSync } from 'node:child_process'
 import { startRadosgw } from '@svc/devnet/providers/storj/radosgw'
@@ -10,7 +10,7 @@ if (!radosgw) {
   console.error('radosgw is not installed: apt-get install radosgw ceph-mon ceph-mgr ceph-osd')
   process.exit(1)
 }
-const { status } = spawnSync('vitest', ['run', '--project', 'node', 'apps/gateway/src/providers/storj.test.ts'], {
+const { status } = spawnSync('vitest', ['run', '--project', 'node', 'packages/storage/test/storj'], {
   stdio: 'inherit',
   env: {
     ...process.env,

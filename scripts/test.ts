@@ -1,4 +1,4 @@
-// `npm test`: all checks, then all tests, then one line that counts them.
+// `npm test`: all checks, then all tests, then one line with the counts.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -26,12 +26,12 @@ function runVitest(): { passed: number; failed: number; skipped: number } {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const report = join(folder, 'report.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  // Many tests start processes of ours: compiled code is kept for them.
+  // Many tests start our programs as processes: they share compiled code.
   const env = { ...process.env, NODE_COMPILE_CACHE: resolve('node_modules/.cache/svc') }
   const { status } = spawnSync('vitest', ['run', ...reporters, ...process.argv.slice(2)], { stdio: 'inherit', env })
   const counts = readReport(report)
   rmSync(folder, { recursive: true })
-  // A run that broke outside any test has failed all the same.
+  // A run that broke outside any test has failed too.
   if (status !== 0 && counts.failed === 0) counts.failed = 1
   return counts
 }

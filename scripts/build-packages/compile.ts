@@ -3,7 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourcePackage } from './published.ts'
 
-/** All at once, since they share most of what has to be read. Each lands in `folder`, under the path it has here. */
+/** Compiles all packages in one run, since they share most sources. Each lands in `folder` under its path in the repository. */
 export function compile(root: string, packages: readonly SourcePackage[], folder: string): void {
   const config = join(folder, 'tsconfig.json')
   writeFileSync(config, JSON.stringify(compilerConfig(root, packages, folder)))
@@ -24,7 +24,7 @@ function compilerConfig(root: string, packages: readonly SourcePackage[], folder
       outDir: folder,
       typeRoots: [join(root, 'node_modules/@types')],
       types: ['node'],
-      // No more than Node 20 has.
+      // What Node 20 has.
       target: 'ES2023',
       lib: ['ES2023', 'ES2024.String', 'DOM'],
     },
@@ -32,7 +32,7 @@ function compilerConfig(root: string, packages: readonly SourcePackage[], folder
   }
 }
 
-/** The compiler does this in JavaScript, and not in declarations. */
+/** Declarations import `.ts`, which the compiler rewrites in JavaScript only. */
 function importJavaScript(file: string): void {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replaceAll(/((?:from |import\(|import )(['"])\.{1,2}\/[^'"]*)\.ts\2/g, '$1.js$2'))

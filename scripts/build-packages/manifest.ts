@@ -1,6 +1,7 @@
+import { VERSION } from '@svc/protocol/version'
 import type { SourcePackage } from './published.ts'
 
-/** What `import '@svc/…'` gives, where one module is what the package is for. */
+/** The module that `import '@svc/…'` means, for packages with one main module. */
 const ENTRIES: Record<string, string> = { sdk: 'client', verifier: 'verify-bundle' }
 
 interface PublishedManifest {
@@ -8,13 +9,16 @@ interface PublishedManifest {
   [field: string]: unknown
 }
 
-/** Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. */
+/**
+ * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. Packages have no version in
+ * the repository: here they get the one they share, and ask for each other in exactly that.
+ */
 export function publishedManifest({ name, manifest }: SourcePackage): PublishedManifest {
-  const { version, description, license, bin, imports, exports, dependencies } = manifest
+  const { description, license, bin, imports, exports, dependencies } = manifest
   const entry = ENTRIES[name]
   return {
     name: manifest.name,
-    version,
+    version: VERSION,
     description,
     license,
     type: 'module',
@@ -26,9 +30,14 @@ export function publishedManifest({ name, manifest }: SourcePackage): PublishedM
       ...mapped(withoutTests(exports), built),
       './package.json': './package.json',
     },
-    dependencies,
+    dependencies: dependencies && stamped(dependencies),
     publishConfig: { access: 'public' },
   }
+}
+
+function stamped(dependencies: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(dependencies)
+  return Object.fromEntries(entries.map(([name, range]) => [name, name.startsWith('@svc/') ? VERSION : range]))
 }
 
 function withoutTests(exports: Record<string, string>): Record<string, string> {
@@ -51,7 +60,7 @@ function built(source: string): { types: string; default: string } {
   return { types: declarations(source), default: javaScript(source) }
 }
 
-/** All have the functions of the default one, which alone declares their types. */
+/** All conditions export the same functions; the default one declares their types. */
 function builtConditions(conditions: Record<string, string>): Record<string, string> {
   return { types: declarations(conditions.default as string), ...mapped(conditions, javaScript) }
 }

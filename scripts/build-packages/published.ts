@@ -1,4 +1,4 @@
-// Which packages are published: those that people install, and those of ours that they need.
+// Which packages are published: those that people install, and our own packages that these depend on.
 
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,6 @@ const INSTALLED_BY_PEOPLE = ['protocol', 'verifier', 'sdk', 'cli', 'mcp']
 
 interface Manifest {
   name: string
-  version: string
   description?: string
   license?: string
   bin?: Record<string, string>
@@ -20,7 +19,7 @@ interface Manifest {
 export interface SourcePackage {
   /** Without the scope. */
   name: string
-  /** Its folder, seen from the root. */
+  /** Its folder, relative to the root. */
   home: string
   manifest: Manifest
 }

@@ -1,5 +1,5 @@
-// Runs before each test file. The time limits of tests are kept by the process they run in, which does not keep them
-// when it never gets back to its timers.
+// Runs before each test file. A test's own time limit needs its process to reach its timers; a busy loop never does, so
+// a thread watches the whole file.
 
 import { afterAll, expect } from 'vitest'
 import { watch } from './watch.ts'

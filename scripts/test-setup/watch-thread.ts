@@ -1,4 +1,4 @@
-// Beside a process that runs tests: ends it when it hangs, and says where it was.
+// A thread beside the tests: ends the process when it hangs, and prints where it was.
 
 import { writeSync } from 'node:fs'
 import { type Debugger, Session } from 'node:inspector'
@@ -11,7 +11,7 @@ export interface Watched {
 }
 
 const ANSWER_MS = 5000
-/** Whoever is busy comes to a statement within this. */
+/** A busy thread reaches its next statement within this time. */
 const STEP_MS = 1000
 
 let timer: NodeJS.Timeout | undefined
@@ -31,7 +31,7 @@ async function whereItIs(): Promise<string> {
   const session = new Session()
   session.connectToMainThread()
   const frames = await Promise.race([nextStatement(session), pause(STEP_MS, [])])
-  // Otherwise the next statement would be the one below.
+  // Otherwise it would pause at the evaluation below.
   if (frames.length === 0) session.post('Debugger.disable')
   return ['at', ...frames, `with these open: ${await openResources(session)}`].join('\n  ')
 }

@@ -5,7 +5,7 @@ import type { Watched } from './watch-thread.ts'
 const thread = new Worker(new URL('./watch-thread.ts', import.meta.url), { execArgv: [] })
 thread.unref()
 
-/** From now on, in place of what was watched before. */
+/** Watches this file instead of the one before; null stops. */
 export function watch(watched: Watched | null): void {
   thread.postMessage(watched)
 }

@@ -1,5 +1,6 @@
 // The command line: global options, and the commands, each of which declares itself in a file of its own.
 
+import { VERSION } from '@svc/protocol/version'
 import { Command } from 'commander'
 import { AFTER_HELP } from './help-text.ts'
 import { type Open, openSession } from './session.ts'
@@ -63,7 +64,7 @@ export async function createProgram(argv: readonly string[], world: World): Prom
     .option('--json', 'results as JSON, a document a line; nothing else on stdout')
     .option('-q, --quiet', 'results, warnings and errors only')
     .option('-y, --yes', 'do not ask: pay, delete')
-    .version('1.0.0', '-V, --version')
+    .version(VERSION, '-V, --version')
     .addHelpText('after', AFTER_HELP)
     .showHelpAfterError()
     .exitOverride()

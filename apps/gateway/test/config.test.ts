@@ -121,6 +121,14 @@ describe('production', () => {
     })
   })
 
+  it('ADD-12 keeps a provider on its own disk only where a setting names it, and its terms say so', () => {
+    const { config } = readConfig(production())
+    expect(config.storage.drivers).toEqual({ gcs: 'local' })
+    const { gcs, storj } = config.payments.terms
+    expect([gcs.storage, storj.storage]).toEqual(['gateway', undefined])
+    expect(() => readConfig({ ...production(), LOCAL_PROVIDERS: '' })).toThrow('LOCAL_PROVIDERS')
+  })
+
   it('T-12 the config holds no secret', () => {
     const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', ORACLE_CALLBACK_SECRET: 'SECRET'.repeat(5) }
     const text = JSON.stringify(readConfig({ ...production(), ...given }).config)

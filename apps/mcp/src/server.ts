@@ -13,6 +13,7 @@ import {
   type ServerNotification,
   type Tool as ToolListing,
 } from '@modelcontextprotocol/sdk/types.js'
+import { VERSION } from '@svc/protocol/version'
 import { PaymentError } from '@svc/sdk/errors'
 import type { Calls } from './calls.ts'
 import type { Context } from './context.ts'
@@ -29,7 +30,7 @@ export interface Serving {
   log: Log
 }
 
-const INFO = { name: 'svc-mcp', title: 'Storage gateway', version: '1.0.0' }
+const INFO = { name: 'svc-mcp', title: 'Storage gateway', version: VERSION }
 
 export function createServer({ context, calls, log }: Serving): Server {
   const server = new Server(INFO, { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS })

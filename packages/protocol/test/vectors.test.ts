@@ -136,7 +136,7 @@ describe.each(vectors.merkle.sets)(
       }
     })
 
-    it('MERK-12 MERK-13 result_hash and att_code', () => {
+    it('MERK-12 MERK-13 AMB-30 result_hash and att_code', () => {
       const hash = resultHash(vectors.merkle.locker_id, files)
       expect(hash).toBe(set.result_hash.result_hash)
       expect(attCode(hash)).toBe(set.result_hash.att_code)
@@ -154,7 +154,7 @@ describe.each(vectors.merkle.sets)(
       expect(canonicalJsonV1({ locker_id: vectors.merkle.locker_id, files: rows })).toBe(set.result_hash.canonical_json)
     })
 
-    it('MERK-14 MERK-15 MERK-16 manifest_signature, signed and unsigned', () => {
+    it('MERK-14 MERK-15 MERK-16 AMB-31 manifest_signature, signed and unsigned', () => {
       const { message_utf8, signature_hex, unsigned_form } = set.manifest_signature
       expect(message_utf8).toBe(root)
       expect(manifestSignature(root, statementSigner)).toBe(signature_hex)
@@ -179,7 +179,7 @@ describe.each(vectors.merkle.sets)(
       ).toBe(set.snapshot.snapshot_id)
     })
 
-    it('MERK-04 a wrong order gives another root and digest', () => {
+    it('MERK-04 AMB-85 a wrong order gives another root and digest', () => {
       const wrong = [...files].sort((a, b) => compareUtf16(a.filename, b.filename))
       expect(withPrefix(merkleRoot(wrong.map(leafHash)))).toBe(set.debug_wrong.root_if_sorted_by_utf16)
       expect(manifestDigest(wrong)).toBe(set.debug_wrong.manifest_digest_if_utf16_sorted)
@@ -217,7 +217,7 @@ describe('canonical JSON', () => {
     expect(() => canonicalJson(parseStrictJson(json_text, 100))).toThrow()
   })
 
-  it('EVID-07 reads 1.0 and 1e3 as integers', () => {
+  it('EVID-07 AMB-71 reads 1.0 and 1e3 as integers', () => {
     expect(canonicalJson(parseStrictJson('[1.0,1e3]', 100))).toBe('[1,1000]')
   })
 })
@@ -262,7 +262,7 @@ describe('evidence', () => {
     expect(isStatementSignedBy(statementKey, { ...envelope, signature }, DEFAULT_DOMAIN_TAG)).toBe(false)
   })
 
-  it('EVID-16 EVID-20 changed statements fail', () => {
+  it('EVID-16 EVID-20 AMB-51 changed statements fail', () => {
     const envelope = statements[0]!.envelope as EvidenceEnvelope
     const [flipped, recounted, policyText, bytesNumber] = negative
     expect(isStatementSignedBy(statementKey, { ...envelope, signature: flipped!.signature! }, DEFAULT_DOMAIN_TAG)).toBe(
@@ -417,7 +417,7 @@ describe('short URL tokens', () => {
 })
 
 describe('receipt', () => {
-  it('RCPT-07 signature over every field', () => {
+  it('RCPT-07 AMB-17 signature over every field', () => {
     const { receipt, message_hex } = vectors.receipt_signature_proposal
     const { receipt_sig, receipt_signer_pubkey, ...unsigned } = receipt
     const signed = signReceipt(unsigned as Receipt, statementSigner)

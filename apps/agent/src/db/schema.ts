@@ -1,4 +1,5 @@
-// The tables of the agent service. Times are Unix seconds.
+// The tables of the agent service. Times are Unix seconds; the tables of the queue and of the guard have units of their
+// own and say so.
 
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'

@@ -15,7 +15,7 @@ afterAll(() => agency.close())
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01 AGENT-02 SHAPE-43 a quote is a 402 with everything a subscriber needs', async () => {
+it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscriber needs', async () => {
   const { status, headers, body } = await till.ask()
   expect(status).toBe(402)
   expect(headers.get('cache-control')).toBe('no-store')

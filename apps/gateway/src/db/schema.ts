@@ -1,4 +1,6 @@
-// The tables of the gateway. Times are ISO text; amounts are decimal text.
+// The tables of the gateway. A time in a text column is ISO 8601 in UTC; a time in a number column is Unix seconds.
+// The tables of the queue and of the guard have units of their own and say so. Amounts that were paid are decimal text;
+// fees and rent in lamports are numbers.
 
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'
@@ -44,7 +46,6 @@ export interface SigningKeyTable {
 /** A quote, kept for ever: it fixes what a payment must be. */
 export interface PayRequestTable {
   pay_req_id: string
-  /** Unix seconds. */
   created_at: number
   expires_at: number
   provider: string
@@ -58,7 +59,6 @@ interface IdempotencyKeyTable {
   /** SHA-256 of the canonical body the key came with. */
   body_sha256: string
   pay_req_id: string
-  /** Unix seconds. */
   created_at: number
 }
 
@@ -140,7 +140,6 @@ export interface ObjectTable {
   provider_ref: string | null
   /** `held` by a file entry or an upload session; the others belong to nobody, after a while. */
   state: 'writing' | 'held' | 'released'
-  /** Unix seconds. */
   since: number
 }
 
@@ -155,9 +154,8 @@ export interface SettlingObjectTable {
   sha256: string
   /** JSON of what is noted before anything is done there; null until then, and until then it can be called off. */
   notes: string | null
-  /** Unix seconds. */
   since: number
-  /** When somebody last went about it; Unix seconds. */
+  /** When somebody last went about it. */
   seen_at: number
 }
 
@@ -167,11 +165,10 @@ export interface UploadSessionTable {
   /** SHA-256 of the token, hex: the token itself is with its holder only. */
   token_hash: string
   status: 'partial' | 'complete' | 'failed'
-  /** Unix seconds. */
   expires_at: number
-  /** When it came to its end, also one that stays partial; Unix seconds. */
+  /** When it came to its end, also one that stays partial. */
   closed_at: number | null
-  /** Who puts its files together, and until when nobody else does; Unix seconds. */
+  /** Who puts its files together, and until when nobody else does. */
   lease_id: string | null
   lease_until: number | null
 }
@@ -235,9 +232,9 @@ export interface AttestationTable {
   sequence: number | null
   /** What the newest statement is about: a higher one of the locker makes it stale. */
   manifest_version: number | null
-  /** Unix seconds of the newest statement. */
+  /** When the newest statement was issued. */
   attested_at: number | null
-  /** Since when it has this status; Unix seconds, null where nobody knows. */
+  /** Since when it has this status; null where nobody knows. */
   status_since: number | null
   /** JSON of the last failed attempt to publish the newest statement. */
   anchor_error: string | null
@@ -255,7 +252,6 @@ export interface StatementTable {
   record: string
   /** JSON of the anchor that publishes this statement. */
   anchor: string | null
-  /** Unix seconds. */
   issued_at: number
 }
 
@@ -276,7 +272,6 @@ export interface PublicationTable {
   /** What it cost, and what it put into accounts beyond what it got back out of them; known once it has landed. */
   fee_lamports: number | null
   rent_lamports: number | null
-  /** Unix seconds. */
   sent_at: number
 }
 
@@ -288,7 +283,6 @@ export interface RegistryEntryTable {
   /** Of the anchor on the primary chain; 0 where there is none. */
   slot: number
   file_count: number
-  /** Unix seconds. */
   attested_at: number
   state: 'waiting' | 'sent' | 'done'
   /** Noted before it is sent. */
@@ -300,7 +294,6 @@ export interface RegistryEntryTable {
   fee_wei: string | null
   /** Of the last attempt, where it failed. */
   error: string | null
-  /** Unix seconds. */
   since: number
 }
 
@@ -336,7 +329,6 @@ interface SnapshotBorderKeyTable {
 /** Lockers that could not be attested again when they were due: they wait, so that others have their turn. */
 interface CronFailureTable {
   receipt_id: string
-  /** Unix seconds. */
   failed_at: number
 }
 
@@ -344,7 +336,6 @@ interface CronFailureTable {
 export interface PaymentCodeTable {
   receipt_id: string
   att_code: number
-  /** Unix seconds. */
   recorded_at: number
   /** Of the memo, noted before it is sent. */
   tx: string | null

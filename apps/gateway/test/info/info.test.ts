@@ -26,7 +26,7 @@ async function get(path: string) {
 }
 
 describe('health', () => {
-  it('VER-20 is JSON that names every part', async () => {
+  it('VER-20 SHAPE-03 is JSON that names every part', async () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
     expect(body).toEqual({
@@ -61,7 +61,7 @@ describe('health', () => {
 })
 
 describe('keys', () => {
-  it('VER-16 VER-17 RCPT-07 both addresses answer the same list', async () => {
+  it('VER-16 VER-17 RCPT-07 AMB-53 both addresses answer the same list', async () => {
     const { response, body } = await get('/v1/keys')
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
@@ -128,7 +128,7 @@ forEachDatabase('remembered signing keys', (database) => {
 })
 
 describe('discovery', () => {
-  it('VER-22 VERS-01 VERS-02 VERS-03 GEN-06 is the index, with absolute addresses under the base URL', async () => {
+  it('VER-22 VERS-01 VERS-02 VERS-03 GEN-06 AMB-66 AMB-78 SHAPE-42 is the index, with absolute addresses under the base URL', async () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body).toMatchObject({
       name: 'svc',

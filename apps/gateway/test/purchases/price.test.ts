@@ -63,7 +63,7 @@ describe('GET /v1/price', () => {
     })
   })
 
-  it('VER-21 PAY-29 says what a quote would say', async () => {
+  it('VER-21 PAY-29 AMB-68 says what a quote would say', async () => {
     const { amounts, total_usd } = await price('?units=3&provider=mongodb&pay_network=evm-testnet')
     const quote = await shop.quote({ units: 3, provider: 'mongodb', pay_network: 'evm-testnet' })
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)

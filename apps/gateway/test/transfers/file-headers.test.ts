@@ -28,7 +28,7 @@ describe('headers of a file', () => {
     expect(fileHeaders({ ...page, size: Number.MAX_SAFE_INTEGER })['content-length']).toBe('9007199254740991')
   })
 
-  it('T-07 a short URL leaves no trace; T-09 the public link is always asked anew', () => {
+  it('T-07 T-09 a short URL leaves no trace, and the public link is always asked anew', () => {
     expect(TOKEN_HEADERS).toEqual({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
     expect(PUBLIC_LINK_HEADERS).toEqual({ 'cache-control': 'no-cache' })
   })

@@ -101,7 +101,7 @@ describe('the attestation registry', () => {
     expect(rents).toEqual([RENT_LAMPORTS, 0])
   })
 
-  it('SAS-04 SAS-05 SAS-07 ANCH-01 its transaction is the memo, a close and a create, as the registry itself reads them', async () => {
+  it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 its transaction is the memo, a close and a create, as the registry itself reads them', async () => {
     const locker = await filledLocker(latest)
     await attest(latest, locker)
     await locker.put('b', 'b')

@@ -1,0 +1,32 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const DOCUMENTS = ['*.md', 'docs/**/*.md', '{packages,apps}/*/*.md', '{testbed,contracts,acceptance,vectors}/*.md']
+
+/** Relative links of all documents that lead to no file, or to no heading of one. `fresh` is what `path` should hold. */
+export function brokenLinks(path: string, fresh: string): string[] {
+  const headings = new Map<string, Set<string>>()
+  const read = (file: string) => (file === path ? fresh : readFileSync(file, 'utf8'))
+
+  function hasHeading(file: string, heading: string): boolean {
+    if (!headings.has(file)) headings.set(file, new Set([...read(file).matchAll(/^#+ (.+)$/gm)].map(anchor)))
+    return headings.get(file)?.has(heading) ?? false
+  }
+
+  const broken = globSync(DOCUMENTS).flatMap((file) =>
+    [...read(file).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([, to, heading]) => {
+      const target = to ? join(dirname(file), to) : file
+      if (!existsSync(target)) return `${file}: ${to} does not exist`
+      return heading && !hasHeading(target, heading) ? `${file}: ${to}#${heading} does not exist` : []
+    }),
+  )
+  return [...new Set(broken)]
+}
+
+/** As GitHub names a heading. */
+function anchor([, text]: RegExpMatchArray): string {
+  return (text as string)
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+}

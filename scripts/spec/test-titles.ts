@@ -1,0 +1,29 @@
+// Titles of tests that name requirements. Tests are made in many ways (`it`, `it.each`, rows of a table, helpers that
+// take the ids): what they have in common is a string that begins with the ids, so that is what this looks for.
+
+import { globSync, readFileSync } from 'node:fs'
+
+export interface TestTitle {
+  file: string
+  ids: string[]
+  /** What follows the ids; empty where they stand alone. */
+  text: string
+}
+
+const FILES = ['{packages,apps}/*/test/**/*.ts', '{testbed,contracts}/test/**/*.ts', 'acceptance/*.ts']
+
+export function readTestTitles(families: string): { titles: TestTitle[]; problems: string[] } {
+  const id = `(?:${families})-\\d{2}`
+  const title = new RegExp(`(['"\`])(${id}(?: ${id})*)(?: ((?:\\\\.|(?!\\1).)*))?\\1`, 'g')
+  const misplaced = new RegExp(`(?<![\\w-])${id}(?!\\w)|^\\d{2}, `)
+  const problems: string[] = []
+  const titles = globSync(FILES)
+    .sort()
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(title)].map(([, , ids, text = '']) => {
+        if (misplaced.test(text)) problems.push(`${file}: all ids stand first, one space apart: ${ids} ${text}`)
+        return { file, ids: (ids as string).split(' '), text: text.replace(/\\(.)/g, '$1') }
+      }),
+    )
+  return { titles, problems }
+}
