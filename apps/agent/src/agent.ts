@@ -7,8 +7,8 @@ import type { Context, Overrides } from './context.ts'
 import { createContext } from './create-context.ts'
 import { delegationRoutes } from './delegations/routes.ts'
 import { infoRoutes } from './info/routes.ts'
+import { registerJobs } from './jobs.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
-import { registerJobs } from './work/jobs.ts'
 
 export interface Agent {
   /** Where it listens; the port is the real one also when 0 was asked for. */

@@ -14,7 +14,7 @@ import type { DelegationKeys } from './delegations/delegation-keys.ts'
 import type { GatewayLink } from './gateway/gateway-link.ts'
 import type { JobPayloads } from './work/job-payloads.ts'
 import type { PostWebhook } from './work/post-webhook.ts'
-import type { InTurn } from './work/turns.ts'
+import type { InTurn } from './work/subscriber-slots.ts'
 
 export interface Context {
   config: Config

@@ -17,7 +17,7 @@ import { createDelegationKeys } from './delegations/delegation-keys.ts'
 import { openGatewayLink } from './gateway/gateway-link.ts'
 import type { JobPayloads } from './work/job-payloads.ts'
 import { postWebhook } from './work/post-webhook.ts'
-import { createTurns } from './work/turns.ts'
+import { createTurns } from './work/subscriber-slots.ts'
 
 export async function createContext(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog(config.log.level)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { createDelegationKeys } from '../src/delegations/delegation-keys.ts'
-import { webhookHeaders } from '../src/work/sign-webhook.ts'
+import { webhookHeaders } from '../src/work/findings/webhook-request.ts'
 
 type IsFromAgent = (headers: Record<string, string>, body: string, secret: string) => boolean
 

@@ -17,9 +17,9 @@ import { answerQuote } from '../subscriptions/quote.ts'
 import { findSubscription } from '../subscriptions/store.ts'
 import { isRunning } from '../subscriptions/subscription-view.ts'
 import { agentKey, delegationStatus, nextStep, webhookSecret } from './delegation-view.ts'
-import { keepDelegation } from './keep-delegation.ts'
 import { readPayer } from './read-payer.ts'
-import { readTasks } from './tasks.ts'
+import { readTasks } from './read-tasks.ts'
+import { keepDelegation } from './save-delegation.ts'
 
 type Order = Body<typeof delegate>
 

@@ -2,7 +2,7 @@ import type { DelegationSummary } from '@svc/api/agent/delegations'
 import { type Context, unixNow } from '../context.ts'
 import { findSubscription } from '../subscriptions/store.ts'
 import { delegationSummary } from './delegation-view.ts'
-import { requireOwn } from './read-delegation.ts'
+import { requireOwn } from './manage-delegations.ts'
 import { closeDelegation } from './store.ts'
 
 /** One that has ended already stays as it is. */

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { delegateLocker } from './delegate.ts'
 import { endDelegation } from './end-delegation.ts'
 import { listDelegations } from './list-delegations.ts'
-import { readDelegation } from './read-delegation.ts'
+import { readDelegation } from './manage-delegations.ts'
 
 export function delegationRoutes(service: Service, context: Context): void {
   // Whose signature it must be is known once the receipt that the body names is read.

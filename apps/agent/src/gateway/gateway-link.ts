@@ -10,7 +10,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { dbJournal } from './db-journal.ts'
-import { createWaitNotes } from './note-waits.ts'
+import { createWaitNotes } from './retry-log.ts'
 
 export interface GatewayLink {
   /** Signs with what it is given; without, reads what anybody may read. */

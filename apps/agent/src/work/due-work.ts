@@ -1,6 +1,6 @@
 import { type Context, unixNow } from '../context.ts'
-import { LONGEST_PERIOD_SECONDS, LONGEST_RUN_SECONDS } from './begin-run.ts'
-import { findDue, findUnchecked } from './store.ts'
+import { LONGEST_PERIOD_SECONDS, LONGEST_RUN_SECONDS } from './runs/begin-run.ts'
+import { findDue, findUnchecked } from './runs/store.ts'
 
 /** Makes the jobs that are due; one that waits already is not made twice. */
 export async function enqueueDueWork(context: Context): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Variables } from '@svc/http-service/config'
 import { bytesOf } from '@svc/testbed/signing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Agency, type AgentCall, ed25519Person, evmPerson, expectRefusal, openAgency } from '../agency.ts'
-import { startSecondAgent } from '../subscribers.ts'
+import { type Agency, type AgentCall, ed25519Person, evmPerson, expectRefusal, openAgency } from '../agent-stack.ts'
+import { startSecondAgent } from '../subscription-api.ts'
 
 let agency: Agency
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { DelegationRow } from '../../src/db/schema.ts'
 import { checkRegistration } from '../../src/delegations/check-registration.ts'
 import { noteRevoked } from '../../src/delegations/note-revoked.ts'
 import { closeDelegation, findDelegation } from '../../src/delegations/store.ts'
-import { type Agency, ed25519Person, evmPerson, openAgency, type Person } from '../agency.ts'
+import { type Agency, ed25519Person, evmPerson, openAgency, type Person } from '../agent-stack.ts'
 
 describe('the key of a delegation', () => {
   let agency: Agency

@@ -11,7 +11,7 @@ import {
   expectRefusal,
   openAgency,
   type Person,
-} from '../agency.ts'
+} from '../agent-stack.ts'
 
 describe('what is not delegated', () => {
   let agency: Agency

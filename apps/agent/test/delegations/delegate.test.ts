@@ -3,7 +3,15 @@ import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { signCall } from '@svc/testbed/signing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, delegateCall, ed25519Person, evmPayer, evmPerson, openAgency, primaryPayer } from '../agency.ts'
+import {
+  type Agency,
+  delegateCall,
+  ed25519Person,
+  evmPayer,
+  evmPerson,
+  openAgency,
+  primaryPayer,
+} from '../agent-stack.ts'
 
 describe('to delegate a locker', () => {
   let agency: Agency

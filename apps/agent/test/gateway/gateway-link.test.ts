@@ -7,8 +7,8 @@ import type { Variables } from '@svc/http-service/config'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Agent } from '../../src/agent.ts'
-import { type Agency, openAgency } from '../agency.ts'
-import { expectError, tillOf } from '../subscribers.ts'
+import { type Agency, openAgency } from '../agent-stack.ts'
+import { expectError, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let agent: Agent

@@ -4,8 +4,8 @@ import type { AgentDiscovery, AgentHealth } from '@svc/api/agent/info'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { toHex } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { type Agency, expectRefusal, openAgency } from '../agency.ts'
-import { startSecondAgent } from '../subscribers.ts'
+import { type Agency, expectRefusal, openAgency } from '../agent-stack.ts'
+import { startSecondAgent } from '../subscription-api.ts'
 
 let agency: Agency
 beforeAll(async () => {

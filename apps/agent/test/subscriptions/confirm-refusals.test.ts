@@ -1,8 +1,8 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Agency, openAgency, primaryPayer, type Reply } from '../agency.ts'
-import { booked, expectError, legOf, pay, payReqId, startSecondAgent, type Till, tillOf } from '../subscribers.ts'
+import { type Agency, openAgency, primaryPayer, type Reply } from '../agent-stack.ts'
+import { booked, expectError, legOf, pay, payReqId, startSecondAgent, type Till, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let till: Till

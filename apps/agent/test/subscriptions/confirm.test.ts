@@ -1,8 +1,8 @@
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, ed25519Person, evmPayer, openAgency, primaryPayer } from '../agency.ts'
-import { booked, expectError, legOf, pay, payReqId, type Till, tillOf } from '../subscribers.ts'
+import { type Agency, ed25519Person, evmPayer, openAgency, primaryPayer } from '../agent-stack.ts'
+import { booked, expectError, legOf, pay, payReqId, type Till, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let till: Till

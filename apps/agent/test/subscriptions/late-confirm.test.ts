@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, ed25519Person, openAgency, primaryPayer } from '../agency.ts'
-import { expectError, pay, type Till, tillOf } from '../subscribers.ts'
+import { type Agency, ed25519Person, openAgency, primaryPayer } from '../agent-stack.ts'
+import { expectError, pay, type Till, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let till: Till

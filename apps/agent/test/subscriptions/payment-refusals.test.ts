@@ -4,8 +4,8 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Agency, evmPayer, openAgency, type Payer, primaryPayer } from '../agency.ts'
-import { booked, expectError, legOf, pay, payReqId, type Till, tillOf } from '../subscribers.ts'
+import { type Agency, evmPayer, openAgency, type Payer, primaryPayer } from '../agent-stack.ts'
+import { booked, expectError, legOf, pay, payReqId, type Till, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let till: Till

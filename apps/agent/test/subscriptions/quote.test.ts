@@ -1,8 +1,8 @@
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { findPayRequest } from '../../src/subscriptions/store.ts'
-import { type Agency, openAgency } from '../agency.ts'
-import { expectError, legOf, payReqId, startSecondAgent, type Till, tillOf } from '../subscribers.ts'
+import { type Agency, openAgency } from '../agent-stack.ts'
+import { expectError, legOf, payReqId, startSecondAgent, type Till, tillOf } from '../subscription-api.ts'
 
 let agency: Agency
 let till: Till
