@@ -1,35 +1,35 @@
-// What is not kept for ever. The log is, and whatever was paid.
+// Deletes what need not be kept. The log of findings and everything that was paid stay for ever.
 
 import { type Context, unixNow } from './context.ts'
-import { findEndedPlaces, forgetNeverRegistered } from './delegations/store.ts'
-import { forgetUnpaid } from './subscriptions/store.ts'
-import { forgetDeliveries } from './work/findings/store.ts'
-import { forgetSeen } from './work/tasks/watch-store.ts'
+import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
+import { deleteUnpaid } from './subscriptions/store.ts'
+import { deleteDeliveries } from './work/findings/store.ts'
+import { deleteWatched } from './work/tasks/watch-store.ts'
 
 const DAY = 86_400
 const DELIVERIES_KEPT = 30 * DAY
-/** After nobody could pay it any more. */
+/** After the last moment at which it could be paid. */
 const UNPAID_KEPT = 90 * DAY
 /** They have no log. */
 const NEVER_REGISTERED_KEPT = 30 * DAY
 
-/** In one statement: others write meanwhile. */
-const AT_ONCE = 5000
+/** Rows that one statement deletes, so that other writers do not wait long. */
+const BATCH = 5000
 
-export async function forgetOld(context: Context, signal: AbortSignal): Promise<void> {
+export async function deleteOldData(context: Context, signal: AbortSignal): Promise<void> {
   const { db } = context.database
   const now = unixNow(context)
   const { lateConfirmSeconds } = context.config.payments
-  await repeat(signal, () => forgetDeliveries(db, now - DELIVERIES_KEPT, AT_ONCE))
-  await repeat(signal, () => forgetUnpaid(db, now - lateConfirmSeconds - UNPAID_KEPT, AT_ONCE))
-  await repeat(signal, () => forgetNeverRegistered(db, now - NEVER_REGISTERED_KEPT, AT_ONCE))
-  for (const delegationId of await findEndedPlaces(db, AT_ONCE))
-    await repeat(signal, () => forgetSeen(db, delegationId, AT_ONCE))
+  await inBatches(signal, () => deleteDeliveries(db, now - DELIVERIES_KEPT, BATCH))
+  await inBatches(signal, () => deleteUnpaid(db, now - lateConfirmSeconds - UNPAID_KEPT, BATCH))
+  await inBatches(signal, () => deleteNeverRegistered(db, now - NEVER_REGISTERED_KEPT, BATCH))
+  for (const delegationId of await findEndedWithLeftovers(db, BATCH))
+    await inBatches(signal, () => deleteWatched(db, delegationId, BATCH))
 }
 
-async function repeat(signal: AbortSignal, forget: () => Promise<number>): Promise<void> {
-  for (let forgotten = AT_ONCE; forgotten === AT_ONCE; ) {
+async function inBatches(signal: AbortSignal, deleteBatch: () => Promise<number>): Promise<void> {
+  for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    forgotten = await forget()
+    deleted = await deleteBatch()
   }
 }

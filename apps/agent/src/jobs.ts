@@ -1,38 +1,41 @@
-// Which jobs there are, what does them, and those that come by themselves.
+// The jobs of the service: who does each kind, and which come round by themselves.
 
 import { forgetNonces } from '@svc/guard/nonce-store'
 import type { JobRun, Queue } from '@svc/queue/queue'
-import { type Context, unixNow } from './context.ts'
-import { CHECK_ATTEMPTS, lookForKey } from './delegations/check-registration.ts'
-import { forgetOld } from './delete-old-data.ts'
-import { enqueueDueWork } from './work/due-work.ts'
-import { TELL_ATTEMPTS, tell } from './work/findings/deliver-webhook.ts'
-import type { JobPayloads, Nothing } from './work/job-payloads.ts'
+import { type Context, type JobPayloads, unixNow } from './context.ts'
+import { CHECK_ATTEMPTS } from './delegations/check-registration.ts'
+import type { Delegations } from './delegations/delegations.ts'
+import { deleteOldData } from './delete-old-data.ts'
+import { WEBHOOK_ATTEMPTS } from './work/findings/deliver-webhook.ts'
 import { TASK_ATTEMPTS } from './work/runs/run-task.ts'
-import { mirror } from './work/tasks/mirror.ts'
-import { watch } from './work/tasks/watch.ts'
+import type { Work } from './work/work.ts'
+
+interface Rooms {
+  delegations: Delegations
+  work: Work
+}
 
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
-/** To be called once; what is due is done from then on, where workers run. */
-export function registerJobs(context: Context): void {
+/** To be called once. From then on due jobs are done by every process that runs workers. */
+export function registerJobs(context: Context, { delegations, work }: Rooms): void {
   const { queue, rateLimiter, database } = context
-  // Of each kind several times as many at once as one subscriber may have: those that wait cost little.
+  // Several times as many of each kind as one subscriber may have at once: jobs that only wait cost little.
   const checking: HandleOptions = { concurrency: 4, maxAttempts: CHECK_ATTEMPTS }
   const mirroring: HandleOptions = { concurrency: 16, maxAttempts: TASK_ATTEMPTS }
   const watching: HandleOptions = { concurrency: 12, maxAttempts: TASK_ATTEMPTS }
-  const telling: HandleOptions = { concurrency: 100, maxAttempts: TELL_ATTEMPTS }
+  const delivering: HandleOptions = { concurrency: 100, maxAttempts: WEBHOOK_ATTEMPTS }
 
-  handle('check-registration', checking, ({ delegation_id }, run) => lookForKey(context, delegation_id, run))
-  handle('mirror', mirroring, ({ delegation_id }, run) => mirror(context, delegation_id, run))
-  handle('watch', watching, ({ delegation_id }, run) => watch(context, delegation_id, run))
-  handle('tell', telling, ({ delivery_id }, run) => tell(context, delivery_id, run))
-  regularly(60, 'due-work', () => enqueueDueWork(context))
-  regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
-  regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
-  regularly(3600, 'forget-old', (run) => forgetOld(context, run.signal))
+  handle('check-registration', checking, ({ delegation_id }, run) => delegations.runCheck(delegation_id, run))
+  handle('mirror', mirroring, ({ delegation_id }, run) => work.mirror(delegation_id, run))
+  handle('watch', watching, ({ delegation_id }, run) => work.watch(delegation_id, run))
+  handle('tell', delivering, ({ delivery_id }, run) => work.deliverWebhook(delivery_id, run))
+  every(60, 'due-work', () => work.enqueueDue())
+  every(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
+  every(300, 'forget-rate-limits', () => rateLimiter.forget())
+  every(3600, 'forget-old', (run) => deleteOldData(context, run.signal))
 
-  /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
+  /** Any of these may be interrupted and started again: each writes its own progress, and repeats nothing. */
   function handle<Kind extends keyof JobPayloads>(
     kind: Kind,
     options: HandleOptions,
@@ -44,9 +47,9 @@ export function registerJobs(context: Context): void {
     })
   }
 
-  /** One that fails is tried again within minutes; then the next is not far. */
-  function regularly(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
-    handle(kind, { maxAttempts: 5 }, (_nothing, run) => work(run))
-    queue.every(seconds, kind, {} as Nothing)
+  /** A failure is retried for some minutes; after that the next round is near. */
+  function every(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
+    handle(kind, { maxAttempts: 5 }, (_payload, run) => work(run))
+    queue.every(seconds, kind, {} as Record<string, never>)
   }
 }

@@ -1,8 +1,8 @@
-// For tests: both chains, a gateway and an agent service that sell there, something between the two that can get in the
-// way, a clock that stands until it is moved, and people who sign.
+// Starts both local chains, a gateway, an agent service, and a proxy between the two that can disturb their requests.
+// The clock stands still until a test moves it.
 
 import { randomBytes } from 'node:crypto'
-import type { DelegateAnswer, Delegation } from '@svc/api/agent/delegations'
+import type { DelegateAnswer, Delegation, DelegationSummary } from '@svc/api/agent/delegations'
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
@@ -15,14 +15,11 @@ import { startTestAgent } from '@svc/testbed/agent'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { Agent } from '../src/agent.ts'
 import type { Overrides } from '../src/context.ts'
-import { checkRegistration } from '../src/delegations/check-registration.ts'
 import { lockSubscription, setSubscription } from '../src/subscriptions/store.ts'
-import type { Payer, Person } from './wallets.ts'
-
-export { ed25519Person, evmPayer, evmPerson, type Payer, type Person, primaryPayer } from './wallets.ts'
+import type { Payer, Wallet } from './wallets.ts'
 
 export interface Reply<Body> {
   status: number
@@ -31,49 +28,69 @@ export interface Reply<Body> {
 }
 
 export interface AgentCall extends SignedCall {
-  /** What X-Svc-Identity says: who signs unless told otherwise, null for nothing. */
+  /** The X-Svc-Identity header: the signer unless given, null for none. */
   identity?: string | null
 }
 
-export interface Agency {
+export interface AgentStack {
   chains: LocalChains
   gateway: Awaited<ReturnType<typeof startTestGateway>>
-  /** Where the agent service finds the gateway. */
-  between: TestProxy
+  /** The agent service reaches the gateway through it. */
+  proxy: TestProxy
   agent: Agent
-  clock: { now: () => number; advance(seconds: number): void }
+  clock: {
+    /** Unix milliseconds. */
+    now: () => number
+    /** Unix seconds. */
+    seconds: () => number
+    advance(seconds: number): void
+  }
   /** Unsigned. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   sign(who: Identity, call: AgentCall): { headers: Record<string, string>; body: Uint8Array | undefined }
   call<Body>(who: Identity, call: AgentCall): Promise<Reply<Body>>
   /** Buys thirty days with a payment on the chain. */
   subscribe(payer: Payer): Promise<SubscriptionConfirmation>
-  /** Thirty days from now that nobody paid for, written straight into the book. */
-  grant<P extends Identity>(who: P): Promise<P>
-  receipt(owner: Identity): Promise<Locker>
-  /** The same, with its locker opened. */
-  locker(owner: Identity): Promise<Locker>
+  /** Writes thirty days from now straight into the database, without a payment. */
+  grantSubscription<P extends Identity>(who: P): Promise<P>
+  seedReceipt(owner: Identity): Promise<Locker>
+  /** A receipt with its locker opened. */
+  seedLocker(owner: Identity): Promise<Locker>
   delegate(owner: Identity, locker: Locker, tasks?: Tasks): Promise<DelegateAnswer>
-  /** A delegation whose key the owner has registered, and the service has found registered. */
-  delegateActively(owner: Person, locker: Locker, tasks?: Tasks): Promise<DelegateAnswer>
-  read(owner: Identity, delegationId: string, after?: number): Promise<Delegation>
-  /** The gateway as this person sees it. */
-  client(who: Person): Client
-  drain(): ReturnType<Agent['context']['queue']['drain']>
-  close(): Promise<void>
+  /** Delegates, registers the key at the gateway, and has the service find it registered. */
+  delegateAndRegister(owner: Wallet, locker: Locker, tasks?: Tasks): Promise<DelegateAnswer>
+  readDelegation(owner: Identity, delegationId: string, after?: number): Promise<Delegation>
+  endDelegation(owner: Identity, delegationId: string): Promise<Reply<DelegationSummary>>
+  /** The owner's client of the gateway. */
+  client(who: Wallet): Client
+  /** Runs every job that is due. */
+  runJobs(): ReturnType<Agent['context']['queue']['drain']>
+  stop(): Promise<void>
 }
 
-const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
+const START_TIME = Date.UTC(2026, 8, 1, 12)
 const TERM_SECONDS = 30 * 86_400
 
-export async function openAgency(variables: Variables = {}, overrides: Overrides = {}): Promise<Agency> {
-  let time = OPENING_TIME
+/** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
+export function useAgentStack(variables?: () => Variables, overrides?: Overrides): AgentStack {
+  const stack = {} as AgentStack // Filled before the first test.
+  beforeAll(async () => {
+    Object.assign(stack, await startAgentStack(variables?.(), overrides))
+  })
+  afterAll(() => stack.stop())
+  return stack
+}
+
+export async function startAgentStack(variables: Variables = {}, overrides: Overrides = {}): Promise<AgentStack> {
+  let time = START_TIME
   const now = () => time
+  const seconds = () => Math.floor(time / 1000)
+  const waitToRetry = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted()
   const chains = await startLocalChains({ finalAtOnce: true, now })
   const gateway = await startTestGateway(chains.variables, { now })
-  const between = await startProxy(gateway.url)
-  const settings = { ...chains.agentVariables, GATEWAY_URL: between.url, ...variables }
-  const agent = await startTestAgent(settings, { now, ...overrides })
+  const proxy = await startProxy(gateway.url)
+  const settings = { ...chains.agentVariables, GATEWAY_URL: proxy.url, ...variables }
+  const agent = await startTestAgent(settings, { now, waitToRetry, ...overrides })
   const { database, queue } = agent.context
 
   async function send<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -100,8 +117,8 @@ export async function openAgency(variables: Variables = {}, overrides: Overrides
     return body
   }
 
-  const client = ({ signer }: Person) =>
-    createClient({ baseUrl: gateway.url, signer, onWarning: () => {} }, { now, wait: async () => {} })
+  const client = ({ signer }: Wallet) =>
+    createClient({ baseUrl: gateway.url, signer, onWarning: () => {} }, { now, wait: waitToRetry })
 
   async function delegate(owner: Identity, locker: Locker, tasks?: Tasks) {
     return must(call<DelegateAnswer>(owner, delegateCall(locker, tasks)))
@@ -110,10 +127,11 @@ export async function openAgency(variables: Variables = {}, overrides: Overrides
   return {
     chains,
     gateway,
-    between,
+    proxy,
     agent,
     clock: {
       now,
+      seconds,
       advance(seconds) {
         time += seconds * 1000
       },
@@ -135,35 +153,44 @@ export async function openAgency(variables: Variables = {}, overrides: Overrides
       const headers = { 'x402-tx': tx, 'x-svc-identity': identity }
       return must(send<SubscriptionConfirmation>('POST', '/v1/service/confirm', { pay_req_id, ...choice }, headers))
     },
-    async grant(who) {
-      const starts_at = Math.floor(time / 1000)
+    async grantSubscription(who) {
+      const starts_at = seconds()
       const row = await lockSubscription(database.db, who.identity, `sub_${randomBytes(16).toString('hex')}`)
       await setSubscription(database.db, { ...row, starts_at, expires_at: starts_at + TERM_SECONDS })
       return who
     },
-    receipt: async ({ identity: owner }) => lockerOf((await seedReceipt(gateway.context, { owner })).receipt_id),
-    async locker({ identity: owner }) {
+    seedReceipt: async ({ identity: owner }) => lockerOf((await seedReceipt(gateway.context, { owner })).receipt_id),
+    async seedLocker({ identity: owner }) {
       const { locker_id, receipt_id } = await seedLocker(gateway.context, { owner })
       return { locker_id, receipt_id }
     },
-    async delegateActively(owner, locker, tasks) {
+    async delegateAndRegister(owner, locker, tasks) {
       const delegation = await delegate(owner, locker, tasks)
       await client(owner).addOperator(locker, delegation.agent_pubkey)
-      await checkRegistration(agent.context, delegation.delegation_id)
+      await agent.rooms.delegations.checkRegistration(delegation.delegation_id)
       return delegation
     },
-    async read(owner, delegationId, after) {
+    async readDelegation(owner, delegationId, after) {
       const path = `/v1/delegations/${delegationId}${after === undefined ? '' : `?after=${after}`}`
       return must(call<Delegation>(owner, { path, ops: ['locker:read'] }))
     },
-    drain: () => queue.drain(),
-    async close() {
+    endDelegation: (owner, delegationId) =>
+      call(owner, { method: 'DELETE', path: `/v1/delegations/${delegationId}`, ops: ['locker:admin'] }),
+    runJobs: () => queue.drain(),
+    async stop() {
       await agent.stop()
-      await between.stop()
+      await proxy.stop()
       await gateway.stop()
       await chains.stop()
     },
   }
+}
+
+/** Another process of the same service: on its database unless the variables name another, with other settings. */
+export function startSecondAgent({ chains, proxy, agent, clock }: AgentStack, variables: Variables): Promise<Agent> {
+  const DATABASE_URL = `sqlite:${agent.context.config.dataDir}/agent.db`
+  const settings = { ...chains.agentVariables, GATEWAY_URL: proxy.url, DATABASE_URL, ...variables }
+  return startTestAgent(settings, { now: clock.now })
 }
 
 export function delegateCall({ receipt_id, locker_id }: Locker, tasks?: Tasks): AgentCall {
@@ -178,7 +205,7 @@ export function delegateCall({ receipt_id, locker_id }: Locker, tasks?: Tasks): 
   }
 }
 
-/** An error by its code. */
+/** Expects an error with this status and code. */
 export function expectRefusal({ status, body }: Reply<unknown>, wanted: number, code: string): void {
   expect([status, (body as { error?: string } | null)?.error], JSON.stringify(body)).toEqual([wanted, code])
 }

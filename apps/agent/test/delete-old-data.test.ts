@@ -1,28 +1,21 @@
-import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { toHex } from '@svc/protocol/bytes'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Agent } from '../src/agent.ts'
 import type { DelegationRow } from '../src/db/schema.ts'
-import { findDelegation, insertDelegation } from '../src/delegations/store.ts'
-import { forgetOld } from '../src/delete-old-data.ts'
-import { insertBought, insertPayRequest, lockSubscription } from '../src/subscriptions/store.ts'
+import { findDelegation } from '../src/delegations/store.ts'
+import { deleteOldData } from '../src/delete-old-data.ts'
+import { insertPayRequest, insertPurchase } from '../src/subscriptions/store.ts'
 import { addFindings } from '../src/work/findings/add-findings.ts'
-import { findingsAfter } from '../src/work/runs/store.ts'
-import {
-  findMirrors,
-  findSeenFiles,
-  findStatement,
-  putMirror,
-  putSeenFiles,
-  putStatement,
-} from '../src/work/tasks/watch-store.ts'
+import { findingsAfter } from '../src/work/findings/store.ts'
+import { findMirrors, putMirror } from '../src/work/tasks/mirror-store.ts'
+import { findSeenFiles, findStatement, putSeenFiles, putStatement } from '../src/work/tasks/watch-store.ts'
+import { insertTestDelegation } from './delegation-rows.ts'
 
 const DAY = 86_400
 const START = 1_800_000_000
 
-forEachDatabase('what is kept', (database) => {
+forEachDatabase('deleting old data', (database) => {
   let now = START
   let agent: Agent
   beforeAll(async () => {
@@ -34,34 +27,14 @@ forEachDatabase('what is kept', (database) => {
   })
 
   const db = () => agent.context.database.db
-  const forgetAfter = (seconds: number) => {
+  const deleteAfter = (seconds: number) => {
     now = START + seconds
-    return forgetOld(agent.context, new AbortController().signal)
+    return deleteOldData(agent.context, new AbortController().signal)
   }
 
-  async function newDelegation(changes: Partial<DelegationRow> = {}): Promise<string> {
-    const id = toHex(randomBytes(16))
-    await lockSubscription(db(), `owner ${id}`, `sub_${id}`)
-    await insertDelegation(db(), {
-      delegation_id: `dlg_${id}`,
-      identity: `owner ${id}`,
-      receipt_id: `rcpt_${id}`,
-      locker_id: `locker_${id}`,
-      state: 'active',
-      tasks: JSON.stringify({ tell: { url: 'https://hooks.example/' } }),
-      created_at: START,
-      registered_at: START,
-      ended_at: null,
-      check_at: null,
-      checks: 0,
-      mirror_at: null,
-      watch_at: null,
-      finding_count: 0,
-      alert_count: 0,
-      last_digest: null,
-      ...changes,
-    })
-    return `dlg_${id}`
+  const newDelegation = (changes: Partial<DelegationRow> = {}) => {
+    const tasks = JSON.stringify({ tell: { url: 'https://hooks.example/' } })
+    return insertTestDelegation(db(), { tasks, created_at: START, registered_at: START, ...changes })
   }
 
   async function see(delegation_id: string): Promise<void> {
@@ -78,28 +51,28 @@ forEachDatabase('what is kept', (database) => {
     (await findMirrors(db(), id)).size,
   ]
 
-  it('AGENT-04 is the log, for ever; what became of webhooks is forgotten after thirty days', async () => {
+  it('AGENT-04 keeps the log for ever and deletes webhook deliveries after thirty days', async () => {
     const id = await newDelegation()
     await db()
       .transaction()
       .execute((tx) => addFindings(agent.context, tx, id, [{ kind: 'file_gone', detail: {} }]))
     const told = () => db().selectFrom('deliveries').selectAll().where('delegation_id', '=', id).execute()
-    await forgetAfter(30 * DAY)
+    await deleteAfter(30 * DAY)
     expect(await told()).toHaveLength(1)
-    await forgetAfter(30 * DAY + 1)
+    await deleteAfter(30 * DAY + 1)
     expect(await told()).toEqual([])
     // A job that comes so late finds nothing to do.
     expect(await agent.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
-    await forgetAfter(10_000 * DAY)
+    await deleteAfter(10_000 * DAY)
     expect(await findingsAfter(db(), id, 0, 10)).toHaveLength(1)
   })
 
-  it('AGENT-04 of lockers is what the next run compares with, and nothing once the delegation has ended', async () => {
+  it('AGENT-04 keeps what the next run compares with, and deletes it once the delegation has ended', async () => {
     const open = await newDelegation()
     const ended = await newDelegation({ state: 'ended', ended_at: START })
     const revoked = await newDelegation({ state: 'revoked', ended_at: START })
     for (const id of [open, ended, revoked]) await see(id)
-    await forgetAfter(0)
+    await deleteAfter(0)
     expect(await Promise.all([open, ended, revoked].map(seen))).toEqual([
       [1, 1, 1],
       [0, 0, 0],
@@ -107,7 +80,7 @@ forEachDatabase('what is kept', (database) => {
     ])
   })
 
-  it('AGENT-04 is every delegation that was ever worked on; one whose key never came goes thirty days after its end', async () => {
+  it('AGENT-04 keeps every delegation that was registered, and deletes others thirty days after their end', async () => {
     const never = { registered_at: null, state: 'ended', ended_at: START } as const
     const ids = [
       await newDelegation({ state: 'pending', registered_at: null }),
@@ -115,13 +88,13 @@ forEachDatabase('what is kept', (database) => {
       await newDelegation(never),
     ]
     const kept = async () => (await Promise.all(ids.map((id) => findDelegation(db(), id)))).map(Boolean)
-    await forgetAfter(30 * DAY)
+    await deleteAfter(30 * DAY)
     expect(await kept()).toEqual([true, true, true])
-    await forgetAfter(30 * DAY + 1)
+    await deleteAfter(30 * DAY + 1)
     expect(await kept()).toEqual([true, true, false])
   })
 
-  it('AGENT-02 T-11 is every quote that was paid; one that nobody paid goes long after nobody could', async () => {
+  it('AGENT-02 T-11 keeps paid quotes, and deletes unpaid ones long after they could be paid', async () => {
     const quoted = async (id: string) => {
       const pay_req_id = `pr_${id}_${database.dialect}`
       await insertPayRequest(db(), { pay_req_id, created_at: START - 900, expires_at: START, quote: '{}' })
@@ -129,15 +102,15 @@ forEachDatabase('what is kept', (database) => {
     }
     const [paid, unpaid] = [await quoted('paid'), await quoted('unpaid')]
     const times = { starts_at: START, expires_at: START + 30 * DAY }
-    const bought = { receipt_id: paid, network: 'n', tx: paid, identity: 'i', subscription_id: 's', ...times }
-    await insertBought(db(), { ...bought, pay_req_id: paid, receipt: {} as never })
+    const purchase = { receipt_id: paid, network: 'n', tx: paid, identity: 'i', subscription_id: 's', ...times }
+    await insertPurchase(db(), { ...purchase, pay_req_id: paid, receipt: {} as never })
     const left = async () =>
       (await db().selectFrom('pay_requests').select('pay_req_id').orderBy('pay_req_id').execute()).map(
         ({ pay_req_id }) => pay_req_id,
       )
-    await forgetAfter(92 * DAY)
+    await deleteAfter(92 * DAY)
     expect(await left()).toEqual([paid, unpaid])
-    await forgetAfter(92 * DAY + 1)
+    await deleteAfter(92 * DAY + 1)
     expect(await left()).toEqual([paid])
   })
 })

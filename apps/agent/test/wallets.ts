@@ -1,4 +1,4 @@
-// For tests: people with keys, some of them with money.
+// The wallets of callers, some of them with money on the local chains.
 
 import { randomBytes } from 'node:crypto'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
@@ -8,30 +8,30 @@ import { fromHex } from '@svc/protocol/bytes'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk/signers'
 import { ed25519Identity, evmIdentity, type Identity } from '@svc/testbed/signing'
 
-/** Somebody who speaks to the agent service and, through `signer`, to the gateway. */
-export interface Person extends Identity {
+/** Signs requests to the agent service and, through `signer`, to the gateway. */
+export interface Wallet extends Identity {
   signer: Signer
 }
 
-/** One with money. */
-export interface Payer extends Person {
+/** A wallet with money. */
+export interface Payer extends Wallet {
   network: Network
-  /** Among the demo payers of the network. */
+  /** Index among the demo payers of the network. */
   number: number
 }
 
-export function ed25519Person(seed: Uint8Array = randomBytes(32)): Person {
+export function ed25519Wallet(seed: Uint8Array = randomBytes(32)): Wallet {
   return { ...ed25519Identity(seed), signer: signerFromSeed(seed) }
 }
 
-export function evmPerson(key: Uint8Array = randomBytes(32)): Person {
+export function evmWallet(key: Uint8Array = randomBytes(32)): Wallet {
   return { ...evmIdentity(key), signer: signerFromEvmKey(key) }
 }
 
 export function primaryPayer(number: number): Payer {
-  return { ...ed25519Person(DEMO_PAYERS[number]!.privateKeyBytes), network: PRIMARY, number }
+  return { ...ed25519Wallet(DEMO_PAYERS[number]!.privateKeyBytes), network: PRIMARY, number }
 }
 
 export function evmPayer(number: number): Payer {
-  return { ...evmPerson(fromHex(DEV_PAYERS[number]!.privateKey.slice(2), 32)!), network: EVM, number }
+  return { ...evmWallet(fromHex(DEV_PAYERS[number]!.privateKey.slice(2), 32)!), network: EVM, number }
 }

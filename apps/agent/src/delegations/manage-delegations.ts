@@ -1,31 +1,51 @@
-import type { Delegation, Finding, Run } from '@svc/api/agent/delegations'
+// What owners do with the delegations they have: list, read and end them.
+
+import type { Delegation, DelegationList, DelegationSummary, Finding, Run } from '@svc/api/agent/delegations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Context } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { Db, DelegationRow } from '../db/schema.ts'
-import { findSubscription } from '../subscriptions/store.ts'
-import { summarizeDeliveries } from '../work/findings/store.ts'
-import { findingsAfter, type RunRow, recentRuns } from '../work/runs/store.ts'
+import { subscriptionView } from '../subscriptions/subscription-view.ts'
+import type { Subscriptions } from '../subscriptions/subscriptions.ts'
+import { findingsAfter, summarizeDeliveries } from '../work/findings/store.ts'
+import { type RunRow, recentRuns } from '../work/runs/store.ts'
 import { delegationSummary, isoOrNull, nextStep, webhookSecret } from './delegation-view.ts'
-import { findDelegation } from './store.ts'
+import { closeDelegation, delegationsOf, findDelegation } from './store.ts'
 
+/** Shown beside all that are open, since an owner may end any number of them. */
+const ENDED_SHOWN = 50
 const RUNS_SHOWN = 20
-/** So many that a log of years is read in some dozen requests. */
+/** Enough to read a log of years in a few dozen requests. */
 const FINDINGS_SHOWN = 500
+
+export async function listDelegations(
+  context: Context,
+  subscriptions: Subscriptions,
+  identity: string,
+): Promise<DelegationList> {
+  const { config, database } = context
+  const subscription = await subscriptions.find(identity)
+  const rows = await delegationsOf(database.db, identity, config.delegations.maxPerIdentity + ENDED_SHOWN)
+  return {
+    subscription: subscription && subscriptionView(context, subscription),
+    delegations: rows.map((row) => delegationSummary(context, row, subscription)),
+  }
+}
 
 export async function readDelegation(
   context: Context,
+  subscriptions: Subscriptions,
   identity: string,
   delegationId: string,
   after: number,
 ): Promise<Delegation> {
   const { db } = context.database
   const row = await requireOwn(db, identity, delegationId)
-  const summary = delegationSummary(context, row, await findSubscription(db, identity))
+  const summary = delegationSummary(context, row, await subscriptions.find(identity))
   const runs = await recentRuns(db, delegationId, RUNS_SHOWN)
-  // None of those that came since it was counted how many there are.
+  // Leaves out findings that were added after `finding_count` was read.
   const limit = Math.max(0, Math.min(FINDINGS_SHOWN, row.finding_count - after))
-  // Whoever wrote them could write no other kinds.
+  // `addFindings` writes no other kinds.
   const log = (await findingsAfter(db, delegationId, after, limit)) as Finding[]
   const last = log.at(-1)?.sequence
   const told = await summarizeDeliveries(db, delegationId)
@@ -40,8 +60,22 @@ export async function readDelegation(
   }
 }
 
-/** Who asks for another's learns nothing, not even that there is one. */
-export async function requireOwn(db: Db, identity: string, delegationId: string): Promise<DelegationRow> {
+/** A delegation that has already ended stays as it is. */
+export async function endDelegation(
+  context: Context,
+  subscriptions: Subscriptions,
+  identity: string,
+  delegationId: string,
+): Promise<DelegationSummary> {
+  const { db } = context.database
+  await requireOwn(db, identity, delegationId)
+  await closeDelegation(db, delegationId, { state: 'ended', at: unixNow(context) })
+  const ended = await requireOwn(db, identity, delegationId)
+  return delegationSummary(context, ended, await subscriptions.find(identity))
+}
+
+/** Another owner's delegation is answered like one that does not exist. */
+async function requireOwn(db: Db, identity: string, delegationId: string): Promise<DelegationRow> {
   const row = await findDelegation(db, delegationId)
   if (row?.identity === identity) return row
   throw new ServiceError('delegation_not_found', 'you have no delegation with this id', {

@@ -1,4 +1,4 @@
-// What an owner asks for, checked and complete: what is stored and shown is what is done.
+// Validates the tasks an owner asks for and fills in the defaults, so that what is stored and shown is what is done.
 
 import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
 import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
@@ -8,11 +8,11 @@ import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 
 const LOC = ['body', 'tasks']
 
-/** With neither mirror nor watch there would be nothing to do, and nothing to tell: the watch is kept then. */
+/** Without a mirror the default watch is added; otherwise there would be nothing to do. */
 export function readTasks({ mirror, watch = mirror ? undefined : DEFAULT_TASKS.watch, tell }: Tasks): Tasks {
   const [first, ...rest] = [
-    ...(mirror ? sourceObjections(mirror) : []),
-    ...(tell ? urlObjections(tell.url, [...LOC, 'tell', 'url']) : []),
+    ...(mirror ? sourceProblems(mirror) : []),
+    ...(tell ? urlProblems(tell.url, [...LOC, 'tell', 'url']) : []),
   ]
   if (first) throw new ValidationError(first, ...rest)
   return {
@@ -24,7 +24,7 @@ export function readTasks({ mirror, watch = mirror ? undefined : DEFAULT_TASKS.w
 
 type Source = Mirror['sources'][number]
 
-/** Of what else it may hold, nothing is kept. */
+/** Drops unknown fields. */
 function pickSource({ url, filename }: Source): Source {
   return { url, filename }
 }
@@ -33,19 +33,19 @@ function hours({ every_hours = DEFAULT_HOURS }: { every_hours?: number }): numbe
   return every_hours
 }
 
-function sourceObjections({ sources }: Mirror): InvalidInput[] {
+function sourceProblems({ sources }: Mirror): InvalidInput[] {
   const names = sources.map(({ filename }) => filename)
   return sources.flatMap(({ url, filename }, i) => {
     const loc = [...LOC, 'mirror', 'sources', i]
-    const isSecond = names.indexOf(filename) < i
-    const problem = isSecond ? 'is the name of another source' : filenameProblem(filename, DEFAULT_SYSTEM_PREFIX)
-    const objections = urlObjections(url, [...loc, 'url'])
-    return problem ? [...objections, { loc: [...loc, 'filename'], msg: problem }] : objections
+    const isDuplicate = names.indexOf(filename) < i
+    const problem = isDuplicate ? 'is the name of another source' : filenameProblem(filename, DEFAULT_SYSTEM_PREFIX)
+    const problems = urlProblems(url, [...loc, 'url'])
+    return problem ? [...problems, { loc: [...loc, 'filename'], msg: problem }] : problems
   })
 }
 
-/** What its text tells; which addresses the host has is seen when it is connected to. */
-function urlObjections(url: string, loc: (string | number)[]): InvalidInput[] {
+/** Checks the text only; the addresses of the host are checked when connecting. */
+function urlProblems(url: string, loc: (string | number)[]): InvalidInput[] {
   try {
     parseSourceUrl(url)
     return []

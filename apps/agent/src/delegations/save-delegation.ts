@@ -15,42 +15,50 @@ import {
   setTasks,
 } from './store.ts'
 
-/** By the clock, should the job that looks at once have nothing to say. */
+/** When the job that runs every minute checks, in case the immediate check is lost. */
 const CHECK_AGAIN_SECONDS = 60
 
-export interface Order {
+/** Per open delegation allowed: nobody needs to end and remake them more often. */
+const MADE_PER_DAY = 5
+const DAY = 86_400
+
+/** Two tasks that each run at most once an hour, with a margin. */
+const RUNS_PER_HOUR = 10
+const NOT_DUE = { mirror_at: null, watch_at: null }
+
+export interface DelegationOrder {
   receipt_id: string
   locker_id: string
-  /** Null to leave them as they are. */
+  /** Null leaves them as they are. */
   tasks: Tasks | null
-  /** Of the owner. */
+  /** The owner's. */
   subscription: SubscriptionRow
 }
 
 /**
- * The delegation of a receipt, made now or found and changed; its key is looked for at the gateway right away. Those
- * of one owner are made one after the other: his subscription is locked.
+ * Inserts the delegation of a receipt, or changes the open one, and has its key checked at once. The owner's
+ * subscription is locked, so that concurrent requests cannot exceed the limits.
  */
-export async function keepDelegation(context: Context, order: Order): Promise<DelegationRow> {
+export async function saveDelegation(context: Context, order: DelegationOrder): Promise<DelegationRow> {
   const { identity, subscription_id } = order.subscription
   return context.database.db.transaction().execute(async (tx) => {
     await lockSubscription(tx, identity, subscription_id)
     const known = await lockOpenDelegation(tx, order.receipt_id)
-    const delegation = known ? await change(context, tx, known, order.tasks) : await make(context, tx, order)
+    const delegation = known ? await update(context, tx, known, order.tasks) : await insert(context, tx, order)
     const { delegation_id, state } = delegation
-    // A key of its own: one that waits for a later time would else stand for it.
+    // Its own key: otherwise a check that waits for a later time would take its place.
     const options = { key: `${delegation_id} at once` }
     if (state === 'pending') await context.queue.enqueue(tx, 'check-registration', { delegation_id }, options)
     return delegation
   })
 }
 
-async function make(context: Context, db: Db, order: Order): Promise<DelegationRow> {
+async function insert(context: Context, db: Db, order: DelegationOrder): Promise<DelegationRow> {
   const { identity } = order.subscription
   const { maxPerIdentity } = context.config.delegations
   if ((await countOpenDelegations(db, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
   const now = unixNow(context)
-  const maxMade = maxPerIdentity * MADE_A_DAY
+  const maxMade = maxPerIdentity * MADE_PER_DAY
   if ((await countMadeSince(db, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
   const delegation: DelegationRow = {
     delegation_id: `dlg_${toHex(context.randomBytes(16))}`,
@@ -74,25 +82,17 @@ async function make(context: Context, db: Db, order: Order): Promise<DelegationR
   return delegation
 }
 
-async function change(context: Context, db: Db, known: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
+async function update(context: Context, db: Db, known: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
   const { delegation_id } = known
   const now = unixNow(context)
   if (known.state === 'pending')
     await setNextCheck(db, delegation_id, { check_at: now + CHECK_AGAIN_SECONDS, checks: 0 })
   if (!tasks) return known
-  const runs = await recentRuns(db, delegation_id, RUNS_OF_AN_HOUR)
+  const runs = await recentRuns(db, delegation_id, RUNS_PER_HOUR)
   const due = known.state === 'active' ? dueAfterChange({ before: known, after: tasks, runs, now }) : NOT_DUE
   await setTasks(db, delegation_id, tasks, due)
   return { ...known, tasks: JSON.stringify(tasks), ...due }
 }
-
-/** For each that one may have at a time: to end them and make others again and again is nobody's need. */
-const MADE_A_DAY = 5
-const DAY = 86_400
-
-/** Of two tasks that are each done once an hour at most, with something to spare. */
-const RUNS_OF_AN_HOUR = 10
-const NOT_DUE = { mirror_at: null, watch_at: null }
 
 function tooMany(limit: number): ServiceError {
   return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `one may delegate ${limit} lockers at a time`, {

@@ -1,27 +1,27 @@
-// That the gateway is waited for, said once when it begins and once when it is over, however many wait and try again.
+// Logs that the gateway is retried: once when it starts and once when it is over, however many requests wait.
 
 import type { Log } from '@svc/http-service/log'
 import type { Retry } from '@svc/sdk/context'
 
-interface WaitNotes {
-  /** A request is about to be made again. */
+interface RetryLog {
+  /** A request is about to be retried. */
   onRetry(retry: Retry): void
-  /** There was an answer to one. */
+  /** A request was answered. */
   onAnswer(status: number): void
 }
 
-/** Where good and bad answers come in turns, no more is said of it than this. */
-const SAID_EVERY_MS = 60_000
+/** At most this often, when good and bad answers alternate. */
+const LOG_EVERY_MS = 60_000
 
 const TOO_MANY_REQUESTS = 429
 
-export function createWaitNotes({ log, now }: { log: Log; now: () => number }): WaitNotes {
+export function createRetryLog({ log, now }: { log: Log; now: () => number }): RetryLog {
   let since: number | null = null
-  let saidAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   return {
     onRetry({ error }) {
-      if (since !== null || Math.abs(now() - saidAt) < SAID_EVERY_MS) return
-      since = saidAt = now()
+      if (since !== null || Math.abs(now() - loggedAt) < LOG_EVERY_MS) return
+      since = loggedAt = now()
       log.warn({ err: error }, 'the gateway gives no good answer; it is asked again')
     },
     onAnswer(status) {

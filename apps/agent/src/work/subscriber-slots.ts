@@ -1,21 +1,21 @@
 /**
- * Does the work, which is told whether there is a turn left for it: who has much to be done, or work that hangs, must
- * not keep all others waiting.
+ * Does the work and passes it whether a slot of `max` was free for the key. A subscriber with much to do, or with
+ * requests that hang, must not keep all others waiting.
  */
-export type InTurn = <T>(whose: string, atOnce: number, work: (isFree: boolean) => Promise<T>) => Promise<T>
+export type WithSlot = <T>(key: string, max: number, work: (isFree: boolean) => Promise<T>) => Promise<T>
 
-/** Of this process alone: it is its workers that would all be taken. */
-export function createTurns(): InTurn {
-  const underWay = new Map<string, number>()
-  return async (whose, atOnce, work) => {
-    const before = underWay.get(whose) ?? 0
-    underWay.set(whose, before + 1)
+/** Counts within this process, because it protects the workers of this process. */
+export function createSubscriberSlots(): WithSlot {
+  const taken = new Map<string, number>()
+  return async (key, max, work) => {
+    const before = taken.get(key) ?? 0
+    taken.set(key, before + 1)
     try {
-      return await work(before < atOnce)
+      return await work(before < max)
     } finally {
-      const left = (underWay.get(whose) as number) - 1
-      if (left === 0) underWay.delete(whose)
-      else underWay.set(whose, left)
+      const left = (taken.get(key) as number) - 1
+      if (left === 0) taken.delete(key)
+      else taken.set(key, left)
     }
   }
 }

@@ -2,35 +2,33 @@ import type { Delegation, DelegationList, DelegationSummary } from '@svc/api/age
 import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { isFindingChain, type SignedFinding, signFinding } from '@svc/protocol/finding'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { insertFindings, insertRun, setLogEnd } from '../../src/work/runs/store.ts'
-import { type Agency, ed25519Person, evmPerson, expectRefusal, openAgency, type Person } from '../agent-stack.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { insertFindings, setLogEnd } from '../../src/work/findings/store.ts'
+import { insertRun } from '../../src/work/runs/store.ts'
+import { expectRefusal, useAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, evmWallet, type Wallet } from '../wallets.ts'
 
-describe('delegations', () => {
-  let agency: Agency
-  let owner: Person
-  beforeAll(async () => {
-    agency = await openAgency()
-  })
-  afterAll(() => agency.close())
+describe('the delegations of an owner', () => {
+  const stack = useAgentStack()
+  let owner: Wallet
   beforeEach(async () => {
-    owner = await agency.grant(ed25519Person())
+    owner = await stack.grantSubscription(ed25519Wallet())
   })
 
-  const list = async (who: Person) => {
-    const { status, body } = await agency.call<DelegationList>(who, { path: '/v1/delegations', ops: ['locker:read'] })
+  const list = async (who: Wallet) => {
+    const { status, body } = await stack.call<DelegationList>(who, { path: '/v1/delegations', ops: ['locker:read'] })
     expect(status, JSON.stringify(body)).toBe(200)
     return body
   }
-  const end = (who: Person, id: string) =>
-    agency.call<DelegationSummary>(who, { method: 'DELETE', path: `/v1/delegations/${id}`, ops: ['locker:admin'] })
-  const iso = () => isoSeconds(Math.floor(agency.clock.now() / 1000))
+  const end = (who: Wallet, id: string) =>
+    stack.call<DelegationSummary>(who, { method: 'DELETE', path: `/v1/delegations/${id}`, ops: ['locker:admin'] })
+  const iso = () => isoSeconds(stack.clock.seconds())
 
-  it('AGENT-04 are listed with the subscription, those that have not ended first, then the newest', async () => {
+  it('AGENT-04 are listed with the subscription, open ones first, then newest first', async () => {
     const made: string[] = []
     for (let i = 0; i < 4; i++) {
-      made.push((await agency.delegate(owner, await agency.locker(owner))).delegation_id)
-      agency.clock.advance(1)
+      made.push((await stack.delegate(owner, await stack.seedLocker(owner))).delegation_id)
+      stack.clock.advance(1)
     }
     await end(owner, made[3]!)
     await end(owner, made[1]!)
@@ -44,14 +42,14 @@ describe('delegations', () => {
     ])
   })
 
-  it('AGENT-04 of somebody without any are an empty list', async () => {
-    expect(await list(evmPerson())).toEqual({ subscription: null, delegations: [] })
+  it('AGENT-04 are an empty list for an identity without any', async () => {
+    expect(await list(evmWallet())).toEqual({ subscription: null, delegations: [] })
   })
 
-  it('AGENT-04 show what is known of them', async () => {
-    const locker = await agency.locker(owner)
+  it('AGENT-04 are shown with all their fields, before and after registration', async () => {
+    const locker = await stack.seedLocker(owner)
     const tasks = { ...DEFAULT_TASKS, tell: { url: 'https://hooks.example/', only_alerts: false } }
-    const made = await agency.delegate(owner, locker, tasks)
+    const made = await stack.delegate(owner, locker, tasks)
     const { delegation_id, agent_pubkey, next_step, webhook_secret } = made
     const summary = {
       delegation_id,
@@ -68,9 +66,9 @@ describe('delegations', () => {
     }
     const rest = { webhook_secret, runs: [], log: [] }
     expect((await list(owner)).delegations).toEqual([summary])
-    expect(await agency.read(owner, delegation_id)).toEqual({ ...summary, ...rest, next_step })
-    await agency.delegateActively(owner, locker)
-    expect(await agency.read(owner, delegation_id)).toEqual({
+    expect(await stack.readDelegation(owner, delegation_id)).toEqual({ ...summary, ...rest, next_step })
+    await stack.delegateAndRegister(owner, locker)
+    expect(await stack.readDelegation(owner, delegation_id)).toEqual({
       ...summary,
       ...rest,
       status: 'active',
@@ -79,27 +77,29 @@ describe('delegations', () => {
     })
   })
 
-  it('AGENT-04 rest while the subscription does not run, and go on when it does', async () => {
-    const waiting = await agency.delegate(owner, await agency.locker(owner))
-    const working = await agency.delegateActively(owner, await agency.locker(owner))
-    const over = await agency.delegate(owner, await agency.locker(owner))
+  it('AGENT-04 are paused while the subscription has expired, and continue with a new one', async () => {
+    const waiting = await stack.delegate(owner, await stack.seedLocker(owner))
+    const working = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
+    const over = await stack.delegate(owner, await stack.seedLocker(owner))
     await end(owner, over.delegation_id)
     const statuses = async () =>
       Promise.all(
-        [waiting, working, over].map(async ({ delegation_id }) => (await agency.read(owner, delegation_id)).status),
+        [waiting, working, over].map(
+          async ({ delegation_id }) => (await stack.readDelegation(owner, delegation_id)).status,
+        ),
       )
     expect(await statuses()).toEqual(['pending', 'active', 'ended'])
-    agency.clock.advance(30 * 86_400)
+    stack.clock.advance(30 * 86_400)
     expect(await statuses()).toEqual(['paused', 'paused', 'ended'])
     expect((await list(owner)).subscription?.status).toBe('expired')
-    expect((await agency.read(owner, working.delegation_id)).next_runs).toEqual({})
-    await agency.grant(owner)
+    expect((await stack.readDelegation(owner, working.delegation_id)).next_runs).toEqual({})
+    await stack.grantSubscription(owner)
     expect(await statuses()).toEqual(['pending', 'active', 'ended'])
   })
 
-  it('AGENT-04 show their runs, the newest first, and their log page by page', async () => {
-    const { delegation_id, locker_id } = await agency.delegate(owner, await agency.locker(owner))
-    const { database, signer } = agency.agent.context
+  it('AGENT-04 show their runs newest first and their log page by page', async () => {
+    const { delegation_id, locker_id } = await stack.delegate(owner, await stack.seedLocker(owner))
+    const { database, signer } = stack.agent.context
     const findings: SignedFinding[] = []
     for (let sequence = 1; sequence <= 600; sequence++) {
       const previous_digest = findings.at(-1)?.digest ?? null
@@ -115,7 +115,7 @@ describe('delegations', () => {
     await insertRun(database.db, { ...run, run_id: 'run_1', started_at: 10, finished_at: 20, outcome: 'done' })
     await insertRun(database.db, { ...run, run_id: 'run_2', started_at: 30, finished_at: null, outcome: 'running' })
 
-    const first = await agency.read(owner, delegation_id)
+    const first = await stack.readDelegation(owner, delegation_id)
     expect(first).toMatchObject({ findings: 600, alerts: 3, next_after: 500 })
     expect(first.runs).toEqual([
       { task: 'watch', started_at: isoSeconds(30), finished_at: null, outcome: 'running', summary: { files: 2 } },
@@ -127,72 +127,72 @@ describe('delegations', () => {
         summary: { files: 2 },
       },
     ])
-    const second = await agency.read(owner, delegation_id, first.next_after)
+    const second = await stack.readDelegation(owner, delegation_id, first.next_after)
     expect(second.next_after).toBeUndefined()
     expect([...first.log, ...second.log]).toEqual(findings)
     expect(isFindingChain(findings)).toBe(true)
-    expect((await agency.read(owner, delegation_id, 600)).log).toEqual([])
+    expect((await stack.readDelegation(owner, delegation_id, 600)).log).toEqual([])
   })
 
-  it('AGENT-04 end once, keep their log, and are seen by nobody else', async () => {
-    const { delegation_id: id } = await agency.delegateActively(owner, await agency.locker(owner))
-    agency.clock.advance(5)
+  it('AGENT-04 end once, keep their log, and are hidden from others', async () => {
+    const { delegation_id: id } = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
+    stack.clock.advance(5)
     const ended = await end(owner, id)
     expect([ended.status, ended.body]).toEqual([200, expect.objectContaining({ status: 'ended', ended_at: iso() })])
-    agency.clock.advance(5)
+    stack.clock.advance(5)
     expect((await end(owner, id)).body).toEqual(ended.body)
-    expect(await agency.read(owner, id)).toMatchObject({ ...ended.body, next_runs: {}, log: [] })
-    const stranger = await agency.grant(evmPerson())
+    expect(await stack.readDelegation(owner, id)).toMatchObject({ ...ended.body, next_runs: {}, log: [] })
+    const stranger = await stack.grantSubscription(evmWallet())
     expectRefusal(
-      await agency.call(stranger, { path: `/v1/delegations/${id}`, ops: ['locker:read'] }),
+      await stack.call(stranger, { path: `/v1/delegations/${id}`, ops: ['locker:read'] }),
       404,
       'delegation_not_found',
     )
   })
 
-  it('AGENT-04 of two identities are never seen, nor ended, by the other', async () => {
-    const other = await agency.grant(evmPerson())
-    const mine = await agency.delegate(owner, await agency.locker(owner))
-    const theirs = await agency.delegate(other, await agency.locker(other))
-    const idsOf = async (who: Person) => (await list(who)).delegations.map(({ delegation_id }) => delegation_id)
+  it('AGENT-04 can be neither read nor ended by another identity', async () => {
+    const other = await stack.grantSubscription(evmWallet())
+    const mine = await stack.delegate(owner, await stack.seedLocker(owner))
+    const theirs = await stack.delegate(other, await stack.seedLocker(other))
+    const idsOf = async (who: Wallet) => (await list(who)).delegations.map(({ delegation_id }) => delegation_id)
     expect([await idsOf(owner), await idsOf(other)]).toEqual([[mine.delegation_id], [theirs.delegation_id]])
     for (const id of [theirs.delegation_id, `dlg_${'0'.repeat(32)}`]) {
       const path = `/v1/delegations/${id}`
-      const replies = [await agency.call(owner, { path, ops: ['locker:read'] }), await end(owner, id)]
+      const replies = [await stack.call(owner, { path, ops: ['locker:read'] }), await end(owner, id)]
       for (const reply of replies) expectRefusal(reply, 404, 'delegation_not_found')
     }
-    expect((await agency.read(other, theirs.delegation_id)).status).toBe('pending')
+    expect((await stack.readDelegation(other, theirs.delegation_id)).status).toBe('pending')
   })
 
   it.each(['', `/dlg_${'0'.repeat(32)}`])(
-    'AGENT-04 T-04 /v1/delegations%s is for whom the header names and who signed',
+    'AGENT-04 T-04 /v1/delegations%s requires the identity in the header to have signed',
     async (rest) => {
       const path = `/v1/delegations${rest}`
       const call = { path, ops: ['locker:read'] }
-      const other = evmPerson()
-      expectRefusal(await agency.send('GET', path), 401, 'MISSING_ENVELOPE')
-      expectRefusal(await agency.call(owner, { ...call, identity: null }), 422, 'validation_error')
-      expectRefusal(await agency.call(owner, { ...call, identity: other.identity }), 403, 'SIGNATURE_INVALID')
-      expectRefusal(await agency.call(owner, { ...call, ops: ['locker:list'] }), 403, 'MISSING_OPS')
-      expectRefusal(await agency.call(owner, { ...call, envelope: { path: '/v1/delegate' } }), 403, 'PATH_MISMATCH')
-      const { headers } = agency.sign(owner, call)
-      expect((await agency.send('GET', path, undefined, headers)).status).toBe(rest ? 404 : 200)
-      expectRefusal(await agency.send('GET', path, undefined, headers), 403, 'NONCE_REPLAYED')
+      const other = evmWallet()
+      expectRefusal(await stack.send('GET', path), 401, 'MISSING_ENVELOPE')
+      expectRefusal(await stack.call(owner, { ...call, identity: null }), 422, 'validation_error')
+      expectRefusal(await stack.call(owner, { ...call, identity: other.identity }), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await stack.call(owner, { ...call, ops: ['locker:list'] }), 403, 'MISSING_OPS')
+      expectRefusal(await stack.call(owner, { ...call, envelope: { path: '/v1/delegate' } }), 403, 'PATH_MISMATCH')
+      const { headers } = stack.sign(owner, call)
+      expect((await stack.send('GET', path, undefined, headers)).status).toBe(rest ? 404 : 200)
+      expectRefusal(await stack.send('GET', path, undefined, headers), 403, 'NONCE_REPLAYED')
     },
   )
 
-  it('AGENT-04 are ended by who may administer, not by who may read', async () => {
-    const { delegation_id: id } = await agency.delegate(owner, await agency.locker(owner))
+  it('AGENT-04 are ended only with the locker:admin operation', async () => {
+    const { delegation_id: id } = await stack.delegate(owner, await stack.seedLocker(owner))
     const path = `/v1/delegations/${id}`
     const read = { method: 'DELETE', path, ops: ['locker:read'] }
-    expectRefusal(await agency.call(owner, read), 403, 'MISSING_OPS')
-    const { headers } = agency.sign(owner, { path, ops: ['locker:read', 'locker:admin'] })
-    expectRefusal(await agency.send('DELETE', path, undefined, headers), 403, 'METHOD_MISMATCH')
-    expect((await agency.read(owner, id)).status).toBe('pending')
+    expectRefusal(await stack.call(owner, read), 403, 'MISSING_OPS')
+    const { headers } = stack.sign(owner, { path, ops: ['locker:read', 'locker:admin'] })
+    expectRefusal(await stack.send('DELETE', path, undefined, headers), 403, 'METHOD_MISMATCH')
+    expect((await stack.readDelegation(owner, id)).status).toBe('pending')
   })
 
-  it('GEN-07 with ids and pages of another form are refused', async () => {
+  it('GEN-07 rejects malformed delegation ids and page positions', async () => {
     for (const path of ['/v1/delegations/1', '/v1/delegations/dlg_x', `/v1/delegations/dlg_${'0'.repeat(32)}?after=-1`])
-      expectRefusal(await agency.call<Delegation>(owner, { path, ops: ['locker:read'] }), 422, 'validation_error')
+      expectRefusal(await stack.call<Delegation>(owner, { path, ops: ['locker:read'] }), 422, 'validation_error')
   })
 })

@@ -7,7 +7,7 @@ import { readTasks } from '../../src/delegations/read-tasks.ts'
 const source = (url: string, filename = 'a.txt') => ({ url, filename })
 const mirror = (...sources: ReturnType<typeof source>[]): Tasks => ({ mirror: { sources } })
 
-function objections(tasks: Tasks): string[] {
+function problemsOf(tasks: Tasks): string[] {
   try {
     readTasks(tasks)
     return []
@@ -17,7 +17,7 @@ function objections(tasks: Tasks): string[] {
   }
 }
 
-describe('tasks', () => {
+describe('reading tasks', () => {
   const A = source('https://files.example/a.txt')
   const WATCH = { every_hours: 24, read_bytes: true }
 
@@ -27,7 +27,7 @@ describe('tasks', () => {
     ['half a watch', { watch: { read_bytes: false } }, { watch: { every_hours: 24, read_bytes: false } }],
     ['a mirror', mirror(A), { mirror: { sources: [A], every_hours: 24 } }],
     [
-      'to be told',
+      'a webhook',
       { tell: { url: 'https://hooks.example/' } },
       { watch: WATCH, tell: { url: 'https://hooks.example/', only_alerts: false } },
     ],
@@ -40,12 +40,12 @@ describe('tasks', () => {
         tell: { url: 'https://hooks.example/', only_alerts: true },
       },
     ],
-  ])('AGENT-04 are complete where %s is asked for', (_, asked, complete) => {
+  ])('AGENT-04 fills in the defaults when %s is asked for', (_, asked, complete) => {
     expect(readTasks(asked)).toEqual(complete)
     expect(readTasks(complete)).toEqual(complete)
   })
 
-  it('AGENT-04 keep nothing that is not theirs', () => {
+  it('AGENT-04 drops unknown fields', () => {
     const asked = { ...mirror({ ...A, note: 'x' } as typeof A), watch: { junk: 'x'.repeat(1e5) } } as Tasks
     expect(readTasks(asked)).toEqual({ mirror: { sources: [A], every_hours: 24 }, watch: WATCH })
   })
@@ -60,30 +60,30 @@ describe('tasks', () => {
     'https://metadata.google.internal/a',
     'https://files.example\\@localhost/a',
     'https://',
-  ])('AGENT-04 T-08 are refused with the address %s', (url) => {
-    expect(objections(mirror(A, source(url, 'b.txt')))).toEqual(['body.tasks.mirror.sources.1.url'])
-    expect(objections({ tell: { url } })).toEqual(['body.tasks.tell.url'])
+  ])('AGENT-04 T-08 rejects the URL %s', (url) => {
+    expect(problemsOf(mirror(A, source(url, 'b.txt')))).toEqual(['body.tasks.mirror.sources.1.url'])
+    expect(problemsOf({ tell: { url } })).toEqual(['body.tasks.tell.url'])
   })
 
   it.each(['../a', '.hidden', 'a//b', '/a', 'a:b', 'a\\b', 'a\u0007', 'é'.repeat(300)])(
-    'AGENT-04 T-06 are refused with the filename %s',
+    'AGENT-04 T-06 rejects the filename %s',
     (filename) => {
-      expect(objections(mirror(source(A.url, filename)))).toEqual(['body.tasks.mirror.sources.0.filename'])
+      expect(problemsOf(mirror(source(A.url, filename)))).toEqual(['body.tasks.mirror.sources.0.filename'])
     },
   )
 
-  it('AGENT-04 T-06 are refused where two sources have one name, not where they look alike', () => {
-    expect(objections(mirror(A, source('https://files.example/b'), source('https://files.example/c')))).toEqual([
+  it('AGENT-04 T-06 rejects sources with the same filename, but not filenames that only look alike', () => {
+    expect(problemsOf(mirror(A, source('https://files.example/b'), source('https://files.example/c')))).toEqual([
       'body.tasks.mirror.sources.1.filename',
       'body.tasks.mirror.sources.2.filename',
     ])
-    expect(objections(mirror(source(A.url, 'caf\u00e9'), source(A.url, 'cafe\u0301')))).toEqual([])
-    expect(objections(mirror(source(A.url, '__proto__'), source(A.url, 'constructor')))).toEqual([])
+    expect(problemsOf(mirror(source(A.url, 'caf\u00e9'), source(A.url, 'cafe\u0301')))).toEqual([])
+    expect(problemsOf(mirror(source(A.url, '__proto__'), source(A.url, 'constructor')))).toEqual([])
   })
 
-  it('AGENT-04 are refused with all that is wrong at once', () => {
+  it('AGENT-04 reports all problems together', () => {
     const bad = source('https://localhost/', '..')
-    expect(objections({ ...mirror(bad), tell: { url: 'https://localhost/' } })).toEqual([
+    expect(problemsOf({ ...mirror(bad), tell: { url: 'https://localhost/' } })).toEqual([
       'body.tasks.mirror.sources.0.url',
       'body.tasks.mirror.sources.0.filename',
       'body.tasks.tell.url',

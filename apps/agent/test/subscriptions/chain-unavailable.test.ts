@@ -1,47 +1,43 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { startProxy } from '@svc/devnet/tampering-proxy'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Agency, evmPayer, openAgency, primaryPayer } from '../agent-stack.ts'
-import { booked, expectError, legOf, pay, startSecondAgent, type Till, tillOf } from '../subscription-api.ts'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startSecondAgent, useAgentStack } from '../agent-stack.ts'
+import { countPurchases, expectError, legOf, pay, subscriptionApi } from '../subscription-api.ts'
+import { evmPayer, primaryPayer } from '../wallets.ts'
 
-let agency: Agency
-let till: Till
+const stack = useAgentStack()
+const api = subscriptionApi(() => stack.agent)
 let quote: SubscriptionQuote
-let before: Awaited<ReturnType<typeof booked>>
-beforeAll(async () => {
-  agency = await openAgency()
-  till = tillOf(agency.agent)
-})
+let before: Awaited<ReturnType<typeof countPurchases>>
 beforeEach(async () => {
-  quote = await till.quote()
-  before = await booked(agency)
+  quote = await api.quote()
+  before = await countPurchases(stack)
 })
-afterAll(() => agency.close())
 
 describe.each([
   ['primary', 'SOL', 'primary-mainnet', primaryPayer(2)],
   ['evm', 'MON', 'evm-mainnet', evmPayer(2)],
-] as const)('AMB-86 while the nodes of the %s chain', (chain, ticker, network, payer) => {
+] as const)('AMB-86 a payment on the %s chain', (chain, ticker, network, payer) => {
   const CLOSED = 'http://127.0.0.1:9'
   const variable = chain === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS'
 
   async function expectUnknown(rpcUrl: string) {
     const leg = legOf(quote, ticker, network)
-    const showing = { quote, tx: await pay(agency, leg, payer), identity: payer.identity, leg }
-    const blind = await startSecondAgent(agency, { [variable]: rpcUrl })
+    const confirmation = { quote, tx: await pay(stack, leg, payer), identity: payer.identity, leg }
+    const blind = await startSecondAgent(stack, { [variable]: rpcUrl })
     onTestFinished(() => blind.stop())
-    const reply = await tillOf(blind).show(showing)
+    const reply = await subscriptionApi(() => blind).confirm(confirmation)
     expectError(reply, 503, 'chain_unavailable')
-    expect(await booked(agency)).toEqual(before)
+    expect(await countPurchases(stack)).toEqual(before)
     expect(reply.body).toMatchObject({ hint: expect.stringContaining('do not pay again') })
-    const { status, body } = await till.show(showing)
+    const { status, body } = await api.confirm(confirmation)
     expect([status, body.idempotent]).toEqual([200, false])
   }
 
-  it('cannot be reached, nothing is decided, and the payment counts later', () => expectUnknown(CLOSED))
+  it('AMB-86 is undecided while the nodes cannot be reached, and counts later', () => expectUnknown(CLOSED))
 
-  it('say what nobody can read, nothing is decided, and the payment counts later', async () => {
-    const node = await startProxy(agency.chains[chain].url)
+  it('AMB-86 is undecided while the nodes answer garbage, and counts later', async () => {
+    const node = await startProxy(stack.chains[chain].url)
     onTestFinished(() => node.stop())
     node.always(/./, { bytes: (bytes) => bytes.subarray(0, bytes.length / 2) })
     await expectUnknown(node.url)

@@ -1,16 +1,12 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { payLeg } from '@svc/devnet/pay-leg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, evmPayer, openAgency, type Payer, primaryPayer } from '../agent-stack.ts'
-import { booked, expectError, legOf, type Till, tillOf } from '../subscription-api.ts'
+import { describe, expect, it } from 'vitest'
+import { useAgentStack } from '../agent-stack.ts'
+import { countPurchases, expectError, legOf, subscriptionApi } from '../subscription-api.ts'
+import { evmPayer, type Payer, primaryPayer } from '../wallets.ts'
 
-let agency: Agency
-let till: Till
-beforeAll(async () => {
-  agency = await openAgency()
-  till = tillOf(agency.agent)
-})
-afterAll(() => agency.close())
+const stack = useAgentStack()
+const api = subscriptionApi(() => stack.agent)
 
 /** Both kinds of quotes have the same legs. */
 type StorageQuote = Pick<SubscriptionQuote, 'accepts' | 'extensions'>
@@ -21,7 +17,7 @@ async function toGateway<Body>(path: string, body: object, headers: Record<strin
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   }
-  const response = await fetch(agency.gateway.url + path, init)
+  const response = await fetch(stack.gateway.url + path, init)
   return { status: response.status, headers: response.headers, body: (await response.json()) as Body }
 }
 
@@ -44,23 +40,23 @@ describe.each([
   ['MON', 'evm-mainnet', evmPayer(0)],
   ['USDC', 'evm-mainnet', evmPayer(1)],
 ] as const)('AGENT-01 T-01 one payment of %s on %s buys one thing', (ticker, network, { number, identity }: Payer) => {
-  it('a payment for storage, with no memo, buys no subscription, before it is confirmed or after', async () => {
-    const [storage, quote, before] = [await storageQuote(), await till.quote(), await booked(agency)]
-    const tx = await payLeg(agency.chains, legOf(storage, ticker, network), { payer: number, memo: null })
-    const show = () => till.show({ quote, tx, identity, leg: legOf(quote, ticker, network) })
+  it('AGENT-01 T-01 a payment for storage buys no subscription, before or after it is confirmed', async () => {
+    const [storage, quote, before] = [await storageQuote(), await api.quote(), await countPurchases(stack)]
+    const tx = await payLeg(stack.chains, legOf(storage, ticker, network), { payer: number, memo: null })
+    const show = () => api.confirm({ quote, tx, identity, leg: legOf(quote, ticker, network) })
     expectError(await show(), 402, 'payment_verification_failed', 'nothing_received')
     expect((await showToGateway(storage, tx, { network, ticker })).status).toBe(200)
     expectError(await show(), 402, 'payment_verification_failed', 'nothing_received')
-    expect(await booked(agency)).toEqual(before)
+    expect(await countPurchases(stack)).toEqual(before)
   })
 
-  it('a payment for a subscription, with no memo, buys no storage, before it is confirmed or after', async () => {
-    const [storage, quote] = [await smallQuote(), await till.quote()]
+  it('AGENT-01 T-01 a payment for a subscription buys no storage, before or after it is confirmed', async () => {
+    const [storage, quote] = [await smallQuote(), await api.quote()]
     const leg = legOf(quote, ticker, network)
-    const tx = await payLeg(agency.chains, leg, { payer: number, memo: null })
+    const tx = await payLeg(stack.chains, leg, { payer: number, memo: null })
     const show = () => showToGateway(storage, tx, { network, ticker })
     expectError(await show(), 402, 'payment_verification_failed', 'nothing_received')
-    expect((await till.show({ quote, tx, identity, leg })).status).toBe(200)
+    expect((await api.confirm({ quote, tx, identity, leg })).status).toBe(200)
     expectError(await show(), 402, 'payment_verification_failed', 'nothing_received')
   })
 })

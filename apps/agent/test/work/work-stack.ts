@@ -1,4 +1,4 @@
-// For tests: an agency whose agent never really waits for the gateway, and places it works at.
+// An agent stack with delegated lockers: tests change what the gateway stores, then let days pass.
 
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
@@ -7,78 +7,105 @@ import type { Tasks } from '@svc/api/agent/tasks'
 import type { Variables } from '@svc/http-service/config'
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { JobRun } from '@svc/queue/queue'
-import { type Client, createClient } from '@svc/sdk/client'
+import type { Client } from '@svc/sdk/client'
 import type { Locker } from '@svc/sdk/lockers/locker'
-import type { Signer } from '@svc/sdk/signers'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { Context, Overrides } from '../../src/context.ts'
-import { dbJournal } from '../../src/gateway/db-journal.ts'
-import { findingsAfter, type RunRow, recentRuns } from '../../src/work/runs/store.ts'
-import { type Agency, ed25519Person, openAgency, type Person } from '../agent-stack.ts'
+import { findingsAfter } from '../../src/work/findings/store.ts'
+import { type RunRow, recentRuns } from '../../src/work/runs/store.ts'
+import { type AgentStack, startAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, type Wallet } from '../wallets.ts'
 
 export const DAY = 86_400
 
-/** A locker that was delegated, its owner, and what the owner sees of the gateway. */
-export interface Place {
-  owner: Person
+/** An active delegation with its locker and owner. */
+export interface TestDelegation {
+  id: string
+  owner: Wallet
   locker: Locker
-  delegationId: string
   agentPubkey: string
+  /** The owner's client of the gateway. */
   client: Client
   put(filename: string, text: string): Promise<void>
   log(): Promise<SignedFinding[]>
-  /** What was found since the last look. */
-  news(): Promise<[kind: string, detail: SignedFinding['detail']][]>
-  /** The newest first. */
+  /** Findings since the last call. */
+  newFindings(): Promise<[kind: string, detail: SignedFinding['detail']][]>
+  /** Kinds of the findings since the last call. */
+  newKinds(): Promise<string[]>
+  /** Newest first. */
   runs(): Promise<RunRow[]>
+  /** Outcomes of the runs, newest first. */
+  outcomes(): Promise<RunRow['outcome'][]>
+  lastSummary(): Promise<Record<string, unknown>>
 }
 
-/** A job of its own. */
+/** A job with its own id. */
 export function newJob(): JobRun {
   return { id: randomUUID(), attempt: 1, signal: new AbortController().signal }
 }
 
-export interface Workshop extends Agency {
+export interface WorkStack extends AgentStack {
   context: Context
-  place(tasks?: Tasks): Promise<Place>
-  /** A minute later, with all that is due by then done. */
-  soon(): ReturnType<Agency['drain']>
-  /** A day later. */
-  nextDay(): ReturnType<Agency['drain']>
-  /** Where the gateway keeps the bytes of a file. */
-  bytesOf(place: Place, filename: string): Promise<string>
-  overwrite(place: Place, filename: string, text: string): Promise<void>
-  lose(place: Place, filename: string): Promise<void>
-  /** Is done once, in the middle of the next watch: when files are listed, and none is read yet. */
-  meanwhile(work: () => Promise<unknown>): void
-  /** Nobody works at the places of earlier tests. */
-  leaveAll(): Promise<void>
+  addDelegation(tasks?: Tasks): Promise<TestDelegation>
+  /** A minute later, with all due jobs done. */
+  nextMinute(): ReturnType<AgentStack['runJobs']>
+  /** A day later, with all due jobs done. */
+  nextDay(): ReturnType<AgentStack['runJobs']>
+  /** The same after this many seconds. */
+  advanceAndRun(seconds: number): ReturnType<AgentStack['runJobs']>
+  watch(delegation: TestDelegation, job?: JobRun): Promise<void>
+  /** Where the gateway stores the bytes of a file. */
+  storedPath(delegation: TestDelegation, filename: string): Promise<string>
+  overwriteStored(delegation: TestDelegation, filename: string, text: string): Promise<void>
+  deleteStored(delegation: TestDelegation, filename: string): Promise<void>
+  /** Runs once, in the middle of the next watch: after it has listed the files and before it reads any. */
+  duringNextWatch(work: () => Promise<unknown>): void
+  /** So that a test has no work left over from earlier ones. */
+  endAllDelegations(): Promise<void>
+}
+
+/** For another process on the same database and gateway. */
+export function processVariables({ chains, context, proxy }: WorkStack): Variables {
+  return { ...chains.agentVariables, DATA_DIR: context.config.dataDir, GATEWAY_URL: proxy.url }
 }
 
 const WATCH: Tasks = { watch: { every_hours: 24, read_bytes: true } }
 
-export async function openWorkshop(variables?: Variables, overrides?: Overrides): Promise<Workshop> {
-  const agency = await openAgency(variables, overrides)
-  const { gateway, agent, between, clock } = agency
+/** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
+export function useWorkStack(variables?: () => Variables, overrides?: Overrides): WorkStack {
+  const stack = {} as WorkStack // Filled before the first test.
+  beforeAll(async () => {
+    Object.assign(stack, await startWorkStack(variables?.(), overrides))
+  })
+  afterEach(() => stack.endAllDelegations())
+  afterAll(() => stack.stop())
+  return stack
+}
+
+async function startWorkStack(variables?: Variables, overrides?: Overrides): Promise<WorkStack> {
+  const stack = await startAgentStack(variables, overrides)
+  const { gateway, agent, proxy, clock } = stack
   const { context } = agent
   const { db } = context.database
   let interruption: (() => Promise<unknown>) | null = null
-  const impatientClient = (signer?: Signer): Client => {
-    const options = { baseUrl: between.url, journal: dbJournal(db), onWarning: () => {}, ...(signer && { signer }) }
-    const wait = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted()
-    const client = createClient(options, { now: clock.now, wait })
-    return {
-      ...client,
-      async verify(...which) {
-        const work = interruption
-        interruption = null
-        await work?.()
-        return client.verify(...which)
-      },
-    }
+  const { client: createGatewayClient } = context.gateway
+  context.gateway = {
+    ...context.gateway,
+    client(signer) {
+      const client = createGatewayClient(signer)
+      return {
+        ...client,
+        async verify(...which) {
+          const work = interruption
+          interruption = null
+          await work?.()
+          return client.verify(...which)
+        },
+      }
+    },
   }
-  context.gateway = { ...context.gateway, client: impatientClient }
 
-  async function bytesOf({ locker }: Place, filename: string): Promise<string> {
+  async function storedPath({ locker }: TestDelegation, filename: string): Promise<string> {
     const { object_id } = await gateway.context.database.db
       .selectFrom('files')
       .select('object_id')
@@ -89,50 +116,57 @@ export async function openWorkshop(variables?: Variables, overrides?: Overrides)
     return join(gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
   }
 
-  function workUntil(seconds: number) {
+  function advanceAndRun(seconds: number) {
     clock.advance(seconds)
-    return agency.drain()
+    return stack.runJobs()
   }
 
   return {
-    ...agency,
+    ...stack,
     context,
-    bytesOf,
-    async place(tasks = WATCH) {
-      const owner = await agency.grant(ed25519Person())
-      const locker = await agency.locker(owner)
-      const { delegation_id: delegationId, agent_pubkey } = await agency.delegateActively(owner, locker, tasks)
-      // The key was looked for already, and what there is to do is found by the clock.
+    storedPath,
+    advanceAndRun,
+    async addDelegation(tasks = WATCH) {
+      const owner = await stack.grantSubscription(ed25519Wallet())
+      const locker = await stack.seedLocker(owner)
+      const { delegation_id: id, agent_pubkey } = await stack.delegateAndRegister(owner, locker, tasks)
+      // The key is registered already, and due runs are found by the clock.
       await db.deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
-      const client = agency.client(owner)
-      const log = () => findingsAfter(db, delegationId, 0, 10_000)
-      let looked = 0
+      const client = stack.client(owner)
+      const log = () => findingsAfter(db, id, 0, 10_000)
+      const runs = () => recentRuns(db, id, 100)
+      let seen = 0
+      const newFindings: TestDelegation['newFindings'] = async () => {
+        const all = await log()
+        const added = all.slice(seen)
+        seen = all.length
+        return added.map(({ kind, detail }) => [kind, detail])
+      }
       return {
+        id,
         owner,
         locker,
-        delegationId,
         agentPubkey: agent_pubkey,
         client,
         put: async (filename, text) => void (await client.put(locker, filename, Buffer.from(text))),
         log,
-        async news() {
-          const all = await log()
-          const news = all.slice(looked)
-          looked = all.length
-          return news.map(({ kind, detail }) => [kind, detail])
-        },
-        runs: () => recentRuns(db, delegationId, 100),
+        newFindings,
+        newKinds: async () => (await newFindings()).map(([kind]) => kind),
+        runs,
+        outcomes: async () => (await runs()).map(({ outcome }) => outcome),
+        lastSummary: async () => JSON.parse((await runs())[0]!.summary),
       }
     },
-    soon: () => workUntil(60),
-    nextDay: () => workUntil(DAY),
-    overwrite: async (place, filename, text) => writeFile(await bytesOf(place, filename), text),
-    lose: async (place, filename) => rm(await bytesOf(place, filename)),
-    meanwhile(work) {
+    nextMinute: () => advanceAndRun(60),
+    nextDay: () => advanceAndRun(DAY),
+    watch: ({ id }, job = newJob()) => agent.rooms.work.watch(id, job),
+    overwriteStored: async (delegation, filename, text) => writeFile(await storedPath(delegation, filename), text),
+    deleteStored: async (delegation, filename) => rm(await storedPath(delegation, filename)),
+    duringNextWatch(work) {
       interruption = work
     },
-    async leaveAll() {
-      between.behave()
+    async endAllDelegations() {
+      proxy.behave()
       await db
         .updateTable('delegations')
         .set({ state: 'ended', ended_at: 0, check_at: null, mirror_at: null, watch_at: null })

@@ -6,11 +6,10 @@ import { type Finding, type SignedFinding, signFinding } from '@svc/protocol/fin
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
-import { insertFindings, lockWorkplace, setLogEnd, type Workplace } from '../runs/store.ts'
-import { insertDeliveries } from './store.ts'
+import { lockSubscribed, type SubscribedDelegation } from '../runs/store.ts'
+import { insertDeliveries, insertFindings, setLogEnd } from './store.ts'
 
-/** What is to be a finding. */
-export interface News {
+export interface NewFinding {
   kind: FindingKind
   detail: Finding['detail']
 }
@@ -24,31 +23,35 @@ const ALERTS: readonly FindingKind[] = [
   'mirror_failed',
 ]
 
-/** Appends to the log of a delegation, each entry signed and naming the one before, and has them told. */
+/** Appends to the log of a delegation, where each entry is signed and names the one before, and enqueues webhooks. */
 export async function addFindings(
   context: Context,
   tx: Transaction<Schema>,
   delegationId: string,
-  news: readonly News[],
+  newFindings: readonly NewFinding[],
 ): Promise<void> {
-  if (news.length === 0) return
-  const workplace = await lockWorkplace(tx, delegationId)
-  const findings = signedAfter(context, workplace, news)
+  if (newFindings.length === 0) return
+  const delegation = await lockSubscribed(tx, delegationId)
+  const findings = signFindings(context, delegation, newFindings)
   await insertFindings(tx, findings)
   await setLogEnd(tx, {
     delegation_id: delegationId,
-    finding_count: workplace.finding_count + findings.length,
-    alert_count: workplace.alert_count + findings.filter(isAlert).length,
+    finding_count: delegation.finding_count + findings.length,
+    alert_count: delegation.alert_count + findings.filter(isAlert).length,
     last_digest: (findings.at(-1) as SignedFinding).digest,
   })
-  await haveTold(context, tx, workplace, findings)
+  await enqueueWebhooks(context, tx, delegation, findings)
 }
 
-function signedAfter(context: Context, workplace: Workplace, news: readonly News[]): SignedFinding[] {
-  const { delegation_id, locker_id, finding_count } = workplace
+function signFindings(
+  context: Context,
+  delegation: SubscribedDelegation,
+  newFindings: readonly NewFinding[],
+): SignedFinding[] {
+  const { delegation_id, locker_id, finding_count } = delegation
   const at = isoSeconds(unixNow(context))
-  let previous_digest = workplace.last_digest
-  return news.map(({ kind, detail }, i) => {
+  let previous_digest = delegation.last_digest
+  return newFindings.map(({ kind, detail }, i) => {
     const severity = ALERTS.includes(kind) ? 'alert' : 'info'
     const sequence = finding_count + i + 1
     const entry = { delegation_id, locker_id, sequence, at, kind, severity, detail, previous_digest } as const
@@ -62,17 +65,17 @@ function isAlert({ severity }: SignedFinding): boolean {
   return severity === 'alert'
 }
 
-async function haveTold(
+async function enqueueWebhooks(
   context: Context,
   tx: Transaction<Schema>,
-  { delegation_id, tasks }: Workplace,
+  { delegation_id, tasks }: SubscribedDelegation,
   findings: readonly SignedFinding[],
 ): Promise<void> {
   const { tell } = JSON.parse(tasks) as Tasks
-  const told = tell?.only_alerts ? findings.filter(isAlert) : findings
-  if (!tell || told.length === 0) return
+  const reported = tell?.only_alerts ? findings.filter(isAlert) : findings
+  if (!tell || reported.length === 0) return
   const created_at = unixNow(context)
-  const deliveries = told.map(({ sequence }) => ({
+  const deliveries = reported.map(({ sequence }) => ({
     delivery_id: `msg_${toHex(context.randomBytes(16))}`,
     delegation_id,
     sequence,

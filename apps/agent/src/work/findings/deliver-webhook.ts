@@ -1,64 +1,64 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { SourceError } from '@svc/outgoing/source-error'
 import type { JobRun } from '@svc/queue/queue'
-import { hasRoom } from '../../callers/limits.ts'
+import { isWithinLimits } from '../../callers/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type Delivery, findDelivery, setDelivery } from './store.ts'
 import { webhookHeaders } from './webhook-request.ts'
 
 /** With the pauses of the queue, some hours. */
-export const TELL_ATTEMPTS = 12
+export const WEBHOOK_ATTEMPTS = 12
 
 const GONE = 410
 
-/** Nobody is to be flooded in our name: an address is anybody's who is named as one. */
+/** Owners may name any URL, and the agent must not flood its host. */
 const PER_MINUTE = { delegation: 30, host: 300 }
 
-/** Of one subscriber, whose addresses may all hang. */
-const AT_ONCE = 30
+/** Requests that one subscriber may have open at once, since all of the hosts may hang. */
+const MAX_DELIVERIES = 30
 
-/** Of one that waits for its turn: no less, and up to so much more by chance, so that many do not come back at once. */
-const TURN_SECONDS = { least: 60, more: 540 }
-/** Who has more to tell than his turns of so many days is not told the rest. */
-const LONGEST_WAIT_SECONDS = 3 * 86_400
+/** The pause of a delivery that was held back. The random part keeps many from coming back at once. */
+const PAUSE_SECONDS = { min: 60, random: 540 }
+/** A delivery that was held back for longer than this is dropped. */
+const MAX_WAIT_SECONDS = 3 * 86_400
 
-/** Sends a finding to the address of the subscriber, until it is taken or there is no more use in it. */
-export async function tell(context: Context, deliveryId: string, { attempt }: JobRun): Promise<void> {
+/** Posts a finding to the URL of the owner, until it is accepted or no longer wanted. */
+export async function deliverWebhook(context: Context, deliveryId: string, { attempt }: JobRun): Promise<void> {
   const { db } = context.database
   const delivery = await findDelivery(db, deliveryId)
   if (!delivery || delivery.delivered_at !== null) return
-  await context.inTurn(`tell ${delivery.identity}`, AT_ONCE, async (isFree) => {
-    const isWaiting = isWanted(delivery) && !(isFree && (await mayTell(context, delivery)))
-    if (isWaiting) return waitForTurn(context, delivery)
-    const { error, isFinal } = await send(context, delivery)
+  await context.withSlot(`webhooks ${delivery.identity}`, MAX_DELIVERIES, async (isFree) => {
+    const isHeldBack = isWanted(delivery) && !(isFree && (await mayPost(context, delivery)))
+    if (isHeldBack) return postLater(context, delivery)
+    const { error, isFinal } = await post(context, delivery)
     const delivered_at = error === null ? unixNow(context) : null
     await setDelivery(db, { delivery_id: deliveryId, delivered_at, error })
-    if (!isFinal && attempt < TELL_ATTEMPTS) throw new Error(`a webhook was not delivered: ${error}`)
+    if (!isFinal && attempt < WEBHOOK_ATTEMPTS) throw new Error(`a webhook was not delivered: ${error}`)
   })
 }
 
-/** A job of its own: that we hold back is no failure of the address, which has all its attempts still. */
-async function waitForTurn(
+/** Enqueues a new job: being held back is not a failure of the host, which keeps all its attempts. */
+async function postLater(
   { database, queue, now, randomBytes }: Context,
   { delivery_id, created_at }: Delivery,
 ): Promise<void> {
   const error = 'too many findings at once'
-  const chance = (randomBytes(1)[0] as number) / 256
-  const delaySeconds = Math.round(TURN_SECONDS.least + TURN_SECONDS.more * chance)
+  const random = (randomBytes(1)[0] as number) / 256
+  const delaySeconds = Math.round(PAUSE_SECONDS.min + PAUSE_SECONDS.random * random)
   await database.db.transaction().execute(async (tx) => {
     await setDelivery(tx, { delivery_id, delivered_at: null, error })
-    if (unixNow({ now }) - created_at > LONGEST_WAIT_SECONDS) return
+    if (unixNow({ now }) - created_at > MAX_WAIT_SECONDS) return
     await queue.enqueue(tx, 'tell', { delivery_id }, { key: delivery_id, delaySeconds })
   })
 }
 
-interface Sent {
+interface PostResult {
   error: string | null
-  /** Whether it need not be tried again. */
+  /** Whether another attempt is pointless. */
   isFinal: boolean
 }
 
-async function send(context: Context, delivery: Delivery): Promise<Sent> {
+async function post(context: Context, delivery: Delivery): Promise<PostResult> {
   const { delivery_id: id, delegation_id, url, finding } = delivery
   if (!isWanted(delivery)) return { error: 'the address is not to be told any more', isFinal: true }
   const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
@@ -73,15 +73,15 @@ async function send(context: Context, delivery: Delivery): Promise<Sent> {
   }
 }
 
-function mayTell(context: Context, { delegation_id, url }: Delivery): Promise<boolean> {
-  return hasRoom(
-    context,
+function mayPost({ rateLimiter }: Context, { delegation_id, url }: Delivery): Promise<boolean> {
+  return isWithinLimits(
+    rateLimiter,
     { key: `webhooks ${delegation_id}`, perMinute: PER_MINUTE.delegation },
     { key: `webhooks ${new URL(url).host}`, perMinute: PER_MINUTE.host },
   )
 }
 
-/** Found for as long as there was ground to look, told for as long as the subscriber wants it at this address. */
+/** Whether the delegation is open, or was revoked, and the owner still wants webhooks at this URL. */
 function isWanted({ state, tasks, url }: Delivery): boolean {
   return state !== 'ended' && (JSON.parse(tasks) as Tasks).tell?.url === url
 }

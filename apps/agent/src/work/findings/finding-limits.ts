@@ -1,32 +1,35 @@
-// A run may find any number of things. So many of each kind become entries of the log; the rest is counted in one more.
+// A run may find any number of things. The first of each kind become entries of the log; one more entry counts the rest.
 
 import { FINDING_KINDS, type FindingKind } from '@svc/api/agent/delegations'
-import type { News } from './add-findings.ts'
+import type { NewFinding } from './add-findings.ts'
 
-export const LISTED_OF_A_KIND = 100
+export const MAX_LISTED_PER_KIND = 100
 
-/** How many of each kind a run has found. */
-export type Found = { [Kind in FindingKind]?: number }
+/** How many findings of each kind a run has made. */
+export type FindingCounts = { [Kind in FindingKind]?: number }
 
-/** Those that are listed, the first ones first, and how many there are by now. */
-export function listFew(before: Found, news: readonly News[]): { listed: News[]; found: Found } {
+/** The findings that are listed, in order, and the new counts. */
+export function limitFindings(
+  before: FindingCounts,
+  findings: readonly NewFinding[],
+): { listed: NewFinding[]; found: FindingCounts } {
   const found = { ...before }
-  const listed = news.filter(({ kind }) => {
-    const isListed = hasRoomFor(found, kind)
+  const listed = findings.filter(({ kind }) => {
+    const isListed = isBelowLimit(found, kind)
     found[kind] = (found[kind] ?? 0) + 1
     return isListed
   })
   return { listed, found }
 }
 
-export function hasRoomFor(found: Found, kind: FindingKind): boolean {
-  return (found[kind] ?? 0) < LISTED_OF_A_KIND
+export function isBelowLimit(found: FindingCounts, kind: FindingKind): boolean {
+  return (found[kind] ?? 0) < MAX_LISTED_PER_KIND
 }
 
-/** One of each kind of which there were more, to end the run with. */
-export function unlistedNews(found: Found): News[] {
+/** One finding for each kind that exceeded the limit, written when the run finishes. */
+export function overflowFindings(found: FindingCounts): NewFinding[] {
   return FINDING_KINDS.flatMap((kind) => {
-    const more = (found[kind] ?? 0) - LISTED_OF_A_KIND
+    const more = (found[kind] ?? 0) - MAX_LISTED_PER_KIND
     return more > 0 ? [{ kind, detail: { more } }] : []
   })
 }

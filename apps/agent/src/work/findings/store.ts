@@ -1,7 +1,41 @@
-// What is to be told of findings, and what became of it.
+// The log of findings, and the deliveries of those that webhooks report.
 
+import type { SignedFinding } from '@svc/protocol/finding'
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, DelegationRow, DeliveryTable } from '../../db/schema.ts'
+
+/** Oldest first. */
+export async function findingsAfter(
+  db: Db,
+  delegationId: string,
+  after: number,
+  limit: number,
+): Promise<SignedFinding[]> {
+  const rows = await db
+    .selectFrom('findings')
+    .select('finding')
+    .where('delegation_id', '=', delegationId)
+    .where('sequence', '>', after)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+  return rows.map(({ finding }) => JSON.parse(finding))
+}
+
+export async function insertFindings(db: Db, findings: readonly SignedFinding[]): Promise<void> {
+  const rows = findings.map((finding) => {
+    const { delegation_id, sequence, severity } = finding
+    return { delegation_id, sequence, severity, finding: JSON.stringify(finding) }
+  })
+  await db.insertInto('findings').values(rows).execute()
+}
+
+export async function setLogEnd(
+  db: Db,
+  { delegation_id, ...end }: Pick<DelegationRow, 'delegation_id' | 'finding_count' | 'alert_count' | 'last_digest'>,
+): Promise<void> {
+  await db.updateTable('delegations').set(end).where('delegation_id', '=', delegation_id).execute()
+}
 
 export async function insertDeliveries(db: Db, deliveries: readonly Insertable<DeliveryTable>[]): Promise<void> {
   await db.insertInto('deliveries').values(deliveries).execute()
@@ -12,11 +46,11 @@ export interface Delivery extends Selectable<DeliveryTable> {
   finding: string
   identity: string
   state: DelegationRow['state']
-  /** Of the delegation as it is now, JSON. */
+  /** The current tasks of the delegation, JSON. */
   tasks: string
 }
 
-/** Null for one that was forgotten. */
+/** Null when it was deleted as too old. */
 export async function findDelivery(db: Db, deliveryId: string): Promise<Delivery | null> {
   const row = await db
     .selectFrom('deliveries')
@@ -40,7 +74,7 @@ export async function setDelivery(
   await db.updateTable('deliveries').set(outcome).where('delivery_id', '=', delivery_id).execute()
 }
 
-/** What became of the findings that were to be told; null where none were. */
+/** How many deliveries succeeded; null when there are none. */
 export async function summarizeDeliveries(db: Db, delegationId: string) {
   const own = db.selectFrom('deliveries').where('delegation_id', '=', delegationId)
   const { delivered, all } = await own
@@ -52,8 +86,8 @@ export async function summarizeDeliveries(db: Db, delegationId: string) {
   return { delivered, undelivered: all - delivered, last_error: last?.error ?? null }
 }
 
-/** Up to so many of those that were made before then; how many they were. */
-export async function forgetDeliveries(db: Db, before: number, limit: number): Promise<number> {
+/** Deletes up to `limit` deliveries that were created before then; returns how many. */
+export async function deleteDeliveries(db: Db, before: number, limit: number): Promise<number> {
   const old = db.selectFrom('deliveries').select('delivery_id').where('created_at', '<', before).limit(limit)
   const { numDeletedRows } = await db.deleteFrom('deliveries').where('delivery_id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)

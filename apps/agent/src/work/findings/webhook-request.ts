@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { type Message, type PostOptions, post } from '@svc/outgoing/post'
 
 export interface Webhook {
-  /** The same each time it is sent, so that who gets it twice can tell. */
+  /** The same for every attempt, so that a receiver recognizes repeats. */
   id: string
   /** Unix seconds. */
   timestamp: number
@@ -13,4 +14,14 @@ export function webhookHeaders({ id, timestamp, body }: Webhook, secret: string)
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` }
+}
+
+/** Returns the status of the answer; rejects with `SourceError` when there was none. */
+export type PostWebhook = (url: string, message: Message) => Promise<number>
+
+const HEADERS = { 'content-type': 'application/json', 'user-agent': 'svc-agent' }
+
+/** Posts to public hosts only, and follows no redirects. */
+export function postWebhook(url: string, { headers, body }: Message, options?: PostOptions): Promise<number> {
+  return post(url, { headers: { ...HEADERS, ...headers }, body }, options)
 }

@@ -1,42 +1,53 @@
 import type { JobRun } from '@svc/queue/queue'
 import { GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
 import type { Context } from '../../context.ts'
-import { noteRevoked } from '../../delegations/note-revoked.ts'
-import { findDelegation } from '../../delegations/store.ts'
 import { beginRun } from './begin-run.ts'
 import { finishRun, type Run, RunStopped } from './run.ts'
-import type { Task } from './store.ts'
+import { findSubscriber, type Task } from './store.ts'
 
-/** A gateway that is away for the better part of a day is waited for. */
+/** Waits most of a day for a gateway that is down. */
 export const TASK_ATTEMPTS = 30
 
-/** Of one subscriber, whose sources may all hang. What finds no turn is found by the clock again. */
-const AT_ONCE = 4
+/** Runs of one task that a subscriber may have at once. A run without a slot is found due again later. */
+const MAX_RUNS = 4
 
-/** What fails is tried again by the queue, and goes on where it was; after the last attempt the run has failed. */
+export type Revoke = (delegationId: string) => Promise<void>
+
+interface TaskJob {
+  task: Task
+  delegationId: string
+  job: JobRun
+}
+
+/** The queue retries a failed attempt, which continues the run. After the last attempt the run has failed. */
 export async function runTask(
   context: Context,
-  task: Task,
-  delegationId: string,
-  job: JobRun,
+  revoke: Revoke,
+  { task, delegationId, job }: TaskJob,
   work: (run: Run) => Promise<void>,
 ): Promise<void> {
-  const delegation = await findDelegation(context.database.db, delegationId)
-  if (!delegation) return
-  await context.inTurn(`${task} ${delegation.identity}`, AT_ONCE, async (isFree) => {
+  const identity = await findSubscriber(context.database.db, delegationId)
+  if (identity === null) return
+  await context.withSlot(`${task} ${identity}`, MAX_RUNS, async (isFree) => {
     const run = await beginRun(context, { task, delegationId, job, mayBegin: isFree })
-    if (run) await carryOut(context, run, job, work)
+    if (run) await carryOut(context, revoke, run, job, work)
   })
 }
 
-async function carryOut(context: Context, run: Run, job: JobRun, work: (run: Run) => Promise<void>): Promise<void> {
+async function carryOut(
+  context: Context,
+  revoke: Revoke,
+  run: Run,
+  job: JobRun,
+  work: (run: Run) => Promise<void>,
+): Promise<void> {
   try {
     await work(run)
   } catch (error) {
     if (job.signal.aborted) throw error
     if (error instanceof RunStopped) return finishRun(context, run, 'stopped', { reason: error.reason })
     if (isGatewayError(error, 'SIGNATURE_INVALID', 'locker_not_found')) {
-      await noteRevoked(context, run.delegation_id)
+      await revoke(run.delegation_id)
       return finishRun(context, run, 'stopped', { reason: 'delegation_revoked' })
     }
     if (job.attempt < TASK_ATTEMPTS) throw error
@@ -46,7 +57,7 @@ async function carryOut(context: Context, run: Run, job: JobRun, work: (run: Run
   await finishRun(context, run, 'done')
 }
 
-/** For the subscriber, whose business the rest of it is not. */
+/** What the subscriber is shown; the rest stays in the log of the service. */
 function reasonOf(error: unknown): string {
   if (error instanceof NoAnswer) return 'gateway_unavailable'
   return error instanceof GatewayError ? error.code : 'internal_error'

@@ -1,4 +1,4 @@
-// One run of a task: carried on step by step while there is ground for it, ended once. How it begins: begin-run.ts.
+// One run of a task: each step is recorded while the run may continue, and the run is finished once.
 
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
 import type { Client } from '@svc/sdk/client'
@@ -6,29 +6,37 @@ import type { Locker } from '@svc/sdk/lockers/locker'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, Schema } from '../../db/schema.ts'
-import { isRunning } from '../../subscriptions/subscription-view.ts'
-import { addFindings, type News } from '../findings/add-findings.ts'
-import { type Found, listFew, unlistedNews } from '../findings/finding-limits.ts'
-import { endRun, findProgress, forgetRuns, lockWorkplace, type RunRow, setNextRun, setProgress } from './store.ts'
+import { isActive } from '../../subscriptions/subscription-view.ts'
+import { addFindings, type NewFinding } from '../findings/add-findings.ts'
+import { type FindingCounts, limitFindings, overflowFindings } from '../findings/finding-limits.ts'
+import {
+  deleteOldRuns,
+  findProgress,
+  lockSubscribed,
+  type RunRow,
+  setFinished,
+  setNextRun,
+  setProgress,
+} from './store.ts'
 
-/** What was done, in numbers and words. */
+/** What the run did, in numbers and words. */
 export type Summary = { [what: string]: number | string | null }
 
 export interface Run extends Pick<RunRow, 'run_id' | 'delegation_id' | 'task' | 'started_at'> {
-  /** As they were written last. */
+  /** As last written. */
   summary: Summary
-  found: Found
+  found: FindingCounts
   locker: Locker
-  /** Acts at the gateway with the key of the delegation. */
+  /** Signs with the key of the delegation. */
   client: Client
-  /** Which attempt of its job this is, 1 for the first. */
+  /** The attempt of its job, 1 for the first. */
   attempt: number
   signal: AbortSignal
 }
 
 type StopReason = 'subscription_expired' | 'delegation_revoked' | 'delegation_ended' | 'task_removed'
 
-/** There is no ground to go on. */
+/** The run may not continue. */
 export class RunStopped extends Error {
   override name = 'RunStopped'
   readonly reason: StopReason
@@ -39,23 +47,20 @@ export class RunStopped extends Error {
   }
 }
 
-/**
- * What the subscriber wants as of now, and how far the run is by now. Throws `RunStopped` where there is no ground to
- * go on.
- */
-export async function requireGround(context: Context, db: Db, run: Run): Promise<Tasks> {
+/** The owner's current tasks. Refreshes the progress of the run; throws `RunStopped` when it may not continue. */
+export async function requireCurrentTasks(context: Context, db: Db, run: Run): Promise<Tasks> {
   run.signal.throwIfAborted()
-  const workplace = await lockWorkplace(db, run.delegation_id)
-  const tasks = JSON.parse(workplace.tasks) as Tasks
-  if (workplace.state === 'ended') throw new RunStopped('delegation_ended')
-  if (workplace.state !== 'active') throw new RunStopped('delegation_revoked')
-  if (!isRunning(context, workplace)) throw new RunStopped('subscription_expired')
+  const delegation = await lockSubscribed(db, run.delegation_id)
+  const tasks = JSON.parse(delegation.tasks) as Tasks
+  if (delegation.state === 'ended') throw new RunStopped('delegation_ended')
+  if (delegation.state !== 'active') throw new RunStopped('delegation_revoked')
+  if (!isActive(context, delegation)) throw new RunStopped('subscription_expired')
   if (!tasks[run.task]) throw new RunStopped('task_removed')
-  if (!(await readProgress(db, run))) throw new Error('another has ended this run')
+  if (!(await readProgress(db, run))) throw new Error('another process has finished this run')
   return tasks
 }
 
-/** False where the run is over. */
+/** False when the run is finished. */
 async function readProgress(db: Db, run: Run): Promise<boolean> {
   const progress = await findProgress(db, run.run_id)
   if (!progress) return false
@@ -64,26 +69,25 @@ async function readProgress(db: Db, run: Run): Promise<boolean> {
   return true
 }
 
-/** What a step has come to. */
-export interface Outcome {
-  news?: readonly News[]
+export interface StepResult {
+  findings?: readonly NewFinding[]
   /** Changes of the summary. */
   summary: Summary
 }
 
 /**
- * What a step has done and found is written together, or not at all, and only while there is ground for it. Another
- * process may do the same run, for a while: what it has written is seen by `write`, which is not to find it again.
+ * Writes what a step did and found in one transaction, and only while the run may continue. Another process may be
+ * doing the same run for a while: `write` sees what that one has written and must not report it again.
  */
-export async function noteStep(
+export async function recordStep(
   context: Context,
   run: Run,
-  write: (tx: Transaction<Schema>) => Promise<Outcome>,
+  write: (tx: Transaction<Schema>) => Promise<StepResult>,
 ): Promise<void> {
   await context.database.db.transaction().execute(async (tx) => {
-    await requireGround(context, tx, run)
-    const { summary, news = [] } = await write(tx)
-    const { listed, found } = listFew(run.found, news)
+    await requireCurrentTasks(context, tx, run)
+    const { summary, findings = [] } = await write(tx)
+    const { listed, found } = limitFindings(run.found, findings)
     run.summary = { ...run.summary, ...summary }
     run.found = found
     await setProgress(tx, run.run_id, { summary: JSON.stringify(run.summary), found: JSON.stringify(found) })
@@ -91,15 +95,15 @@ export async function noteStep(
   })
 }
 
-/** A number of the summary with so many more. */
+/** The summary field `what`, increased by `more`. */
 export function counted({ summary }: Run, what: string, more: number): Summary {
   return { [what]: Number(summary[what] ?? 0) + more }
 }
 
-/** Of each task; more than are shown, and than the watch looks at. */
+/** Per task; more than are shown, and more than the watch looks back. */
 const RUNS_KEPT = 100
 
-/** The next one is due so long after this one began. One that was stopped is due still, should there be ground again. */
+/** The next run is due one period after this one began. A stopped run stays due, in case it may continue later. */
 export async function finishRun(
   context: Context,
   run: Run,
@@ -108,17 +112,17 @@ export async function finishRun(
 ): Promise<void> {
   const { run_id, delegation_id } = run
   await context.database.db.transaction().execute(async (tx) => {
-    const workplace = await lockWorkplace(tx, delegation_id)
+    const delegation = await lockSubscribed(tx, delegation_id)
     if (!(await readProgress(tx, run))) return
     const summary = JSON.stringify({ ...run.summary, ...more })
     const now = unixNow(context)
-    await endRun(tx, { run_id, finished_at: now, outcome, summary })
-    await forgetRuns(tx, delegation_id, run.task, RUNS_KEPT)
-    const task = (JSON.parse(workplace.tasks) as Tasks)[run.task]
-    if (outcome !== 'stopped' && workplace.state === 'active' && task) {
+    await setFinished(tx, { run_id, finished_at: now, outcome, summary })
+    await deleteOldRuns(tx, delegation_id, run.task, RUNS_KEPT)
+    const task = (JSON.parse(delegation.tasks) as Tasks)[run.task]
+    if (outcome !== 'stopped' && delegation.state === 'active' && task) {
       const period = (task.every_hours ?? DEFAULT_HOURS) * 3600
       await setNextRun(tx, delegation_id, run.task, Math.min(run.started_at, now) + period)
     }
-    await addFindings(context, tx, delegation_id, unlistedNews(run.found))
+    await addFindings(context, tx, delegation_id, overflowFindings(run.found))
   })
 }

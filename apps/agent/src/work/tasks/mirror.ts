@@ -1,32 +1,27 @@
 import type { Mirror } from '@svc/api/agent/tasks'
 import type { FetchedFile } from '@svc/api/files'
 import { bare } from '@svc/protocol/bytes'
-import type { JobRun } from '@svc/queue/queue'
 import { GatewayError } from '@svc/sdk/errors'
 import { type Context, unixNow } from '../../context.ts'
-import type { News } from '../findings/add-findings.ts'
-import { plainText } from '../plain-text.ts'
-import { counted, noteStep, type Outcome, type Run, requireGround } from '../runs/run.ts'
-import { runTask } from '../runs/run-task.ts'
-import { isAway } from './gateway-errors.ts'
-import { findMirrors, forgetMirrors, type MirrorRow, putMirror } from './watch-store.ts'
+import type { NewFinding } from '../findings/add-findings.ts'
+import { counted, type Run, recordStep, requireCurrentTasks, type StepResult } from '../runs/run.ts'
+import { isUnavailable, storableText } from './gateway-errors.ts'
+import { deleteOtherMirrors, findMirrors, type MirrorRow, putMirror } from './mirror-store.ts'
 
 type Source = Mirror['sources'][number]
 
-/** Has the gateway fetch each address into the locker; one that this run has asked for already is not asked for again. */
-export async function mirror(context: Context, delegationId: string, job: JobRun): Promise<void> {
-  await runTask(context, 'mirror', delegationId, job, async (run) => {
-    const { db } = context.database
-    const sources = (await requireGround(context, db, run)).mirror?.sources ?? []
-    const known = await findMirrors(db, delegationId)
-    for (const source of sources) {
-      const before = known.get(source.filename)
-      if (before?.run_id === run.run_id && before.url === source.url) continue
-      const wanted = (await requireGround(context, db, run)).mirror?.sources ?? []
-      if (wanted.some((other) => isSame(other, source))) await fetchSource(context, run, source)
-    }
-    await forgetMirrors(db, run)
-  })
+/** Has the gateway fetch each source into the locker. A continued run skips the sources it has already fetched. */
+export async function mirrorSources(context: Context, run: Run): Promise<void> {
+  const { db } = context.database
+  const sources = (await requireCurrentTasks(context, db, run)).mirror?.sources ?? []
+  const known = await findMirrors(db, run.delegation_id)
+  for (const source of sources) {
+    const before = known.get(source.filename)
+    if (before?.run_id === run.run_id && before.url === source.url) continue
+    const wanted = (await requireCurrentTasks(context, db, run)).mirror?.sources ?? []
+    if (wanted.some((other) => isSame(other, source))) await fetchSource(context, run, source)
+  }
+  await deleteOtherMirrors(db, run)
 }
 
 function isSame(a: Source, b: Source): boolean {
@@ -38,75 +33,77 @@ async function fetchSource(context: Context, run: Run, source: Source): Promise<
   const { filename, url } = source
   try {
     const fetched = await client.fetchInto(locker, filename, url, { signal })
-    await noteSource(context, run, source, (before) => fetchedOutcome(context, run, source, fetched, before))
+    await recordSource(context, run, source, (before) => fetchedResult(context, run, source, fetched, before))
   } catch (error) {
-    const trouble = troubleOf(error) ?? (await lastingTrouble(run, error))
-    if (trouble === null) throw error
-    await noteSource(context, run, source, (before) => troubleOutcome(run, source, trouble, before))
+    const problem = sourceProblem(error) ?? (await lastingProblem(run, error))
+    if (problem === null) throw error
+    await recordSource(context, run, source, (before) => failedResult(run, source, problem, before))
   }
 }
 
-type Seen = Pick<MirrorRow, 'sha256' | 'fetched_at' | 'trouble'>
+type MirrorState = Pick<MirrorRow, 'sha256' | 'fetched_at' | 'trouble'>
+type SourceResult = StepResult & { state: MirrorState }
 
-/** What is known of the same name from another address counts for nothing. */
-async function noteSource(
+/** What is known of the same filename with another URL does not count. */
+async function recordSource(
   context: Context,
   run: Run,
   { filename, url }: Source,
-  judge: (before: Seen) => Outcome & { seen: Seen },
+  resultAfter: (before: MirrorState) => SourceResult,
 ): Promise<void> {
-  await noteStep(context, run, async (tx) => {
+  await recordStep(context, run, async (tx) => {
     const { delegation_id, run_id } = run
     const known = (await findMirrors(tx, delegation_id)).get(filename)
     const before = known?.url === url ? known : { sha256: null, fetched_at: null, trouble: null }
-    const { seen, ...outcome } = judge(before)
-    await putMirror(tx, { ...seen, delegation_id, filename, url, run_id })
-    return outcome
+    const { state, ...result } = resultAfter(before)
+    await putMirror(tx, { ...state, delegation_id, filename, url, run_id })
+    return result
   })
 }
 
-function fetchedOutcome(
+function fetchedResult(
   context: Context,
   run: Run,
   { filename, url }: Source,
   { content_hash, size_bytes }: FetchedFile,
-  { sha256 }: Seen,
-): Outcome & { seen: Seen } {
+  { sha256 }: MirrorState,
+): SourceResult {
   const after = bare(content_hash)
-  const changed: News = { kind: 'mirror_changed', detail: { filename, url, before: sha256, after, size_bytes } }
+  const changed: NewFinding = { kind: 'mirror_changed', detail: { filename, url, before: sha256, after, size_bytes } }
   const isChanged = sha256 !== null && sha256 !== after
   return {
-    news: isChanged ? [changed] : [],
+    findings: isChanged ? [changed] : [],
     summary: { ...counted(run, 'fetched', 1), ...counted(run, 'changed', Number(isChanged)) },
-    seen: { sha256: after, fetched_at: unixNow(context), trouble: null },
+    state: { sha256: after, fetched_at: unixNow(context), trouble: null },
   }
 }
 
-/** One finding, however long it goes on, until the address was fetched again. */
-function troubleOutcome(run: Run, { filename, url }: Source, reason: string, before: Seen): Outcome & { seen: Seen } {
-  const failed: News = { kind: 'mirror_failed', detail: { filename, url, reason } }
+/** Reports a problem once, until the source was fetched again. */
+function failedResult(run: Run, { filename, url }: Source, reason: string, before: MirrorState): SourceResult {
+  const failed: NewFinding = { kind: 'mirror_failed', detail: { filename, url, reason } }
   return {
-    news: before.trouble === null ? [failed] : [],
+    findings: before.trouble === null ? [failed] : [],
     summary: counted(run, 'failed', 1),
-    seen: { ...before, trouble: reason },
+    state: { ...before, trouble: reason },
   }
 }
 
-const NOT_OF_THE_SOURCE = [401, 403, 404, 408, 429]
+/** Statuses that are not about the source but about the request, the key or the locker. */
+const NOT_ABOUT_SOURCE = [401, 403, 404, 408, 429]
 
-/** Why the gateway will not fetch this; null where the trouble is another. */
-function troubleOf(error: unknown): string | null {
+/** Why the gateway refuses to fetch the source; null for any other error. */
+function sourceProblem(error: unknown): string | null {
   if (!(error instanceof GatewayError)) return null
-  if (error.status < 400 || error.status >= 500 || NOT_OF_THE_SOURCE.includes(error.status)) return null
-  return plainText(error.inputs[0]?.msg ?? error.message)
+  if (error.status < 400 || error.status >= 500 || NOT_ABOUT_SOURCE.includes(error.status)) return null
+  return storableText(error.inputs[0]?.msg ?? error.message)
 }
 
-/** So long it is waited for a gateway that fails, some minutes; then the other addresses must not wait any longer. */
-const PATIENT_ATTEMPTS = 5
+/** Waits this many attempts, some minutes, for a gateway that fails; then the other sources must not wait longer. */
+const WAITING_ATTEMPTS = 5
 
-/** Where the gateway fails at one address and is there for all else, it is the address that cannot be fetched. */
-async function lastingTrouble({ attempt, client, locker }: Run, error: unknown): Promise<string | null> {
-  if (attempt <= PATIENT_ATTEMPTS || !isAway(error)) return null
+/** When the gateway fails for one source but answers otherwise, the source cannot be fetched. */
+async function lastingProblem({ attempt, client, locker }: Run, error: unknown): Promise<string | null> {
+  if (attempt <= WAITING_ATTEMPTS || !isUnavailable(error)) return null
   await client.metadata(locker)
   return 'the gateway cannot fetch it'
 }

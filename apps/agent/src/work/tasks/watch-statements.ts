@@ -1,54 +1,54 @@
-// What the gateway has signed about the locker: each statement names the one before, and none may go or change.
+// Follows the statements that the gateway signs about a locker: each names the one before, and none may go or change.
 
 import { CanonicalJsonError } from '@svc/protocol/canonical'
 import { isGatewayError, UntrueAnswer } from '@svc/sdk/errors'
 import type { Context } from '../../context.ts'
-import type { News } from '../findings/add-findings.ts'
-import { plainText } from '../plain-text.ts'
-import { noteStep, type Run, requireGround, type Summary } from '../runs/run.ts'
+import type { NewFinding } from '../findings/add-findings.ts'
+import { type Run, recordStep, requireCurrentTasks, type Summary } from '../runs/run.ts'
+import { storableText } from './gateway-errors.ts'
 import { findLastStatement, findStatement, putStatement, type SeenStatement } from './watch-store.ts'
 
-interface Shown {
+interface Statement {
   sequence: number
   digest: string
-  /** Digest of the statement before, as this one names it. */
+  /** The digest that this statement names as the one before. */
   previous: string | null
 }
 
-/** The rest waits for the next run. */
+/** Per run; the next run reads the rest. */
 const MAX_STATEMENTS = 100
-/** Stands for a statement that was made and could not be read. */
+/** Stands for a statement that exists but could not be read. */
 const UNKNOWN_DIGEST = ''
 
-/** `last` is what the last run came to that got as far as this; null the first time. */
+/** `last` is the summary of the last run that got this far; null in the first run. */
 export async function watchStatements(context: Context, run: Run, last: Summary | null): Promise<void> {
   if ('statement' in run.summary) return
   const newest = await readStatement(context, run)
   const seen = await findLastStatement(context.database.db, run.delegation_id)
-  const trouble = troubleWith(newest, seen)
-  if (!trouble && newest) await follow(context, run, newest as Shown, seen, last === null)
-  await noteStep(context, run, async () => {
+  const problem = problemWith(newest, seen)
+  if (!problem && newest) await follow(context, run, newest as Statement, seen, last === null)
+  await recordStep(context, run, async () => {
     if ('statement' in run.summary) return { summary: {} }
-    const words = trouble && `${trouble.kind} ${JSON.stringify(trouble.detail)}`
+    const problemText = problem && `${problem.kind} ${JSON.stringify(problem.detail)}`
     const statement = newest && 'sequence' in newest ? newest.sequence : null
     return {
-      news: [
-        // One that goes on is told once.
-        ...(trouble && words !== last?.statement_trouble ? [trouble] : []),
+      findings: [
+        // A lasting problem is reported once.
+        ...(problem && problemText !== last?.statement_trouble ? [problem] : []),
         ...(last === null ? [baseline(run, statement)] : []),
       ],
-      summary: { statement, ...(words && { statement_trouble: words }) },
+      summary: { statement, ...(problemText && { statement_trouble: problemText }) },
     }
   })
 }
 
-function baseline({ summary }: Run, statement: number | null): News {
+function baseline({ summary }: Run, statement: number | null): NewFinding {
   const { files = 0, total_bytes = 0 } = summary
   return { kind: 'baseline', detail: { files, total_bytes, statement } }
 }
 
-/** The newest, or the one asked for; null where there is none, and what is wrong where it cannot be believed. */
-async function readStatement(context: Context, run: Run, sequence?: number): Promise<Shown | News | null> {
+/** The newest statement, or the one asked for; null when there is none; a finding when it cannot be trusted. */
+async function readStatement(context: Context, run: Run, sequence?: number): Promise<Statement | NewFinding | null> {
   const { locker, signal } = run
   try {
     const client = context.gateway.client()
@@ -61,56 +61,56 @@ async function readStatement(context: Context, run: Run, sequence?: number): Pro
   } catch (error) {
     const of = sequence === undefined ? {} : { sequence }
     if (isGatewayError(error, 'statement_not_found')) return { kind: 'statement_lost', detail: of }
-    const reason = untruthOf(error)
+    const reason = distrustReason(error)
     if (reason === null) throw error
     return { kind: 'statement_untrue', detail: { ...of, reason } }
   }
 }
 
-/** Null where the trouble is another. An answer of a form that no statement has makes the checks themselves fail. */
-function untruthOf(error: unknown): string | null {
-  if (error instanceof UntrueAnswer) return plainText(error.message)
+/** Null for any other error. A malformed answer makes the checks themselves throw. */
+function distrustReason(error: unknown): string | null {
+  if (error instanceof UntrueAnswer) return storableText(error.message)
   const isMalformed = [TypeError, RangeError, CanonicalJsonError].some((type) => error instanceof type)
   return isMalformed ? 'what is shown has not the form of a statement' : null
 }
 
-function troubleWith(newest: Shown | News | null, seen: SeenStatement | null): News | null {
+function problemWith(newest: Statement | NewFinding | null, seen: SeenStatement | null): NewFinding | null {
   if (newest && 'kind' in newest) return newest
   const shown = newest?.sequence ?? null
   if (!seen || (shown ?? 0) >= seen.sequence) return null
   return { kind: 'statement_lost', detail: { last_seen: seen.sequence, newest: shown } }
 }
 
-/** From the last one that was seen to the newest, one after the other: each must name the one before. */
+/** Reads every statement from the last one seen to the newest; each must name the one before. */
 async function follow(
   context: Context,
   run: Run,
-  newest: Shown,
+  newest: Statement,
   seen: SeenStatement | null,
   isFirst: boolean,
 ): Promise<void> {
-  if (!seen && isFirst) return noteStatement(context, run, newest, [])
-  if (seen?.sequence === newest.sequence) return requireSame(context, run, newest, seen)
+  if (!seen && isFirst) return recordStatement(context, run, newest, [])
+  if (seen?.sequence === newest.sequence) return compareNewest(context, run, newest, seen)
   const first = (seen?.sequence ?? 0) + 1
   let before = seen ? seen.digest : null
   for (let sequence = first; sequence <= newest.sequence && sequence < first + MAX_STATEMENTS; sequence++) {
-    await requireGround(context, context.database.db, run)
+    await requireCurrentTasks(context, context.database.db, run)
     const shown = sequence === newest.sequence ? newest : await readStatement(context, run, sequence)
     const digest = shown && 'digest' in shown ? shown.digest : UNKNOWN_DIGEST
-    await noteStatement(context, run, { sequence, digest }, [newsAbout(shown, sequence, before)])
+    await recordStatement(context, run, { sequence, digest }, [findingAbout(shown, sequence, before)])
     before = digest
   }
 }
 
-async function requireSame(context: Context, run: Run, newest: Shown, seen: SeenStatement): Promise<void> {
+async function compareNewest(context: Context, run: Run, newest: Statement, seen: SeenStatement): Promise<void> {
   const { sequence, digest } = newest
   if (digest === seen.digest) return
   const detail = { sequence, before: seen.digest, after: digest }
-  const news: News[] = seen.digest === UNKNOWN_DIGEST ? [] : [{ kind: 'statement_rewritten', detail }]
-  await noteStatement(context, run, newest, news)
+  const findings: NewFinding[] = seen.digest === UNKNOWN_DIGEST ? [] : [{ kind: 'statement_rewritten', detail }]
+  await recordStatement(context, run, newest, findings)
 }
 
-function newsAbout(shown: Shown | News | null, sequence: number, before: string | null): News {
+function findingAbout(shown: Statement | NewFinding | null, sequence: number, before: string | null): NewFinding {
   if (!shown) return { kind: 'statement_lost', detail: { sequence } }
   if ('kind' in shown) return shown
   const { digest, previous } = shown
@@ -118,16 +118,16 @@ function newsAbout(shown: Shown | News | null, sequence: number, before: string 
   return { kind: 'statement_rewritten', detail: { sequence: sequence - 1, before, after: previous } }
 }
 
-async function noteStatement(
+async function recordStatement(
   context: Context,
   run: Run,
-  { sequence, digest }: Pick<Shown, 'sequence' | 'digest'>,
-  news: readonly News[],
+  { sequence, digest }: Pick<Statement, 'sequence' | 'digest'>,
+  findings: readonly NewFinding[],
 ): Promise<void> {
   const { delegation_id } = run
-  await noteStep(context, run, async (tx) => {
+  await recordStep(context, run, async (tx) => {
     if ((await findStatement(tx, delegation_id, sequence))?.digest === digest) return { summary: {} }
     await putStatement(tx, { delegation_id, sequence, digest })
-    return { news, summary: {} }
+    return { findings, summary: {} }
   })
 }

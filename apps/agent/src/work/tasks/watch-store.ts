@@ -1,13 +1,12 @@
-// What was seen at lockers, and what was fetched into them.
+// The files and statements of lockers, as the watch last saw them.
 
 import { type Selectable, sql } from 'kysely'
-import type { Db, MirrorTable, SeenFileTable, SeenStatementTable } from '../../db/schema.ts'
+import type { Db, SeenFileTable, SeenStatementTable } from '../../db/schema.ts'
 
 export type SeenFile = Selectable<SeenFileTable>
 export type SeenStatement = Selectable<SeenStatementTable>
-export type MirrorRow = Selectable<MirrorTable>
 
-/** By name. */
+/** By filename. */
 export async function findSeenFiles(
   db: Db,
   delegationId: string,
@@ -37,8 +36,8 @@ export async function putSeenFiles(db: Db, files: readonly SeenFile[]): Promise<
     .execute()
 }
 
-/** Files that were seen before, and not by this run. */
-export async function findUnseenFiles(
+/** Files that earlier runs saw and this one did not. */
+export async function findGoneFiles(
   db: Db,
   { delegation_id, run_id }: { delegation_id: string; run_id: string },
   limit: number,
@@ -46,7 +45,7 @@ export async function findUnseenFiles(
   return seenFilesOf(db, delegation_id).where('run_id', '!=', run_id).orderBy('filename').limit(limit).execute()
 }
 
-export async function forgetFiles(db: Db, delegationId: string, filenames: readonly string[]): Promise<void> {
+export async function deleteSeenFiles(db: Db, delegationId: string, filenames: readonly string[]): Promise<void> {
   await db
     .deleteFrom('seen_files')
     .where('delegation_id', '=', delegationId)
@@ -55,8 +54,8 @@ export async function forgetFiles(db: Db, delegationId: string, filenames: reado
 }
 
 /**
- * Those that were not read between `since` and `now`, the least recently read first and those never read before all
- * others. One that was read later than now was read by a clock that was wrong.
+ * Files that were not read between `since` and `now`: never read first, then least recently read. A file read later
+ * than now was read by a wrong clock.
  */
 export async function findUnreadFiles(
   db: Db,
@@ -66,7 +65,7 @@ export async function findUnreadFiles(
   return unreadFiles(db, delegationId, { since, now }).where('size_bytes', '<=', maxBytes).limit(limit).execute()
 }
 
-/** In the words of its index, or each hundred files would be a search through a million. */
+/** Worded exactly like its index; otherwise every batch would sort all files. */
 export function unreadFiles(db: Db, delegationId: string, { since, now }: { since: number; now: number }) {
   const readAt = sql<number>`coalesce(read_at, 0)`
   return seenFilesOf(db, delegationId)
@@ -85,7 +84,7 @@ export async function findStatement(db: Db, delegationId: string, sequence: numb
   return row ?? null
 }
 
-/** The one with the highest sequence. */
+/** The statement with the highest sequence. */
 export async function findLastStatement(db: Db, delegationId: string): Promise<SeenStatement | null> {
   const row = await db
     .selectFrom('seen_statements')
@@ -105,34 +104,11 @@ export async function putStatement(db: Db, statement: SeenStatement): Promise<vo
     .execute()
 }
 
-/** By name. */
-export async function findMirrors(db: Db, delegationId: string): Promise<Map<string, MirrorRow>> {
-  const rows = await db.selectFrom('mirrors').selectAll().where('delegation_id', '=', delegationId).execute()
-  return new Map(rows.map((row) => [row.filename, row]))
-}
-
-export async function putMirror(db: Db, mirror: MirrorRow): Promise<void> {
-  const { delegation_id: _, filename: __, ...changes } = mirror
-  await db
-    .insertInto('mirrors')
-    .values(mirror)
-    .onConflict((conflict) => conflict.columns(['delegation_id', 'filename']).doUpdateSet(changes))
-    .execute()
-}
-
-/** Of a mirror, those addresses that the run did not ask for. */
-export async function forgetMirrors(
-  db: Db,
-  { delegation_id, run_id }: { delegation_id: string; run_id: string },
-): Promise<void> {
-  await db.deleteFrom('mirrors').where('delegation_id', '=', delegation_id).where('run_id', '!=', run_id).execute()
-}
-
-/** All that was seen for a delegation: of files up to so many; how many they were. */
-export async function forgetSeen(db: Db, delegationId: string, limit: number): Promise<number> {
+/** Deletes mirrors, statements and up to `limit` files of a delegation; returns how many files. */
+export async function deleteWatched(db: Db, delegationId: string, limit: number): Promise<number> {
   await db.deleteFrom('mirrors').where('delegation_id', '=', delegationId).execute()
   await db.deleteFrom('seen_statements').where('delegation_id', '=', delegationId).execute()
-  const some = seenFilesOf(db, delegationId).clearSelect().select('filename').limit(limit)
-  const forgotten = db.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', some)
-  return Number((await forgotten.executeTakeFirst()).numDeletedRows)
+  const batch = seenFilesOf(db, delegationId).clearSelect().select('filename').limit(limit)
+  const deletion = db.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', batch)
+  return Number((await deletion.executeTakeFirst()).numDeletedRows)
 }

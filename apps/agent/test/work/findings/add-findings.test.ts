@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { FINDING_KINDS } from '@svc/api/agent/delegations'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forEachDatabase } from '@svc/devnet/databases'
@@ -8,10 +7,9 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Agent } from '../../../src/agent.ts'
-import { insertDelegation } from '../../../src/delegations/store.ts'
-import { lockSubscription } from '../../../src/subscriptions/store.ts'
-import { addFindings, type News } from '../../../src/work/findings/add-findings.ts'
-import { findingsAfter } from '../../../src/work/runs/store.ts'
+import { addFindings, type NewFinding } from '../../../src/work/findings/add-findings.ts'
+import { findingsAfter } from '../../../src/work/findings/store.ts'
+import { insertTestDelegation } from '../../delegation-rows.ts'
 
 forEachDatabase('the log of a delegation', (database) => {
   let agent: Agent
@@ -20,47 +18,24 @@ forEachDatabase('the log of a delegation', (database) => {
   })
   afterAll(() => agent.stop())
 
-  async function newDelegation(tasks: Tasks): Promise<string> {
-    const { db } = agent.context.database
-    const id = toHex(randomBytes(16))
-    await lockSubscription(db, `owner ${id}`, `sub_${id}`)
-    await insertDelegation(db, {
-      delegation_id: `dlg_${id}`,
-      identity: `owner ${id}`,
-      receipt_id: `rcpt_${id}`,
-      locker_id: `locker_${id}`,
-      state: 'active',
-      tasks: JSON.stringify(tasks),
-      created_at: 0,
-      registered_at: 0,
-      ended_at: null,
-      check_at: null,
-      checks: 0,
-      mirror_at: null,
-      watch_at: null,
-      finding_count: 0,
-      alert_count: 0,
-      last_digest: null,
-    })
-    return `dlg_${id}`
-  }
+  const newDelegation = (tasks: Tasks) =>
+    insertTestDelegation(agent.context.database.db, { tasks: JSON.stringify(tasks) })
 
-  const add = (delegationId: string, ...news: News[]) =>
-    agent.context.database.db.transaction().execute((tx) => addFindings(agent.context, tx, delegationId, news))
+  const add = (id: string, ...news: NewFinding[]) =>
+    agent.context.database.db.transaction().execute((tx) => addFindings(agent.context, tx, id, news))
 
-  const logOf = (delegationId: string, after = 0, limit = 1000) =>
-    findingsAfter(agent.context.database.db, delegationId, after, limit)
+  const logOf = (id: string, after = 0, limit = 1000) => findingsAfter(agent.context.database.db, id, after, limit)
 
-  const rowOf = (delegationId: string) =>
+  const rowOf = (id: string) =>
     agent.context.database.db
       .selectFrom('delegations')
       .select(['finding_count', 'alert_count', 'last_digest'])
-      .where('delegation_id', '=', delegationId)
+      .where('delegation_id', '=', id)
       .executeTakeFirstOrThrow()
 
-  it('AGENT-04 is one chain, whoever appends to it at the same time', async () => {
+  it('AGENT-04 is one chain when several writers append at once', async () => {
     const id = await newDelegation({})
-    const appends = Array.from({ length: 20 }, (_, i): News[] => [
+    const appends = Array.from({ length: 20 }, (_, i): NewFinding[] => [
       { kind: 'file_new', detail: { filename: `${i} a` } },
       { kind: 'bytes_missing', detail: { filename: `${i} b` } },
     ])
@@ -75,14 +50,14 @@ forEachDatabase('the log of a delegation', (database) => {
     expect(await logOf(id, 5, 3)).toEqual(log.slice(5, 8))
   })
 
-  it('AGENT-04 calls alerts what takes something from the owner', async () => {
+  it('AGENT-04 marks the kinds that harm the owner as alerts', async () => {
     const id = await newDelegation({})
     await add(id, ...FINDING_KINDS.map((kind) => ({ kind, detail: {} })))
     const alerts = (await logOf(id)).filter(({ severity }) => severity === 'alert').map(({ kind }) => kind)
     expect(alerts).toEqual(FINDING_KINDS.slice(FINDING_KINDS.indexOf('bytes_differ')))
   })
 
-  it('AGENT-04 has entries that hold any text', async () => {
+  it('AGENT-04 holds any text', async () => {
     const id = await newDelegation({})
     await add(id, { kind: 'file_new', detail: { filename: 'ä/日本 "\\\n😀', size_bytes: 2 ** 53 - 1 } })
     const [finding] = await logOf(id)
@@ -90,11 +65,11 @@ forEachDatabase('the log of a delegation', (database) => {
     expect(isFindingSignedBy(ed25519PublicKeyFromHex(toHex(agent.context.signer.publicKey))!, finding!)).toBe(true)
   })
 
-  it('AGENT-04 is told in part or whole, and only if it was written', async () => {
+  it('AGENT-04 is reported by webhook, all or only alerts, and only after it was committed', async () => {
     const { queue, database } = agent.context
     const waiting = async () => (await queue.counts()).tell?.waiting ?? 0
     const before = await waiting()
-    const news: News[] = [
+    const news: NewFinding[] = [
       { kind: 'file_new', detail: {} },
       { kind: 'mirror_failed', detail: {} },
     ]

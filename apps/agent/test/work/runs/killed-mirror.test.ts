@@ -2,22 +2,18 @@ import type { RequestListener } from 'node:http'
 import { openSource } from '@svc/outgoing/open-source'
 import { startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startProcess } from '../../agent-process.ts'
-import { openWorkshop, type Place, type Workshop } from '../work-stack.ts'
+import { startAgentProcess } from '../../agent-process.ts'
+import { processVariables, type TestDelegation, useWorkStack } from '../work-stack.ts'
 
 let server: TestTlsServer
-let workshop: Workshop
+const stack = useWorkStack()
 let answer: RequestListener
 beforeAll(async () => {
   answer = (request, response) => response.end(`of ${request.url}`)
   server = await startTestTlsServer((request, response) => answer(request, response))
-  workshop = await openWorkshop()
-  workshop.gateway.context.fetchSource = (url) => openSource(url, server.options)
+  stack.gateway.context.fetchSource = (url) => openSource(url, server.options)
 })
-afterAll(async () => {
-  await workshop.close()
-  await server.stop()
-})
+afterAll(() => server.stop())
 
 const NAMES = ['a', 'b', 'c']
 const sources = NAMES.map((name) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` }))
@@ -28,33 +24,33 @@ const PATIENCE = { timeout: 60_000 }
 
 /** Another process works until the request for a file gets stuck, on its way there or back, and is killed then. */
 async function killAt(filename: string, stall: 'request' | 'answer'): Promise<void> {
-  const { between, context } = workshop
+  const { proxy, context } = stack
   const isFetched = () => server.asked.some((address) => filename.endsWith(address.at(-1)!))
   let isStuck = false
-  between.always(new RegExp(filename), () => {
+  proxy.always(new RegExp(filename), () => {
     isStuck = true
     return { stall }
   })
-  const other = await startProcess(workshop)
+  const other = await startAgentProcess(processVariables(stack))
   await expect.poll(() => isStuck && (stall === 'request' || isFetched()), PATIENCE).toBe(true)
   await other.kill()
-  between.behave()
+  proxy.behave()
   // As if the lease of its job had run out.
   await context.database.db.updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'mirror').execute()
 }
 
 /** Due, and found due, by whatever clock. */
-async function makeDue({ delegationId }: Place): Promise<void> {
-  const { db } = workshop.context.database
+async function makeDue({ id }: TestDelegation): Promise<void> {
+  const { db } = stack.context.database
   await db
     .updateTable('subscriptions')
     .set({ expires_at: 2 ** 40 })
     .execute()
   await db.updateTable('schedules').set({ next_at: 0 }).execute()
-  await db.updateTable('delegations').set({ mirror_at: 0 }).where('delegation_id', '=', delegationId).execute()
+  await db.updateTable('delegations').set({ mirror_at: 0 }).where('delegation_id', '=', id).execute()
 }
 
-async function filesOf({ client, locker }: Place): Promise<string[]> {
+async function filesOf({ client, locker }: TestDelegation): Promise<string[]> {
   const texts: string[] = []
   for await (const { filename } of client.files(locker)) {
     const bytes = await (await client.get(locker, filename)).bytes()
@@ -65,34 +61,33 @@ async function filesOf({ client, locker }: Place): Promise<string[]> {
 
 /** The processes lived by the clock on the wall. */
 async function finish(): Promise<void> {
-  workshop.clock.advance((Date.now() - workshop.clock.now()) / 1000 + 600)
-  await workshop.drain()
+  await stack.advanceAndRun((Date.now() - stack.clock.now()) / 1000 + 600)
 }
 
-it('AGENT-04 FILE-26 a mirror whose process is killed at any step is ended by the next, one file for each address', async () => {
-  const place = await workshop.place({ mirror: { sources, every_hours: 24 } })
-  await makeDue(place)
+it('AGENT-04 FILE-26 a mirror whose process is killed at any step is finished by the next, with one file per source', async () => {
+  const delegation = await stack.addDelegation({ mirror: { sources, every_hours: 24 } })
+  await makeDue(delegation)
   await killAt('mirror/a', 'request')
-  expect([asked(), await filesOf(place)]).toEqual([[], []])
+  expect([asked(), await filesOf(delegation)]).toEqual([[], []])
   await killAt('mirror/b', 'answer')
   expect(asked()).toEqual(['a', 'b'])
-  expect((await place.runs()).map(({ outcome }) => outcome)).toEqual(['running'])
+  expect(await delegation.outcomes()).toEqual(['running'])
   await finish()
   expect(asked()).toEqual(['b', 'c'])
-  const [run, ...more] = await place.runs()
+  const [run, ...more] = await delegation.runs()
   expect([run, more]).toMatchObject([{ outcome: 'done' }, []])
   expect(JSON.parse(run!.summary)).toEqual({ fetched: 3, changed: 0 })
-  expect(await filesOf(place)).toEqual(NAMES.map((name) => `mirror/${name}: of /${name}`))
-  expect(await place.news()).toEqual([])
+  expect(await filesOf(delegation)).toEqual(NAMES.map((name) => `mirror/${name}: of /${name}`))
+  expect(await delegation.newFindings()).toEqual([])
 
   answer = (request, response) => response.end(request.url === '/c' ? 'news' : `of ${request.url}`)
-  await makeDue(place)
+  await makeDue(delegation)
   await killAt('mirror/c', 'answer')
-  expect([asked(), await place.news()]).toEqual([NAMES, []])
+  expect([asked(), await delegation.newFindings()]).toEqual([NAMES, []])
   await finish()
   expect(asked()).toEqual(['c'])
-  expect(await filesOf(place)).toEqual(['mirror/a: of /a', 'mirror/b: of /b', 'mirror/c: news'])
-  expect(await place.news()).toMatchObject([['mirror_changed', { filename: 'mirror/c' }]])
-  expect((await place.runs()).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
-  expect((await workshop.context.queue.counts()).mirror).toMatchObject({ running: 0, waiting: 0, delayed: 0, dead: 0 })
+  expect(await filesOf(delegation)).toEqual(['mirror/a: of /a', 'mirror/b: of /b', 'mirror/c: news'])
+  expect(await delegation.newFindings()).toMatchObject([['mirror_changed', { filename: 'mirror/c' }]])
+  expect(await delegation.outcomes()).toEqual(['done', 'done'])
+  expect((await stack.context.queue.counts()).mirror).toMatchObject({ running: 0, waiting: 0, delayed: 0, dead: 0 })
 })
