@@ -15,7 +15,7 @@ import { createSubscriptions, type Subscriptions } from './subscriptions/subscri
 import { createWork, type Work } from './work/work.ts'
 
 /** What each room offers to the others, to the routes and to the jobs. */
-export interface Rooms {
+interface Rooms {
   callers: Callers
   subscriptions: Subscriptions
   delegations: Delegations
