@@ -1,4 +1,4 @@
-// The packages as strangers get them: built, packed, and installed in an empty folder outside the repository.
+// Builds and packs the published packages, and installs them in an empty project outside the repository.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ interface Packed {
   files: { path: string }[]
 }
 
-export interface Stranger {
+export interface EmptyProject {
   /** Where the packages are installed. */
   folder: string
   packed: Packed[]
@@ -28,17 +28,19 @@ export interface Stranger {
   read(name: string, path: string): Promise<string>
   write(path: string, content: string): Promise<void>
   start(command: string, ...args: string[]): ChildProcessWithoutNullStreams
-  /** What it prints; anything but success is thrown, with the exit code as `code`. */
+  /** Returns what it prints; throws on failure, with the exit code as `code`. */
   run(command: string, ...args: string[]): Promise<string>
 }
 
-export async function installPackages(place: string): Promise<Stranger> {
-  const folder = join(place, 'stranger')
+export async function installPackages(workFolder: string): Promise<EmptyProject> {
+  const folder = join(workFolder, 'project')
   await mkdir(folder)
   const { start, run } = shell(folder)
-  const built = buildPackages(join(place, 'built'))
-  const packed: Packed[] = JSON.parse(await run('npm', 'pack', '--json', '--pack-destination', place, ...built))
-  const dependencies = Object.fromEntries(packed.map(({ name, filename }) => [name, `file:${join(place, filename)}`]))
+  const built = buildPackages(join(workFolder, 'built'))
+  const packed: Packed[] = JSON.parse(await run('npm', 'pack', '--json', '--pack-destination', workFolder, ...built))
+  const dependencies = Object.fromEntries(
+    packed.map(({ name, filename }) => [name, `file:${join(workFolder, filename)}`]),
+  )
   const manifest = { private: true, type: 'module', dependencies, overrides: linkedDependencies() }
   const write = (path: string, content: string) => writeFile(join(folder, path), content)
   await write('package.json', JSON.stringify(manifest))
@@ -53,7 +55,7 @@ export async function installPackages(place: string): Promise<Stranger> {
   }
 }
 
-/** What others have made is linked from the repository, in the versions it has: without a registry, and at once. */
+/** Links third-party dependencies from the repository, so that no registry is needed. */
 function linkedDependencies(): Record<string, string> {
   const links = publishedPackages(root).flatMap(({ home, manifest }) =>
     Object.keys(manifest.dependencies ?? {})
@@ -67,8 +69,8 @@ function linkedDependencies(): Record<string, string> {
   return Object.fromEntries(links)
 }
 
-/** Has no variables of ours, and a home that is empty. */
-function shell(folder: string): Pick<Stranger, 'start' | 'run'> {
+/** With no environment variables of ours and an empty home folder. */
+function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
   const { PATH } = process.env
   const start = (command: string, ...args: string[]) =>
     spawn(command, args, { cwd: folder, env: { PATH, HOME: folder }, stdio: 'pipe' })
@@ -84,20 +86,20 @@ function shell(folder: string): Pick<Stranger, 'start' | 'run'> {
   return { start, run }
 }
 
-export async function runProgram({ write, run }: Stranger, name: string, program: string): Promise<string> {
+export async function runProgram({ write, run }: EmptyProject, name: string, program: string): Promise<string> {
   await write(name, program)
   return run('node', name)
 }
 
-/** What a package's README begins with. */
-export async function readmeProgram({ read }: Stranger, name: string): Promise<string> {
+/** The first program in the README of a package. */
+export async function readmeProgram({ read }: EmptyProject, name: string): Promise<string> {
   const program = /```js\n(.*?)```/s.exec(await read(name, 'README.md'))?.[1]
   if (!program) throw new Error(`no program in the README of ${name}`)
   return program
 }
 
-/** As they are imported: `@svc/sdk/files/put`. Without the commands, which would run. */
-export function modules({ packed }: Stranger): string[] {
+/** Module names such as `@svc/sdk/files/put`, without the commands, which would run when imported. */
+export function modules({ packed }: EmptyProject): string[] {
   return packed.flatMap(({ name, files }) =>
     files
       .filter(({ path }) => path.endsWith('.js') && path !== 'lib/main.js')

@@ -1,9 +1,9 @@
-// What a locker's owner does over HTTP: pays, opens the locker, signs requests, puts files in.
+// Requests of a locker's owner over HTTP: buy and open a locker, sign calls, upload files.
 
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
 import { expect } from 'vitest'
-import type { Place } from './npm-start.ts'
+import type { Installation } from './npm-start.ts'
 
 type Body = Record<string, unknown>
 
@@ -12,16 +12,16 @@ export interface Locker {
   lockerId: string
 }
 
-export function visitor(place: Place) {
+export function gatewayRequests(installation: Installation) {
   async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const bytes = bytesOf(body)
     const json = bytes && { 'content-type': 'application/json' }
     const init = { method, headers: { ...json, ...headers }, ...(bytes && { body: bytes as BodyInit }) }
-    const response = await fetch(place.gateway + path, init)
+    const response = await fetch(installation.gateway + path, init)
     return { status: response.status, body: (await response.json()) as Body }
   }
 
-  /** Signed; anything but 200 fails the test. */
+  /** A signed request; any status but 200 fails the test. */
   async function call(who: Identity, request: SignedCall): Promise<Body> {
     const { headers, body } = signCall(who, request, Date.now())
     const answer = await send(request.method ?? 'GET', request.path, body, headers)
@@ -33,7 +33,7 @@ export function visitor(place: Place) {
     const leg = { pay_network: network, pay_asset: asset }
     const quote = await send('POST', '/v1/storage/request', { units: 1, ...leg })
     const [chosen] = quote.body.accepts as [PayableLeg]
-    const chains = { primary: { url: place.primaryChain }, evm: { url: place.evmChain } }
+    const chains = { primary: { url: installation.primaryChain }, evm: { url: installation.evmChain } }
     const tx = await payLeg(chains, chosen, { payer })
     const body = { pay_req_id: chosen.extra.pay_req_id, ...leg }
     const confirm = () => send('POST', '/v1/storage/confirm', body, { 'x402-tx': tx })
@@ -45,7 +45,7 @@ export function visitor(place: Place) {
     return { receiptId, lockerId: (space as { locker_id: string }).locker_id }
   }
 
-  /** The URL set of the file. */
+  /** Uploads the file and returns its URLs. */
   async function putFile(who: Identity, ids: Locker, file: Body, bytes: Uint8Array): Promise<Body> {
     const path = `/v1/lockers/${ids.lockerId}/files`
     const urls = await call(who, { ...ids, method: 'POST', path, body: file, ops: ['locker:write'] })
