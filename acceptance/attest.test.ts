@@ -1,25 +1,15 @@
-// What is in the locker, said once, signed, chained, published; and checked by somebody who trusts nothing but the keys
-// he pinned.
+// Statements about a locker: signed, chained and published, then verified by somebody who trusts only pinned keys.
 
 import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Identity } from '@svc/testbed/signing'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
-import { visitor } from './owner.ts'
+import { describe, expect, it } from 'vitest'
+import { gatewayRequests } from './gateway-requests.ts'
+import { useNpmStart } from './npm-start.ts'
 
-let place: Place
-let started: Started
-beforeAll(async () => {
-  place = await findPlace()
-  started = await npmStart(place)
-})
-afterAll(async () => {
-  await started.interrupt()
-  await place.leave()
-})
+const service = useNpmStart()
 
 interface Anchor {
   tx: string
@@ -40,7 +30,7 @@ const OFFLINE_PASSED = {
   signature_valid: PASSED,
   key_pinned: PASSED,
 }
-/** Whether it is final is a matter of seconds. */
+/** Without finality, which takes some seconds more. */
 const PUBLISHED = {
   anchor_tx_succeeded: PASSED,
   anchor_signer_matches: PASSED,
@@ -49,9 +39,9 @@ const PUBLISHED = {
 }
 
 describe('attestation', () => {
-  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 attest, publish, read, verify, attest again, after a restart', async () => {
+  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 a locker is attested, published and verified, and attested again after a restart', async () => {
     const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
-    const { send, call, buyLocker, putFile, confirmFile } = visitor(place)
+    const { send, call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
     const ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)
     const about = `receipt_id=${ids.receiptId}`
     const put = async (filename: string) => {
@@ -67,18 +57,18 @@ describe('attestation', () => {
       const body = { receipt_id: ids.receiptId }
       return call(owner, { ...ids, method: 'POST', path: '/v1/attest/push', body, ops: ['locker:attest'] })
     }
-    const keyList = await (await fetch(`${place.gateway}/v1/keys`)).text()
+    const keyList = await (await fetch(`${service.gateway}/v1/keys`)).text()
     const pinned = readPinnedKeys(keyList)
     if (!pinned.ok) throw new Error(pinned.problem)
     const rpc = async (method: string, params: readonly unknown[]) =>
-      (await ask(place.primaryChain, method, params)).result
+      (await ask(service.primaryChain, method, params)).result
     const factsOf = async (bundle: Bundle, given = {}) => {
       const verified = await verifyBundle([Buffer.from(JSON.stringify(bundle))], { pinnedKeys: pinned.keys, ...given })
       if (verified.refused) throw new Error(verified.refused.why)
       return verified.facts
     }
     const readBundle = async () =>
-      (await (await fetch(`${place.gateway}/v1/storage/evidence-bundle?${about}`)).json()) as Bundle
+      (await (await fetch(`${service.gateway}/v1/storage/evidence-bundle?${about}`)).json()) as Bundle
 
     await put('a.txt')
     await put('b/c.txt')
@@ -94,8 +84,7 @@ describe('attestation', () => {
     const proof = await send('GET', `/v1/storage/merkle-proof?${about}&filename=b%2Fc.txt`)
     expect(proof).toMatchObject({ status: 200, body: { leaf_index: 1, file_count: 2, anchor: { tx: made.anchor.tx } } })
 
-    await started.interrupt()
-    started = await npmStart(place)
+    await service.restart()
     await put('d.txt')
     const next = await attest()
     expect(next.anchor.tx).not.toBe(made.anchor.tx)

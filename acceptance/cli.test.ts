@@ -1,4 +1,4 @@
-// `svc` as people and scripts run it: a process for each command, wallets in files, a gateway and chains that are real.
+// The `svc` command: one process per command, wallets in files, a real gateway and local chains.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
@@ -13,37 +13,32 @@ import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
+import { useNpmStart } from './npm-start.ts'
 
 const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url))
 
-let place: Place
-let started: Started
+const service = useNpmStart()
 let proxy: TestProxy
 let folder: string
 beforeAll(async () => {
-  place = await findPlace()
   folder = await mkdtemp(join(tmpdir(), 'svc-acceptance-'))
-  started = await npmStart(place)
-  proxy = await startProxy(place.gateway)
+  proxy = await startProxy(service.gateway)
 })
 afterAll(async () => {
   await proxy.stop()
-  await started.interrupt()
-  await place.leave()
   await rm(folder, { recursive: true })
 })
 
-/** The machine of one user: a wallet and a folder for settings. */
+/** The computer of one user: a wallet and a home folder. */
 function machine(name: string, variables: Record<string, string>) {
   const { PATH } = process.env
   const env = {
     PATH,
     HOME: join(folder, name),
     XDG_CACHE_HOME: join(folder, 'cache'),
-    SVC_GATEWAY: place.gateway,
-    SVC_PRIMARY_RPC: place.primaryChain,
-    SVC_EVM_RPC: place.evmChain,
+    SVC_GATEWAY: service.gateway,
+    SVC_PRIMARY_RPC: service.primaryChain,
+    SVC_EVM_RPC: service.evmChain,
     ...variables,
   }
 
@@ -58,7 +53,7 @@ function machine(name: string, variables: Record<string, string>) {
     return { exitCode: exitCode as number, stdout: await stdout, stderr: await stderr }
   }
 
-  /** Its documents; anything but success fails the test. */
+  /** The JSON documents it prints; any exit code but 0 fails the test. */
   async function json(...args: string[]) {
     const { exitCode, stdout, stderr } = await run(...args, '--json')
     expect(exitCode, `svc ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
@@ -81,14 +76,14 @@ async function solanaWallet(payer: number): Promise<string> {
 }
 
 async function lamportsOf(address: string): Promise<number> {
-  const { result } = await ask(place.primaryChain, 'getBalance', [address, { commitment: 'processed' }])
+  const { result } = await ask(service.primaryChain, 'getBalance', [address, { commitment: 'processed' }])
   return (result as { value: number }).value
 }
 
 const OFFLINE = ['--require', 'merkle_root_matches,files_match,signature_valid,key_pinned']
 
 describe('svc', () => {
-  it('GEN-09 PAY-51 FILE-01 ATT-06 VER-01 CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 from a payment in SOL to evidence that a third party checks', async () => {
+  it('GEN-09 PAY-51 FILE-01 ATT-06 VER-01 CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 buys with SOL, uploads, attests, and writes evidence that a third party verifies', async () => {
     const { run, json } = machine('solana', { SVC_WALLET: await solanaWallet(2) })
     const files = join(folder, 'files')
     await mkdir(join(files, 'sub'), { recursive: true })
@@ -118,14 +113,14 @@ describe('svc', () => {
     await json('bundle', '-o', bundle)
     const verified = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
     expect(verified).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('✓ key_pinned') })
-    const [online] = await json('verify', bundle, '--rpc', place.primaryChain)
+    const [online] = await json('verify', bundle, '--rpc', service.primaryChain)
     expect(online.bundles[0].facts).toMatchObject({ anchor_payload_matches: { value: 'passed' } })
     await writeFile(join(folder, 'out/a.txt'), 'the sum is 900')
     const tampered = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
     expect(tampered).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/✗ files_match +failed: "a\.txt"/) })
   })
 
-  it('GEN-09 PAY-51 pays in MON with a key from the environment, and asks before it does', async () => {
+  it('GEN-09 PAY-51 pays in MON with a key from the environment after asking', async () => {
     const { run, json } = machine('evm', { SVC_EVM_KEY: DEV_PAYERS[2]!.privateKey })
     const unasked = await run('buy', '--asset', 'MON')
     expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') })
@@ -136,7 +131,7 @@ describe('svc', () => {
     expect(await json('ls')).toEqual([])
   })
 
-  it('PAY-52 killed after it has paid, and repeated, it goes on and pays nothing twice', async () => {
+  it('PAY-52 continues after it was killed during a payment, and pays nothing twice', async () => {
     const { start, json } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
     const before = await lamportsOf(TREASURY.address)
     // The first question is whether such a purchase was paid before; all others are never answered.
@@ -155,7 +150,7 @@ describe('svc', () => {
     expect([receipt.paid_raw, await lamportsOf(TREASURY.address)]).toEqual([String(paid), before + paid])
   })
 
-  it('PAY-56 VER-01 says what a gateway lies about, and does not take it', async () => {
+  it('PAY-56 VER-01 reports and rejects the lies of a gateway', async () => {
     const { run } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
     proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })
     const lied = await run('receipt')
@@ -164,7 +159,7 @@ describe('svc', () => {
     expect(lied.stderr).toContain('signature of the receipt')
   })
 
-  it('answers wrong usage with exit code 2 and help, and keeps keys that others can read out', async () => {
+  it('answers wrong usage with exit code 2 and help, and rejects key files that others can read', async () => {
     const wallet = join(folder, 'readable.json')
     await writeFile(wallet, '[]', { mode: 0o644 })
     const { run } = machine('wrong', { SVC_WALLET: wallet })
@@ -175,8 +170,8 @@ describe('svc', () => {
 })
 
 describe('svc and the agent service', () => {
-  it('AGENT-01 AGENT-02 AGENT-03 AGENT-04 thirty days are paid, a locker is handed over and watched, and its log is signed', async () => {
-    const variables = { SVC_WALLET: await solanaWallet(1), SVC_AGENT: place.agent }
+  it('AGENT-01 AGENT-02 AGENT-03 AGENT-04 buys thirty days, delegates a locker, and reads the signed log of its watch', async () => {
+    const variables = { SVC_WALLET: await solanaWallet(1), SVC_AGENT: service.agent }
     const { run, json } = machine('subscriber', variables)
     const files = join(folder, 'watched')
     await mkdir(files)

@@ -1,23 +1,14 @@
-// From a payment to files that are there after a restart, as an owner and an operator do it over HTTP.
+// A locker from payment to deletion over HTTP, used by its owner and an operator; files survive a restart.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Identity, evmIdentity } from '@svc/testbed/signing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
-import { visitor } from './owner.ts'
+import { describe, expect, it } from 'vitest'
+import { gatewayRequests } from './gateway-requests.ts'
+import { useNpmStart } from './npm-start.ts'
 
-let place: Place
-let started: Started
-beforeAll(async () => {
-  place = await findPlace()
-  started = await npmStart(place)
-})
-afterAll(async () => {
-  await started.interrupt()
-  await place.leave()
-})
+const service = useNpmStart()
 
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
@@ -25,8 +16,8 @@ describe.each([
   ['SOL', 'primary-mainnet', () => ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)],
   ['USDC', 'evm-mainnet', () => evmIdentity(Buffer.from(DEV_PAYERS[0]!.privateKey.slice(2), 'hex'))],
 ])('a locker paid in %s on %s', (asset, network, ownerOf) => {
-  it('GEN-09 payment, locker, operator, upload, confirmation, list, public link, restart, deletion', async () => {
-    const { call, buyLocker, putFile, confirmFile } = visitor(place)
+  it('GEN-09 stores, lists, serves and deletes a file of an operator, before and after a restart', async () => {
+    const { call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
     const owner = ownerOf()
     const operator = ed25519Identity()
     const ids = await buyLocker(owner, asset, network)
@@ -48,12 +39,11 @@ describe.each([
       status: 200,
       body: { content_hash: sha256(bytes), size_bytes: bytes.length },
     })
-    const link = `${place.gateway}/v1/r/${receiptId}/f/reports/q3%20%C3%BC.bin`
+    const link = `${service.gateway}/v1/r/${receiptId}/f/reports/q3%20%C3%BC.bin`
     const readLink = async () => sha256(new Uint8Array(await (await fetch(link)).arrayBuffer()))
     expect(await readLink()).toBe(sha256(bytes))
 
-    await started.interrupt()
-    started = await npmStart(place)
+    await service.restart()
     expect(await readLink()).toBe(sha256(bytes))
     const list = () => call(owner, { ...ids, path: files, ops: ['locker:list'] })
     expect(await list()).toMatchObject({

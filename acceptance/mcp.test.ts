@@ -1,4 +1,4 @@
-// An agent with the tools of `svc-mcp`: the server as a client starts it, over stdio, and everything else real.
+// The MCP server over stdio, as a client starts it, with a real gateway and local chains.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,28 +10,23 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
+import { useNpmStart } from './npm-start.ts'
 
 const main = fileURLToPath(new URL('../apps/mcp/src/main.ts', import.meta.url))
 
-let place: Place
-let started: Started
+const service = useNpmStart()
 let folder: string
 let client: Client | undefined
 beforeAll(async () => {
-  place = await findPlace()
   folder = await mkdtemp(join(tmpdir(), 'svc-acceptance-'))
-  started = await npmStart(place)
   client = await connect()
 })
 afterAll(async () => {
   await client?.close()
-  await started.interrupt()
-  await place.leave()
   await rm(folder, { recursive: true })
 })
 
-/** As the settings of an MCP client would: a command, and an environment. */
+/** Like the settings of an MCP client: a command and an environment. */
 async function connect(): Promise<Client> {
   const { PATH = '' } = process.env
   const wallet = join(folder, 'id.json')
@@ -41,9 +36,9 @@ async function connect(): Promise<Client> {
   const env = {
     PATH,
     HOME: folder,
-    SVC_GATEWAY: place.gateway,
-    SVC_AGENT: place.agent,
-    SVC_PRIMARY_RPC: place.primaryChain,
+    SVC_GATEWAY: service.gateway,
+    SVC_AGENT: service.agent,
+    SVC_PRIMARY_RPC: service.primaryChain,
     SVC_WALLET: wallet,
     SVC_MCP_ROOT: join(folder, 'project'),
     SVC_MCP_MAX_USD: '5',
@@ -51,7 +46,7 @@ async function connect(): Promise<Client> {
   }
   const connected = new Client({ name: 'acceptance', version: '1' })
   await connected.connect(new StdioClientTransport({ command: process.execPath, args: [main], env, stderr: 'ignore' }))
-  // From here on it holds answers against the schemas that were listed.
+  // From here on the client validates results against the listed schemas.
   await connected.listTools()
   return connected
 }
@@ -66,7 +61,7 @@ async function call(name: string, input: object = {}): Promise<Record<string, un
   return structuredContent as Record<string, unknown>
 }
 
-it('GEN-09 PAY-51 PAY-52 FILE-01 ATT-06 VER-01 from a price to evidence that is checked, by tools alone', async () => {
+it('GEN-09 PAY-51 PAY-52 FILE-01 ATT-06 VER-01 buys, uploads, attests and verifies with tools alone', async () => {
   await writeFile(join(folder, 'project', 'notes.txt'), 'what an agent keeps')
   const price = await call('quote', { units: 1 })
   expect(price.prices).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '0.25' }))

@@ -1,4 +1,4 @@
-// `npm start` as a user runs it, on free ports and a data folder of its own.
+// `npm start` as a user runs it, on free ports and with its own data folder.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,18 +6,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@svc/devnet/free-port'
+import { afterAll, beforeAll } from 'vitest'
 
-export interface Place {
+export interface Installation {
   gateway: string
   agent: string
   primaryChain: string
   evmChain: string
   dataFolder: string
   variables: Record<string, string>
-  leave(): Promise<void>
+  remove(): Promise<void>
 }
 
-export async function findPlace(): Promise<Place> {
+/** Chooses free ports and makes an empty data folder. */
+export async function newInstallation(): Promise<Installation> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'svc-start-'))
   const [port, agentPort, primaryPort, evmPort] = await Promise.all(Array.from({ length: 4 }, freePort))
   return {
@@ -33,20 +35,48 @@ export async function findPlace(): Promise<Place> {
       DEV_EVM_RPC_PORT: String(evmPort),
       DATA_DIR: dataFolder,
     },
-    leave: () => rm(dataFolder, { recursive: true }),
+    remove: () => rm(dataFolder, { recursive: true }),
   }
 }
 
 export interface Started {
+  /** What it printed until it was ready. */
   output: string
-  /** As Ctrl-C does: the signal reaches the whole process group. */
+  /** Like Ctrl-C: the signal reaches the whole process group. */
   interrupt(): Promise<void>
 }
 
-export async function npmStart(place: Place, variables: Record<string, string> = {}): Promise<Started> {
-  // Not all of our own environment: the test runner sets variables of its own, BASE_URL among them.
+/** What one test file uses: an installation that runs from `beforeAll` on. */
+export interface RunningInstallation extends Installation, Started {
+  /** `npm start` again on the same data, after `interrupt`. */
+  start(): Promise<void>
+  restart(): Promise<void>
+}
+
+/** Starts everything before the tests of this file, and stops and removes it afterwards. */
+export function useNpmStart(): RunningInstallation {
+  const running = {} as RunningInstallation // Filled before the first test.
+  beforeAll(async () => {
+    const installation = await newInstallation()
+    const start = async () => void Object.assign(running, await npmStart(installation))
+    const restart = async () => {
+      await running.interrupt()
+      await start()
+    }
+    Object.assign(running, installation, { start, restart })
+    await start()
+  })
+  afterAll(async () => {
+    await running.interrupt()
+    await running.remove()
+  })
+  return running
+}
+
+export async function npmStart(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
+  // Not the whole environment: the test runner sets variables of its own, BASE_URL among them.
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...place.variables, ...variables }
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...installation.variables, ...variables }
   const child = spawn('npm', ['start'], { cwd: new URL('..', import.meta.url), env, detached: true })
   return { output: await untilReady(child), interrupt: () => interrupt(child) }
 }

@@ -1,4 +1,4 @@
-// What is published, used by somebody who has nothing else of ours: on plain Node, with plain npm.
+// The published packages in an empty project, with plain Node and npm.
 
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,24 +8,24 @@ import { gzipSync } from 'node:zlib'
 import { openMarket } from '@svc/sdk/test/market'
 import { build, type Rolldown } from 'vite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { installPackages, modules, readmeProgram, root, runProgram, type Stranger } from './installed.ts'
+import { type EmptyProject, installPackages, modules, readmeProgram, root, runProgram } from './install-packages.ts'
 
 const KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
 const SECRET = /PRIVATE KEY|_authToken|\b(?:npm|ghp)_\w{36}|\bAKIA[0-9A-Z]{16}\b/
 const SOURCE_IMPORT = /(?:from|import)[\s(]*['"][^'"]*(?:\.ts|testbed[^'"]*|\/test-[^'"]*)['"]/
 
-let place: string
-let stranger: Stranger
+let workFolder: string
+let project: EmptyProject
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'svc-published-'))
-  stranger = await installPackages(place)
+  workFolder = await mkdtemp(join(tmpdir(), 'svc-published-'))
+  project = await installPackages(workFolder)
   for (const [name, file] of Object.entries({ good: 'v2', tampered: 'list-resized' }))
-    await copyFile(join(root, `vectors/bundles/${file}.json`), join(stranger.folder, `${name}.json`))
+    await copyFile(join(root, `vectors/bundles/${file}.json`), join(project.folder, `${name}.json`))
 })
-afterAll(() => rm(place, { recursive: true }))
+afterAll(() => rm(workFolder, { recursive: true }))
 
-const svc = (...args: string[]) => stranger.run('node_modules/.bin/svc', ...args)
-const manifestOf = async (name: string) => JSON.parse(await stranger.read(name, 'package.json'))
+const svc = (...args: string[]) => project.run('node_modules/.bin/svc', ...args)
+const manifestOf = async (name: string) => JSON.parse(await project.read(name, 'package.json'))
 const kB = (bytes: number) => bytes / 1000
 
 /** Every file that a part of package.json names. */
@@ -33,10 +33,10 @@ function targets(part: unknown): string[] {
   return typeof part === 'string' ? [part] : Object.values(part ?? {}).flatMap(targets)
 }
 
-describe('what is packed', () => {
-  it('is small, and has every file that package.json names', async () => {
-    console.log(stranger.packed.map(({ name, size }) => `${name} ${kB(size).toFixed(1)} kB`).join(', '))
-    for (const { name, size, files } of stranger.packed) {
+describe('the packed packages', () => {
+  it('are small and contain every file that package.json names', async () => {
+    console.log(project.packed.map(({ name, size }) => `${name} ${kB(size).toFixed(1)} kB`).join(', '))
+    for (const { name, size, files } of project.packed) {
       expect(kB(size), name).toBeLessThan(80)
       const {
         private: isPrivate,
@@ -60,57 +60,57 @@ describe('what is packed', () => {
     }
   })
 
-  it('is JavaScript with its types, without tests, sources, secrets or paths of this machine', async () => {
-    for (const { name, files } of stranger.packed) {
+  it('contain JavaScript and types, but no tests, sources, secrets or local paths', async () => {
+    for (const { name, files } of project.packed) {
       const paths = files.map(({ path }) => path)
       for (const path of paths) {
         expect(path).toMatch(/^(?:package\.json|README\.md|LICENSE|lib\/.+\.js|lib\/.+\.d\.ts)$/)
         expect(path).not.toMatch(/\.test\.|(?:^|\/)test-/)
         if (path.endsWith('.js')) expect(paths).toContain(path.replace(/\.js$/, '.d.ts'))
-        const content = await stranger.read(name, path)
-        for (const folder of [root, place]) expect(content, path).not.toContain(folder)
+        const content = await project.read(name, path)
+        for (const folder of [root, workFolder]) expect(content, path).not.toContain(folder)
         for (const pattern of [SECRET, SOURCE_IMPORT]) expect(content, path).not.toMatch(pattern)
         if (path === 'README.md') expect(content, 'a link that leads nowhere').not.toMatch(/\]\((?!https?:)/)
       }
     }
   })
 
-  it('can be loaded, module by module, with the dependencies that it declares', async () => {
-    const program = modules(stranger).map((name) => `await import('${name}')`)
+  it('load module by module with their declared dependencies', async () => {
+    const program = modules(project).map((name) => `await import('${name}')`)
     expect(program.length).toBeGreaterThan(200)
-    await runProgram(stranger, 'load.js', program.join('\n'))
+    await runProgram(project, 'load.js', program.join('\n'))
   })
 })
 
 describe('@svc/verifier, @svc/protocol and @svc/api', () => {
-  it('CLI-02 CLI-04 the program of the README finds the good bundle good, and the tampered one not', async () => {
-    const program = await readmeProgram(stranger, '@svc/verifier')
-    const good = await runProgram(stranger, 'good.js', program.replace('bundle.json', 'good.json'))
+  it('CLI-02 CLI-04 the program of the README accepts the good bundle and rejects the tampered one', async () => {
+    const program = await readmeProgram(project, '@svc/verifier')
+    const good = await runProgram(project, 'good.js', program.replace('bundle.json', 'good.json'))
     expect(good).toMatch(/^signature_valid passed/m)
     expect(good).toMatch(/^key_pinned passed/m)
-    const tampered = runProgram(stranger, 'tampered.js', program.replace('bundle.json', 'tampered.json'))
+    const tampered = runProgram(project, 'tampered.js', program.replace('bundle.json', 'tampered.json'))
     await expect(tampered).rejects.toMatchObject({
       code: 3,
       message: expect.stringMatching(/^merkle_root_matches failed/m),
     })
   })
 
-  it('MERK-04 commit to files, and list the whole interface, as their READMEs show', async () => {
-    expect(await runProgram(stranger, 'root.js', await readmeProgram(stranger, '@svc/protocol'))).toMatch(
+  it('MERK-04 the programs of the READMEs commit to files and list the whole interface', async () => {
+    expect(await runProgram(project, 'root.js', await readmeProgram(project, '@svc/protocol'))).toMatch(
       /^[0-9a-f]{64}\n$/,
     )
-    expect(await runProgram(stranger, 'interface.js', await readmeProgram(stranger, '@svc/api'))).toMatch(
+    expect(await runProgram(project, 'interface.js', await readmeProgram(project, '@svc/api'))).toMatch(
       /^GET \/v1\/keys .*\n3\.1\.\d\n$/ms,
     )
   })
 
-  it('CLI-02 the verifier for browsers is small, whole and without Node', async () => {
+  it('CLI-02 the verifier for browsers is small, complete and free of Node modules', async () => {
     const parts = ['@svc/verifier', '@svc/verifier/pinned-keys', '@svc/verifier/verify-chain']
-    await stranger.write('browser.js', parts.map((name) => `export * from '${name}'\n`).join(''))
-    const input = join(stranger.folder, 'browser.js')
+    await project.write('browser.js', parts.map((name) => `export * from '${name}'\n`).join(''))
+    const input = join(project.folder, 'browser.js')
     const { output } = (await build({
       configFile: false,
-      root: stranger.folder,
+      root: project.folder,
       logLevel: 'warn',
       build: { write: false, rolldownOptions: { input, preserveEntrySignatures: 'strict' } },
     })) as Rolldown.RolldownOutput
@@ -122,7 +122,7 @@ describe('@svc/verifier, @svc/protocol and @svc/api', () => {
     expect(gzipped).toBeLessThan(32)
     expect(code).not.toMatch(/\bnode:|\brequire\(|\bimport\b|\bprocess\.|\bBuffer\b|browser-external/)
     const { verifyBundle } = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
-    const verify = async (file: string) => verifyBundle([await readFile(join(stranger.folder, file))])
+    const verify = async (file: string) => verifyBundle([await readFile(join(project.folder, file))])
     expect(await verify('good.json')).toMatchObject({ refused: null, failed: [] })
     expect(await verify('tampered.json')).toMatchObject({
       failed: ['merkle_root_matches', 'envelope_binds_commitment'],
@@ -131,11 +131,11 @@ describe('@svc/verifier, @svc/protocol and @svc/api', () => {
 })
 
 describe('@svc/sdk and @svc/cli', () => {
-  it('GEN-09 PAY-51 ATT-06 VER-01 the README buys, puts and attests; svc checks what came of it', async () => {
+  it('GEN-09 PAY-51 ATT-06 VER-01 the program of the README buys, uploads and attests, and svc verifies the result', async () => {
     const market = await openMarket()
     onTestFinished(() => market.close())
-    await stranger.write('README.md', 'to be kept')
-    const program = (await readmeProgram(stranger, '@svc/sdk'))
+    await project.write('README.md', 'to be kept')
+    const program = (await readmeProgram(project, '@svc/sdk'))
       .replace("'@svc/sdk/client'", "'@svc/sdk'")
       .replace('http://localhost:8402', market.gateway.url)
       .replace('http://localhost:8899', market.chains.primary.url)
@@ -143,29 +143,29 @@ describe('@svc/sdk and @svc/cli', () => {
       import { createWriteStream } from 'node:fs'
       import { Writable } from 'node:stream'
       await client.bundle(locker.receipt_id, Writable.toWeb(createWriteStream('bought.json')))`
-    expect(await runProgram(stranger, 'buy.js', program + evidence)).toMatch(
+    expect(await runProgram(project, 'buy.js', program + evidence)).toMatch(
       /^locker_[0-9a-f]{12} sha256:[0-9a-f]{64}\n$/,
     )
     expect(await svc('verify', 'bought.json', '--keys', market.key)).toContain('✓ key_pinned')
   })
 
-  it('CLI-01 CLI-04 svc verifies by itself, and its exit code tells', async () => {
+  it('CLI-01 CLI-04 svc verifies offline and reports the result by its exit code', async () => {
     const { version } = await manifestOf('@svc/cli')
-    expect(await stranger.run('npx', 'svc', '--version')).toBe(`${version}\n`)
+    expect(await project.run('npx', 'svc', '--version')).toBe(`${version}\n`)
     expect(await svc('verify', 'good.json', '--keys', KEY)).toContain('✓ key_pinned')
     await expect(svc('verify', 'tampered.json', '--keys', KEY)).rejects.toMatchObject({ code: 3 })
   })
 
-  it('says what the demo needs, which is not in the package', async () => {
+  it('the demo command says what it needs that is not in the package', async () => {
     await expect(svc('demo')).rejects.toMatchObject({ code: 1, message: expect.stringContaining('npm run demo') })
   })
 })
 
 describe('@svc/mcp', () => {
-  it('speaks over stdio and lists its tools', async () => {
-    const child = stranger.start('node_modules/.bin/svc-mcp')
+  it('answers over stdio and lists its tools', async () => {
+    const child = project.start('node_modules/.bin/svc-mcp')
     const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-    const clientInfo = { name: 'stranger', version: '1' }
+    const clientInfo = { name: 'project', version: '1' }
     say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } })
     say({ method: 'notifications/initialized' })
     say({ id: 2, method: 'tools/list' })
@@ -214,15 +214,15 @@ describe('types', () => {
   ]
 
   async function compile(files: Record<string, string>, ...options: string[]): Promise<void> {
-    for (const [name, content] of Object.entries(files)) await stranger.write(name, content)
-    await stranger.run(join(root, 'node_modules/.bin/tsc'), ...STRICT, ...options, ...Object.keys(files))
+    for (const [name, content] of Object.entries(files)) await project.write(name, content)
+    await project.run(join(root, 'node_modules/.bin/tsc'), ...STRICT, ...options, ...Object.keys(files))
   }
 
-  it('hold where a bundler resolves them, in a project without the types of Node', () =>
+  it('compile with a bundler, in a project without the types of Node', () =>
     compile({ 'page.ts': TYPED_PROGRAM }, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', ''))
 
-  it('hold as Node resolves them, in every module that is not of a command', async () => {
-    const libraries = modules(stranger).filter((name) => !/^@svc\/(?:cli|mcp)\//.test(name))
+  it('compile as Node resolves them, in every module except the commands', async () => {
+    const libraries = modules(project).filter((name) => !/^@svc\/(?:cli|mcp)\//.test(name))
     const all = libraries.map((name, index) => `export type * as m${index} from '${name}'`).join('\n')
     const nodeTypes = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node']
     await compile({ 'program.ts': TYPED_PROGRAM, 'all.ts': all }, '--module', 'nodenext', ...nodeTypes)

@@ -1,55 +1,63 @@
-// Starts and stops one agent service.
+// Wires the rooms of the agent service together, starts it and stops it.
 
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
+import { type Callers, createCallers } from './callers/callers.ts'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { createContext } from './create-context.ts'
+import { createDelegations, type Delegations } from './delegations/delegations.ts'
 import { delegationRoutes } from './delegations/routes.ts'
 import { infoRoutes } from './info/routes.ts'
+import { registerJobs } from './jobs.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
-import { registerJobs } from './work/jobs.ts'
+import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts'
+import { createWork, type Work } from './work/work.ts'
+
+/** What each room offers to the others, to the routes and to the jobs. */
+interface Rooms {
+  callers: Callers
+  subscriptions: Subscriptions
+  delegations: Delegations
+  work: Work
+}
 
 export interface Agent {
-  /** Where it listens; the port is the real one also when 0 was asked for. */
+  /** Where it listens, with the real port even when port 0 was configured. */
   url: string
   context: Context
+  rooms: Rooms
   stop(): Promise<void>
 }
 
-/** Together well within the time a process is given to stop. */
+/** With the grace of the jobs, well within the time a process is given to stop. */
 const REQUESTS_GRACE_MS = 10_000
-const JOBS_GRACE_MS = 15_000
 
 export async function startAgent(config: Config, secrets: Secrets, overrides?: Overrides): Promise<Agent> {
-  const context = await createContext(config, secrets, overrides)
-  const { log, queue, database } = context
-  try {
-    const service = createService({
-      log,
-      checkResponses: config.mode === 'development',
-      trustedProxies: config.http.trustedProxies,
-    })
-    infoRoutes(service, context)
-    subscriptionRoutes(service, context)
-    delegationRoutes(service, context)
-    const url = await service.app.listen({ host: config.http.host, port: config.http.port })
-    registerJobs(context)
-    if (config.jobs.areDoneHere) await queue.start()
-    log.info({ url, mode: config.mode }, 'agent service started')
-    return {
-      url,
-      context,
-      async stop() {
-        await closeService(service, { graceMs: REQUESTS_GRACE_MS })
-        await queue.stop({ graceMs: JOBS_GRACE_MS })
-        await database.close()
-        log.output.flush()
-      },
-    }
-  } catch (error) {
-    await queue.stop()
-    await database.close()
-    throw error
-  }
+  await using opened = new AsyncDisposableStack()
+  const context = await createContext(opened, config, secrets, overrides)
+  const rooms = createRooms(context)
+  const service = createService({
+    log: context.log,
+    checkResponses: config.mode === 'development',
+    trustedProxies: config.http.trustedProxies,
+  })
+  opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
+  infoRoutes(service, context)
+  subscriptionRoutes(service, rooms.subscriptions)
+  delegationRoutes(service, rooms.delegations, rooms.callers)
+  const url = await service.app.listen({ host: config.http.host, port: config.http.port })
+  registerJobs(context, rooms)
+  if (config.jobs.enabled) await context.queue.start()
+  context.log.info({ url, mode: config.mode }, 'agent service started')
+  const running = opened.move()
+  return { url, context, rooms, stop: () => running.disposeAsync() }
+}
+
+function createRooms(context: Context): Rooms {
+  const callers = createCallers(context)
+  const subscriptions = createSubscriptions(context, { callers })
+  const delegations = createDelegations(context, { callers, subscriptions })
+  const work = createWork(context, { revokeDelegation: delegations.revoke })
+  return { callers, subscriptions, delegations, work }
 }

@@ -1,4 +1,4 @@
-// What operations work with.
+// The tools that operations work with. Operations themselves are wired in agent.ts.
 
 import type { Database } from '@svc/database/open'
 import type { UseNonce } from '@svc/guard/nonces'
@@ -11,10 +11,9 @@ import type { Sales } from '@svc/sales/sales'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
 import type { DelegationKeys } from './delegations/delegation-keys.ts'
-import type { GatewayLink } from './gateway/gateway-link.ts'
-import type { JobPayloads } from './work/job-payloads.ts'
-import type { PostWebhook } from './work/post-webhook.ts'
-import type { InTurn } from './work/turns.ts'
+import type { GatewayLink, WaitToRetry } from './gateway/gateway-link.ts'
+import type { PostWebhook } from './work/findings/webhook-request.ts'
+import type { WithSlot } from './work/subscriber-slots.ts'
 
 export interface Context {
   config: Config
@@ -29,13 +28,25 @@ export interface Context {
   useNonce: UseNonce
   rateLimiter: RateLimiter
   queue: Queue<JobPayloads>
-  /** So that one subscriber does not take all workers. */
-  inTurn: InTurn
+  /** Keeps one subscriber from taking all workers. */
+  withSlot: WithSlot
   postWebhook: PostWebhook
   log: Log
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
+}
+
+/** The kinds of jobs, and the payload of each. Waiting jobs hold these names in the database. */
+export interface JobPayloads {
+  'check-registration': { delegation_id: string }
+  mirror: { delegation_id: string }
+  watch: { delegation_id: string }
+  tell: { delivery_id: string }
+  'due-work': Record<string, never>
+  'forget-nonces': Record<string, never>
+  'forget-rate-limits': Record<string, never>
+  'forget-old': Record<string, never>
 }
 
 /** Unix seconds. */
@@ -44,4 +55,7 @@ export function unixNow({ now }: Pick<Context, 'now'>): number {
 }
 
 /** What tests replace; everything else is the real thing. */
-export type Overrides = Partial<Pick<Context, 'now' | 'log' | 'postWebhook'>>
+export interface Overrides extends Partial<Pick<Context, 'now' | 'log' | 'postWebhook'>> {
+  /** The pause before a request to the gateway is retried. */
+  waitToRetry?: WaitToRetry
+}

@@ -26,7 +26,7 @@ const production = () => ({
 })
 
 describe('an agent service in production', () => {
-  it('CFG-01 AGENT-01 is the default, and starts when it has all it needs', () => {
+  it('CFG-01 AGENT-01 production is the default mode, and a complete configuration is accepted', () => {
     const { config, secrets } = readConfig(production())
     expect(config).toMatchObject({
       mode: 'production',
@@ -37,18 +37,18 @@ describe('an agent service in production', () => {
     expect(secrets.databaseUrl).toBe(`sqlite:${folder}/agent.db`)
   })
 
-  it('T-13 refuses to start half-configured and names everything that is missing', () => {
+  it('T-13 rejects an incomplete configuration and names everything that is missing', () => {
     const missing = ['EVM_TREASURY', 'BASE_URL', 'GATEWAY_URL', 'AGENT_KEY', 'DELEGATION_KEY']
     expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
   })
 
-  it('T-13 refuses one key for two purposes', () => {
+  it('T-13 rejects the same key for two purposes', () => {
     expect(() => readConfig({ ...production(), DELEGATION_KEY: key(1) })).toThrow(
       'AGENT_KEY and DELEGATION_KEY must be different',
     )
   })
 
-  it('T-13 refuses development keys, and wallets whose keys everybody has', () => {
+  it('T-13 rejects development keys and development wallets', () => {
     const { secrets } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
     for (const [variable, seed] of [
       ['AGENT_KEY', secrets.signingSeed],
@@ -58,7 +58,7 @@ describe('an agent service in production', () => {
     expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
   })
 
-  it('T-13 takes keys from files, and says when one cannot be read', () => {
+  it('T-13 reads keys from files, and reports a file that cannot be read', () => {
     const file = join(folder, 'delegation.key')
     writeFileSync(file, `${key(9)}\n`)
     const { DELEGATION_KEY, ...rest } = production()
@@ -68,14 +68,14 @@ describe('an agent service in production', () => {
     )
   })
 
-  it('CFG-01 takes keys of the gateway, and nothing that is none', () => {
+  it('CFG-01 accepts pinned keys of the gateway, and rejects malformed ones', () => {
     const pinned = [publicKey(1), publicKey(2).toUpperCase()]
     expect(readConfig({ ...production(), GATEWAY_KEYS: pinned.join(',') }).config.gateway.pinnedKeys).toEqual(pinned)
     for (const bad of ['x', publicKey(1).slice(2), `${publicKey(1)} ${publicKey(2)}`, '00'.repeat(32)])
       expect(() => readConfig({ ...production(), GATEWAY_KEYS: bad }), bad).toThrow('GATEWAY_KEYS must be public keys')
   })
 
-  it('CFG-01 refuses bad prices, limits and addresses, all at once', () => {
+  it('CFG-01 reports all bad prices, limits and addresses together', () => {
     const bad = {
       ...production(),
       EVM_TREASURY: '',
@@ -93,7 +93,7 @@ describe('an agent service in production', () => {
       expect(() => readConfig({ ...production(), GATEWAY_URL: url }), url).toThrow('GATEWAY_URL must be an http')
   })
 
-  it('T-12 the config holds no secret', () => {
+  it('T-12 the config object holds no secret', () => {
     const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', EVM_RPC_URLS: 'https://rpc.example/ACCESSKEY' }
     const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
     for (const secret of ['PASSWORD', 'ACCESSKEY', key(1), key(2)]) expect(text).not.toContain(secret)
@@ -101,7 +101,7 @@ describe('an agent service in production', () => {
 })
 
 describe('an agent service in development', () => {
-  it('T-13 makes its keys once under its data folder', () => {
+  it('T-13 creates its keys once in its data folder', () => {
     const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
     expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
     expect(first.signingSeed).not.toEqual(first.delegationSeed)
@@ -109,7 +109,7 @@ describe('an agent service in development', () => {
 })
 
 describe('.env.example', () => {
-  it('CFG-01 has every variable with its default and a line of meaning, and no other', () => {
+  it('CFG-01 .env.example lists exactly the variables that exist, each with its default and an explanation', () => {
     const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
     const lines = readFileSync(new URL('../.env.example', import.meta.url), 'utf8').split('\n')
     const documented = lines.flatMap((line, i) => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { createDelegationKeys } from '../src/delegations/delegation-keys.ts'
-import { webhookHeaders } from '../src/work/sign-webhook.ts'
+import { webhookHeaders } from '../src/work/findings/webhook-request.ts'
 
 type IsFromAgent = (headers: Record<string, string>, body: string, secret: string) => boolean
 
@@ -19,7 +19,7 @@ const webhook = (ageSeconds = 0) => ({
   body: '{"type":"svc.agent.finding","finding":{"detail":"ü"}}',
 })
 
-it('AGENT-04 the program in the documentation knows what the agent sent', async () => {
+it('AGENT-04 the program in the documentation accepts a webhook of the agent', async () => {
   const isFromAgent = await documented()
   const { body } = webhook()
   const headers = webhookHeaders(webhook(), secret)
@@ -28,7 +28,7 @@ it('AGENT-04 the program in the documentation knows what the agent sent', async 
   expect(isFromAgent({ ...headers, 'webhook-signature': renewed }, body, secret)).toBe(true)
 })
 
-it('AGENT-04 and refuses everything else', async () => {
+it('AGENT-04 the program in the documentation rejects changed, old and unsigned webhooks', async () => {
   const isFromAgent = await documented()
   const { body } = webhook()
   const headers = webhookHeaders(webhook(), secret)

@@ -1,4 +1,4 @@
-// From a signed request to who is calling. The envelope names no key: whose signature it must be is said beside it.
+// Who is calling. The envelope of a request names no key: the identity header or the request says whose it must be.
 
 import { addressKey } from '@svc/guard/address-key'
 import { notSigned } from '@svc/guard/signers'
@@ -8,45 +8,53 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Op } from '@svc/protocol/names'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import { type Context, unixNow } from '../context.ts'
-import { limitIdentity } from './limits.ts'
+
+export interface Callers {
+  /** Throws unless the identity signed exactly this request, now and for the first time. */
+  requireSignedBy(wire: WireRequest, identity: string, ops: readonly (Op | readonly Op[])[]): Promise<RequestEnvelope>
+  /** Limits requests that anybody may make, by the address they come from. */
+  limitStranger(wire: WireRequest): Promise<void>
+}
 
 const NONCE_KEPT_SECONDS = 60
 
-/** Throws unless the identity itself signed this very request, now and for the first time. */
-export async function requireSignedBy(
-  context: Context,
-  wire: WireRequest,
-  identity: string,
-  ops: readonly (Op | readonly Op[])[],
-): Promise<RequestEnvelope> {
-  const signed = readEnvelope(wire)
-  await requireSignature(context, wire, signed, identity)
-  const { envelope } = signed
-  requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
-  const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
-  if (!(await context.useNonce(nonce))) throw replayed()
-  // Last: who repeats what others signed must not use up their limit.
-  await limitIdentity(context, identity)
-  return envelope
+export function createCallers(context: Context): Callers {
+  const { rateLimiter, config, findSigner, useNonce } = context
+
+  /** Every wrong signature costs a verification, so an address may send only so many a minute. */
+  async function requireSignature(
+    { clientAddress }: WireRequest,
+    signed: ReturnType<typeof readEnvelope>,
+    identity: string,
+  ): Promise<void> {
+    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress }
+    rateLimiter.refuseExhausted(limit)
+    const candidates = { owner: identity, operators: [] }
+    if (await findSigner(signed, candidates)) return
+    await rateLimiter.take(limit)
+    throw notSigned(candidates)
+  }
+
+  return {
+    async requireSignedBy(wire, identity, ops) {
+      const signed = readEnvelope(wire)
+      await requireSignature(wire, signed, identity)
+      const { envelope } = signed
+      requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
+      const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
+      if (!(await useNonce(nonce))) throw replayed()
+      // Counted last, so that replayed requests do not use up the limit of the identity.
+      await rateLimiter.take({ key: `identity ${identity}`, perMinute: config.limits.perIdentity })
+      return envelope
+    },
+    async limitStranger({ clientAddress }) {
+      await rateLimiter.take({ key: `address ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress })
+    },
+  }
 }
 
 function replayed(): ServiceError {
   return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
     hint: 'sign each request anew, with a fresh nonce',
   })
-}
-
-/** Wrong signatures cost a verification each: an address may show so many in a minute. */
-async function requireSignature(
-  { findSigner, rateLimiter, config }: Context,
-  { clientAddress }: WireRequest,
-  signed: ReturnType<typeof readEnvelope>,
-  identity: string,
-): Promise<void> {
-  const ask = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress }
-  rateLimiter.refuseExhausted(ask)
-  const candidates = { owner: identity, operators: [] }
-  if (await findSigner(signed, candidates)) return
-  await rateLimiter.take(ask)
-  throw notSigned(candidates)
 }

@@ -3,7 +3,7 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 
-/** Who speaks, by the header that says it; EVM addresses in lower case, as receipts have them. */
+/** The identity that the header names. EVM addresses are lower-cased, as receipts have them. */
 export function identityOf({ headers }: WireRequest): string {
   const given = headers[HEADER_IDENTITY.toLowerCase()]
   const identity = typeof given === 'string' ? asIdentity(given.trim()) : null

@@ -1,4 +1,4 @@
-// Numbered; one that has landed is never edited.
+// Numbered. A released migration is never edited.
 
 import type { Migrations } from '@svc/database/migrate'
 import { createGuardTables } from '@svc/guard/tables'
@@ -157,7 +157,7 @@ export const migrations: Migrations = {
       .addColumn('found', column.text, (c) => c.notNull().defaultTo('{}'))
       .execute()
     await db.schema.createIndex('delegations_receipt').on('delegations').column('receipt_id').execute()
-    // A file that was never read is as one that was read at the beginning of time: both databases put it first.
+    // `coalesce`, because the databases sort nulls differently and files that were never read come first.
     await sql`create index seen_files_read on seen_files (delegation_id, coalesce(read_at, 0), filename)`.execute(db)
     await db.schema
       .createIndex('deliveries_state')

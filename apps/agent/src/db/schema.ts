@@ -21,17 +21,17 @@ export interface Schema extends QueueTables, GuardTables {
   journal: JournalTable
 }
 
-/** A quote: it fixes what a payment must be. One that was paid is kept for ever. */
+/** A quote, which fixes what a payment must be. Paid quotes are kept for ever. */
 interface PayRequestTable {
   pay_req_id: string
   created_at: number
   expires_at: number
-  /** The whole body of the 402, as it was answered. */
+  /** The whole body of the 402 answer. */
   quote: string
 }
 export type PayRequest = Selectable<PayRequestTable>
 
-/** A transaction of a chain pays once: network and transaction are unique. */
+/** Network and transaction are unique: a transaction pays once. */
 export interface ReceiptTable {
   receipt_id: string
   pay_req_id: string
@@ -46,7 +46,7 @@ export interface ReceiptTable {
   expires_at: number
 }
 
-/** One for each identity, prolonged by each purchase. */
+/** One per identity, extended by each purchase. */
 interface SubscriptionTable {
   identity: string
   subscription_id: string
@@ -55,24 +55,24 @@ interface SubscriptionTable {
 }
 export type SubscriptionRow = Selectable<SubscriptionTable>
 
-/** One that has not ended for each receipt. */
+/** At most one open delegation per receipt. */
 interface DelegationTable {
   delegation_id: string
   identity: string
   receipt_id: string
   locker_id: string
-  /** `paused` is none of these: that follows from the subscription. */
+  /** `paused` is not stored: it follows from the subscription. */
   state: 'pending' | 'active' | 'revoked' | 'ended'
   /** JSON. */
   tasks: string
   created_at: number
   registered_at: number | null
   ended_at: number | null
-  /** When it is next looked whether the key is registered; null once nothing more can come of it. */
+  /** When the registration of the key is next checked; null when it need not be. */
   check_at: number | null
-  /** How often in a row it was not. */
+  /** How many checks in a row found it unregistered. */
   checks: number
-  /** When the tasks are next due; null for tasks it does not have, and while it is not active. */
+  /** When the tasks are next due; null without such a task, and while the delegation is not active. */
   mirror_at: number | null
   watch_at: number | null
   finding_count: number
@@ -82,7 +82,7 @@ interface DelegationTable {
 }
 export type DelegationRow = Selectable<DelegationTable>
 
-/** One run of a task; what was cut off and begun again is one run. */
+/** One run of a task, however often it was interrupted. */
 export interface RunTable {
   run_id: string
   delegation_id: string
@@ -92,11 +92,11 @@ export interface RunTable {
   outcome: 'running' | 'done' | 'failed' | 'stopped'
   /** JSON. */
   summary: string
-  /** How many findings of each kind there were so far, also those that are no entries of the log; JSON. */
+  /** Findings of each kind so far, including those that are not listed in the log; JSON. */
   found: Generated<string>
 }
 
-/** A file as the watch saw it last. */
+/** A file as the watch last saw it. */
 export interface SeenFileTable {
   delegation_id: string
   filename: string
@@ -105,20 +105,20 @@ export interface SeenFileTable {
   size_bytes: number
   /** The run that saw it last. */
   run_id: string
-  /** When its bytes were last read back; null for not yet. */
+  /** When its bytes were last read back; null for never. */
   read_at: number | null
-  /** What is wrong with its bytes, so that one trouble is one finding; null for nothing. */
+  /** What is wrong with its bytes, so that a problem is reported once; null for nothing. */
   trouble: string | null
 }
 
-/** The statements of a locker as the watch saw them. */
+/** A statement of a locker as the watch saw it. */
 export interface SeenStatementTable {
   delegation_id: string
   sequence: number
   digest: string
 }
 
-/** A mirrored address as it was fetched last. */
+/** A mirrored source as it was last fetched. */
 export interface MirrorTable {
   delegation_id: string
   filename: string
@@ -127,7 +127,7 @@ export interface MirrorTable {
   /** The run that fetched it last, or failed to. */
   run_id: string
   fetched_at: number | null
-  /** Why it was not fetched, so that one trouble is one finding; null for nothing. */
+  /** Why it was not fetched, so that a problem is reported once; null when it was. */
   trouble: string | null
 }
 
@@ -140,7 +140,7 @@ interface FindingTable {
   finding: string
 }
 
-/** A finding that is to be told to an address; forgotten after a while, unlike the finding. */
+/** A finding that a webhook reports. Deleted after a while, unlike the finding. */
 export interface DeliveryTable {
   delivery_id: string
   delegation_id: string
@@ -148,11 +148,11 @@ export interface DeliveryTable {
   url: string
   created_at: number
   delivered_at: number | null
-  /** Of the last attempt. */
+  /** The error of the last attempt. */
   error: string | null
 }
 
-/** What the SDK must not forget: the keys of the gateway. */
+/** What the SDK must remember: the keys of the gateway. */
 interface JournalTable {
   key: string
   value: string

@@ -1,62 +1,69 @@
-// Whether the gateway lets the key of a delegation in: what the owner says to the gateway is never said to us.
+// Finds out whether the gateway accepts the key of a delegation. Owners register it there, and nobody tells the agent.
 
 import type { Tasks } from '@svc/api/agent/tasks'
 import type { JobRun } from '@svc/queue/queue'
 import { isGatewayError } from '@svc/sdk/errors'
-import { hasRoom } from '../callers/limits.ts'
+import { isWithinLimits } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { DelegationRow } from '../db/schema.ts'
-import { findSubscription } from '../subscriptions/store.ts'
-import { isRunning } from '../subscriptions/subscription-view.ts'
+import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { dueAtOnce } from './due-times.ts'
-import { noteRevoked } from './note-revoked.ts'
 import { findDelegation, lastStarts, lockDelegation, setNextCheck, setRegistered } from './store.ts'
 
-/** After each time it was not let in; then the last one again and again. */
+/** Pauses after each check that found no key; the last one repeats. */
 const PAUSES_SECONDS = [15, 30, 60, 120, 300, 900, 3600]
-/** What is due no sooner is found by the clock. */
-const CLOCK_PERIOD_SECONDS = 60
+/** A check that is due later than this is found by the job that runs every minute. */
+const DUE_WORK_SECONDS = 60
 
 /**
- * A key that is not let in is a wrong signature to the gateway, which takes so many of them from one address: those of
- * one owner must not shut out the work for all others.
+ * An unregistered key is a wrong signature to the gateway, which limits those by address. The checks of one owner must
+ * not use up that limit for all others.
  */
 const CHECKS_PER_MINUTE = 10
 
 /** With the pauses of the queue, some minutes. */
 export const CHECK_ATTEMPTS = 6
 
-/** The job. One that got no answer in the end is no dead letter: there will be another look. */
-export async function lookForKey(context: Context, delegationId: string, { attempt }: JobRun): Promise<void> {
+interface Needs {
+  subscriptions: Subscriptions
+  revoke(delegationId: string): Promise<void>
+}
+
+/** The job. After its last attempt it schedules another check instead of becoming a dead letter. */
+export async function runRegistrationCheck(
+  context: Context,
+  needs: Needs,
+  delegationId: string,
+  { attempt }: JobRun,
+): Promise<void> {
   try {
-    await checkRegistration(context, delegationId)
+    await checkRegistration(context, needs, delegationId)
   } catch (error) {
     if (attempt < CHECK_ATTEMPTS) throw error
-    context.log.warn({ delegation: delegationId, err: error }, 'whether a key is registered could not be found out')
+    context.log.warn({ delegation: delegationId, err: error }, 'could not check whether a key is registered')
     await checkLater(context, delegationId, PAUSES_SECONDS.length - 1)
   }
 }
 
-/** Rejects where the gateway gives no answer to that question. */
-export async function checkRegistration(context: Context, delegationId: string): Promise<void> {
+export async function checkRegistration(
+  context: Context,
+  { subscriptions, revoke }: Needs,
+  delegationId: string,
+): Promise<void> {
   const delegation = await findDelegation(context.database.db, delegationId)
-  if (!delegation || delegation.ended_at !== null || !(await isPaidFor(context, delegation))) return
+  if (!delegation || delegation.ended_at !== null) return
+  if (!(await subscriptions.findActive(delegation.identity))) return
   if (!(await mayCheck(context, delegation))) return checkLater(context, delegationId, delegation.checks)
-  if (await isLetIn(context, delegation)) return noteRegistered(context, delegationId)
-  if (delegation.state === 'active') return noteRevoked(context, delegationId)
+  if (await isRegistered(context, delegation)) return markRegistered(context, delegationId)
+  if (delegation.state === 'active') return revoke(delegationId)
   return checkLater(context, delegationId, delegation.checks + 1)
 }
 
-async function isPaidFor(context: Context, { identity }: DelegationRow): Promise<boolean> {
-  const subscription = await findSubscription(context.database.db, identity)
-  return subscription !== null && isRunning(context, subscription)
+function mayCheck({ rateLimiter }: Context, { identity }: DelegationRow): Promise<boolean> {
+  return isWithinLimits(rateLimiter, { key: `registration checks ${identity}`, perMinute: CHECKS_PER_MINUTE })
 }
 
-function mayCheck(context: Context, { identity }: DelegationRow): Promise<boolean> {
-  return hasRoom(context, { key: `registration checks ${identity}`, perMinute: CHECKS_PER_MINUTE })
-}
-
-async function isLetIn(
+async function isRegistered(
   { gateway, delegationKeys }: Context,
   { delegation_id, locker_id, receipt_id }: DelegationRow,
 ): Promise<boolean> {
@@ -69,8 +76,8 @@ async function isLetIn(
   }
 }
 
-/** Work begins at once: somebody may be looking. */
-async function noteRegistered({ database, queue, now }: Context, delegationId: string): Promise<void> {
+/** Enqueues the first runs at once: the owner may be watching. */
+async function markRegistered({ database, queue, now }: Context, delegationId: string): Promise<void> {
   const at = unixNow({ now })
   await database.db.transaction().execute(async (tx) => {
     const delegation = await lockDelegation(tx, delegationId)
@@ -90,7 +97,7 @@ async function checkLater({ database, queue, now }: Context, delegationId: strin
     const delegation = await lockDelegation(tx, delegationId)
     if (delegation?.state !== 'pending') return
     await setNextCheck(tx, delegationId, { check_at: unixNow({ now }) + delaySeconds, checks })
-    if (delaySeconds >= CLOCK_PERIOD_SECONDS) return
+    if (delaySeconds >= DUE_WORK_SECONDS) return
     const options = { key: delegationId, delaySeconds }
     await queue.enqueue(tx, 'check-registration', { delegation_id: delegationId }, options)
   })

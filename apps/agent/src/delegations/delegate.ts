@@ -8,39 +8,38 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
-import { requireSignedBy } from '../callers/callers.ts'
+import { isGatewayError } from '@svc/sdk/errors'
+import type { Callers } from '../callers/callers.ts'
 import { identityOf } from '../callers/identity.ts'
-import { limitStranger } from '../callers/limits.ts'
 import type { Context } from '../context.ts'
 import type { DelegationRow, SubscriptionRow } from '../db/schema.ts'
-import { answerQuote } from '../subscriptions/quote.ts'
-import { findSubscription } from '../subscriptions/store.ts'
-import { isRunning } from '../subscriptions/subscription-view.ts'
+import { gatewayUnavailable } from '../gateway/gateway-link.ts'
+import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { agentKey, delegationStatus, nextStep, webhookSecret } from './delegation-view.ts'
-import { keepDelegation } from './keep-delegation.ts'
-import { readPayer } from './read-payer.ts'
-import { readTasks } from './tasks.ts'
+import { readTasks } from './read-tasks.ts'
+import { saveDelegation } from './save-delegation.ts'
 
-type Order = Body<typeof delegate>
+export type DelegateBody = Body<typeof delegate>
 
-/** What an operator may do at the gateway, and all that the agent asks for. */
+/** Everything an operator may do at the gateway, and all that the agent asks for. */
 const AGENT_OPS = ['locker:read', 'locker:write', 'locker:list']
 
 export async function delegateLocker(
   context: Context,
-  order: Order,
+  { callers, subscriptions }: { callers: Callers; subscriptions: Subscriptions },
+  body: DelegateBody,
   wire: WireRequest,
 ): Promise<DelegateAnswer | Answer<JsonText<SubscriptionQuote>>> {
-  requireLockerOfReceipt(order)
-  const tasks = order.tasks ? readTasks(order.tasks) : null
-  await limitStranger(context, wire)
-  const owner = await readPayer(context, order.receipt_id)
-  requireNobodyElse(wire, owner)
-  requireSameIds(await requireSignedBy(context, wire, owner, delegate.auth.ops), order)
-  const subscription = await findSubscription(context.database.db, owner)
-  if (!subscription || !isRunning(context, subscription)) return answerQuote(context, {})
-  const { receipt_id, locker_id } = order
-  const delegation = await keepDelegation(context, { receipt_id, locker_id, tasks, subscription })
+  requireLockerOfReceipt(body)
+  const tasks = body.tasks ? readTasks(body.tasks) : null
+  await callers.limitStranger(wire)
+  const owner = await readPayer(context, body.receipt_id)
+  requireOwnerInHeader(wire, owner)
+  requireSameIds(await callers.requireSignedBy(wire, owner, delegate.auth.ops), body)
+  const subscription = await subscriptions.findActive(owner)
+  if (!subscription) return subscriptions.quote({})
+  const { receipt_id, locker_id } = body
+  const delegation = await saveDelegation(context, { receipt_id, locker_id, tasks, subscription })
   return delegateAnswer(context, delegation, subscription)
 }
 
@@ -60,25 +59,50 @@ function delegateAnswer(context: Context, row: DelegationRow, subscription: Subs
   }
 }
 
-function requireLockerOfReceipt({ receipt_id, locker_id }: Order): void {
+/** Any other text is no receipt id, and the gateway need not be asked. */
+const RECEIPT_ID = /^[\w-]{1,128}$/
+
+/** A caller is waiting for the answer. */
+const READ_PAYER_TIMEOUT_MS = 10_000
+
+/** The payer of a receipt owns its locker. The gateway has signed who that is. */
+async function readPayer({ gateway, log }: Context, receiptId: string): Promise<string> {
+  if (!RECEIPT_ID.test(receiptId)) throw receiptNotFound()
+  try {
+    const signal = AbortSignal.timeout(READ_PAYER_TIMEOUT_MS)
+    return (await gateway.client().receipt(receiptId, { signal })).payer_pubkey
+  } catch (error) {
+    if (isGatewayError(error, 'receipt_not_found')) throw receiptNotFound()
+    log.warn({ err: error }, 'the gateway did not say who paid for a receipt')
+    throw gatewayUnavailable(error)
+  }
+}
+
+function receiptNotFound(): ServiceError {
+  return new ServiceError('receipt_not_found', 'the gateway has no receipt with this id', {
+    hint: 'name a receipt of the gateway that this service works for: see gateway_url in /.well-known/svc-agent.json',
+  })
+}
+
+function requireLockerOfReceipt({ receipt_id, locker_id }: DelegateBody): void {
   if (locker_id !== lockerId(receipt_id)) throw lockerMismatch('locker_id is not the locker of receipt_id')
 }
 
-/** The header may be left out: whose locker it is follows from its receipt. */
-function requireNobodyElse(wire: WireRequest, owner: string): void {
+/** The header is optional here, because the receipt determines the owner. */
+function requireOwnerInHeader(wire: WireRequest, owner: string): void {
   if (wire.headers[HEADER_IDENTITY.toLowerCase()] === undefined || identityOf(wire) === owner) return
   throw new ServiceError('OWNER_IDENTITY_MISMATCH', `${HEADER_IDENTITY} is not who paid for the locker`, {
     hint: 'sign with the wallet that paid for the locker, and name it',
   })
 }
 
-function requireSameIds(envelope: RequestEnvelope, order: Order): void {
-  const isOther = (id: 'receipt_id' | 'locker_id') => envelope[id] !== '' && envelope[id] !== order[id]
-  if (isOther('receipt_id'))
+function requireSameIds(envelope: RequestEnvelope, body: DelegateBody): void {
+  const differs = (id: 'receipt_id' | 'locker_id') => envelope[id] !== '' && envelope[id] !== body[id]
+  if (differs('receipt_id'))
     throw new ServiceError('RECEIPT_ID_MISMATCH', 'the envelope is for another receipt than the body', {
       hint: 'sign the receipt_id that you send, or none',
     })
-  if (isOther('locker_id')) throw lockerMismatch('the envelope is for another locker than the body')
+  if (differs('locker_id')) throw lockerMismatch('the envelope is for another locker than the body')
 }
 
 function lockerMismatch(message: string): ServiceError {

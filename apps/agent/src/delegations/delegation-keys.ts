@@ -1,12 +1,12 @@
-// Every delegation has a key of its own, and its webhook a secret. Both follow from one seed: none is kept anywhere.
+// Every delegation has its own key, and its webhook a secret. Both are derived from one seed, and neither is stored.
 
 import { hkdfSync } from 'node:crypto'
 import { type Signer, signerFromSeed } from '@svc/sdk/signers'
 
 export interface DelegationKeys {
-  /** Acts at the gateway for one delegation. */
+  /** Signs requests to the gateway for one delegation. */
   signerOf(delegationId: string): Signer
-  /** As Standard Webhooks write it. Another address has another secret: who knew the first learns nothing of it. */
+  /** In the form of Standard Webhooks. Every URL has its own secret, so that one receiver cannot forge for another. */
   webhookSecretOf(delegationId: string, url: string): string
 }
 

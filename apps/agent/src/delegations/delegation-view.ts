@@ -3,7 +3,7 @@ import type { Tasks } from '@svc/api/agent/tasks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Context } from '../context.ts'
 import type { DelegationRow, SubscriptionRow } from '../db/schema.ts'
-import { isRunning } from '../subscriptions/subscription-view.ts'
+import { isActive } from '../subscriptions/subscription-view.ts'
 
 type Viewer = Pick<Context, 'config' | 'delegationKeys' | 'now'>
 
@@ -37,17 +37,17 @@ function nextRuns({ mirror_at, watch_at }: DelegationRow): DelegationSummary['ne
   }
 }
 
-/** Without a subscription that runs, what has not ended rests. */
+/** An open delegation is paused while the owner has no active subscription. */
 export function delegationStatus(
   context: Viewer,
   { state }: DelegationRow,
   subscription: SubscriptionRow | null,
 ): DelegationStatus {
   if (state === 'revoked' || state === 'ended') return state
-  return subscription && isRunning(context, subscription) ? state : 'paused'
+  return subscription && isActive(context, subscription) ? state : 'paused'
 }
 
-/** What the owner sends to the gateway to let the agent in. */
+/** The request with which the owner registers the agent's key at the gateway. */
 export function nextStep(context: Viewer, row: DelegationRow): DelegateAnswer['next_step'] {
   const url = `${context.config.gateway.url}/v1/lockers/${row.locker_id}/operators`
   return { method: 'POST', url, body: { pubkey: agentKey(context, row) } }

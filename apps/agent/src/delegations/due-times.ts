@@ -5,15 +5,15 @@ import type { DueTimes, LastRun } from './store.ts'
 const SHORTEST_PERIOD_SECONDS = 3600
 
 /**
- * Of the tasks of a new delegation, at once; but a locker that is delegated anew again and again is not worked on more
- * often than others.
+ * The tasks of a new delegation are due at once, but no sooner than one period after the last run at the same locker:
+ * delegating it again and again must not cause more work.
  */
 export function dueAtOnce(tasks: Tasks, runs: readonly LastRun[], now: number): DueTimes {
   const due = (task: LastRun['task']) => (tasks[task] ? dueAfter(runs, task, now) : null)
   return { mirror_at: due('mirror'), watch_at: due('watch') }
 }
 
-/** At once, or when the shortest period after the last run is over. A run that is yet to come counts for none. */
+/** At once, or one shortest period after the last run. Runs that start in the future, by a wrong clock, do not count. */
 function dueAfter(runs: readonly LastRun[], task: LastRun['task'], now: number): number {
   const last = runs.find((run) => run.task === task && run.started_at <= now)
   return Math.max(now, (last?.started_at ?? 0) + SHORTEST_PERIOD_SECONDS)
@@ -22,15 +22,15 @@ function dueAfter(runs: readonly LastRun[], task: LastRun['task'], now: number):
 export interface Change {
   before: DelegationRow
   after: Tasks
-  /** The newest first; those of the last hour at least. */
+  /** Newest first; at least those of the last hour. */
   runs: readonly LastRun[]
   /** Unix seconds. */
   now: number
 }
 
 /**
- * A task that is new or changed is due at once, but within the shortest period there is no second run of it: tasks
- * that are changed back and forth would be work without end. One that stays as it was keeps its time.
+ * A new or changed task is due at once, but never twice within the shortest period: changing tasks back and forth must
+ * not cause endless work. An unchanged task keeps its time.
  */
 export function dueAfterChange({ before, after, runs, now }: Change): DueTimes {
   const old: Tasks = JSON.parse(before.tasks)

@@ -11,13 +11,13 @@ export async function findDelegation(db: Db, delegationId: string): Promise<Dele
   return (await found.executeTakeFirst()) ?? null
 }
 
-/** Kept from others until the end of the transaction. */
+/** Locked until the end of the transaction. */
 export async function lockDelegation(db: Db, delegationId: string): Promise<DelegationRow | null> {
   const found = db.selectFrom('delegations').selectAll().where('delegation_id', '=', delegationId)
   return (await found.forUpdate().executeTakeFirst()) ?? null
 }
 
-/** The one of a receipt that has not ended, kept from others until the end of the transaction. */
+/** The open delegation of a receipt, locked until the end of the transaction. */
 export async function lockOpenDelegation(db: Db, receiptId: string): Promise<DelegationRow | null> {
   const open = db
     .selectFrom('delegations')
@@ -37,7 +37,7 @@ export async function countOpenDelegations(db: Db, identity: string): Promise<nu
   return count
 }
 
-/** Those that have not ended first, then the newest. */
+/** Open ones first, then newest first. */
 export async function delegationsOf(db: Db, identity: string, limit: number): Promise<DelegationRow[]> {
   return db
     .selectFrom('delegations')
@@ -50,7 +50,7 @@ export async function delegationsOf(db: Db, identity: string, limit: number): Pr
     .execute()
 }
 
-/** When tasks are next due. */
+/** When the tasks are next due. */
 export type DueTimes = Pick<DelegationRow, 'mirror_at' | 'watch_at'>
 
 export async function setTasks(db: Db, delegationId: string, tasks: Tasks, due: DueTimes): Promise<void> {
@@ -61,7 +61,7 @@ export async function setTasks(db: Db, delegationId: string, tasks: Tasks, due: 
     .execute()
 }
 
-/** Of one that waits for its key to be registered. */
+/** For a delegation whose key is not registered yet. */
 export async function setNextCheck(
   db: Db,
   delegationId: string,
@@ -78,7 +78,7 @@ export async function setRegistered(db: Db, delegationId: string, at: number, du
     .execute()
 }
 
-/** For good. Nothing happens to one that has ended already. */
+/** For good. Does nothing to a delegation that has already ended. */
 export async function closeDelegation(
   db: Db,
   delegationId: string,
@@ -92,8 +92,8 @@ export async function closeDelegation(
     .execute()
 }
 
-/** Up to so many of those that ended before then, and that the agent was never let in for; how many they were. */
-export async function forgetNeverRegistered(db: Db, before: number, limit: number): Promise<number> {
+/** Deletes up to `limit` delegations that ended before then without a registered key; returns how many. */
+export async function deleteNeverRegistered(db: Db, before: number, limit: number): Promise<number> {
   const old = db
     .selectFrom('delegations')
     .select('delegation_id')
@@ -104,8 +104,8 @@ export async function forgetNeverRegistered(db: Db, before: number, limit: numbe
   return Number(numDeletedRows)
 }
 
-/** Delegations that have ended and of whose lockers something is remembered still. */
-export async function findEndedPlaces(db: Db, limit: number): Promise<string[]> {
+/** Ended delegations of which files, statements or mirrors are still stored. */
+export async function findEndedWithLeftovers(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('delegations')
     .select('delegation_id')
@@ -139,7 +139,7 @@ export interface LastRun {
   started_at: number
 }
 
-/** When each task was last begun at the locker of a receipt, whichever delegation it was for. */
+/** When each task was last started at the locker of a receipt, for any of its delegations. */
 export async function lastStarts(db: Db, receiptId: string): Promise<LastRun[]> {
   return db
     .selectFrom('runs')

@@ -1,10 +1,10 @@
-/** Of what is read at once. A page of a thousand files with the longest names is below it. */
+/** More than a page of a thousand files with the longest names. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Where files are; they are read piece by piece. */
+/** File contents, which are read as a stream. */
 const FILES = /^\/f\//
 
-/** As fetch; but of an answer that would have to be held whole, no more is taken than a gateway in its senses sends. */
+/** Like fetch, but limits the size of answers that are held in memory as a whole. */
 export function boundedFetch(onAnswer: (status: number) => void): typeof globalThis.fetch {
   return async (target, init) => {
     const response = await fetch(target, init)

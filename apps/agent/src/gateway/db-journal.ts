@@ -1,7 +1,7 @@
 import type { Journal } from '@svc/sdk/journal'
 import type { Db } from '../db/schema.ts'
 
-/** What the SDK must not forget, in a table: above all the keys that the gateway showed when it was first asked. */
+/** Stores what the SDK must remember, above all the keys that the gateway showed first. */
 export function dbJournal(db: Db): Journal {
   async function get(key: string): Promise<string | null> {
     const row = await db.selectFrom('journal').select('value').where('key', '=', key).executeTakeFirst()

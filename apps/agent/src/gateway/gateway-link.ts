@@ -1,7 +1,8 @@
-// The gateway as the agent reaches it: through the SDK, as any client does.
+// How the agent reaches the gateway: through the SDK, like any client.
 
 import { setTimeout } from 'node:timers/promises'
 import { discovery } from '@svc/api/info'
+import { singleFlight } from '@svc/concurrency/sharing'
 import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type Client, createClient } from '@svc/sdk/client'
@@ -10,58 +11,56 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { dbJournal } from './db-journal.ts'
-import { createWaitNotes } from './note-waits.ts'
+import { createRetryLog } from './retry-log.ts'
 
 export interface GatewayLink {
-  /** Signs with what it is given; without, reads what anybody may read. */
+  /** Without a signer it reads what is public. */
   client(signer?: Signer): Client
   /**
-   * Throws as long as the gateway is not known to be paid elsewhere than this service: a payment for storage must not
-   * also buy a subscription, nor the other way round.
+   * Throws unless the gateway is known to be paid at other addresses than this service: one payment must not buy both
+   * storage and a subscription.
    */
   requireOtherTreasuries(): Promise<void>
-  /** Whether it answers, and is paid elsewhere. */
-  isFit(): Promise<boolean>
+  /** Whether it answers and is paid at other addresses. */
+  isHealthy(): Promise<boolean>
 }
+
+export type WaitToRetry = (ms: number, signal?: AbortSignal) => Promise<void>
 
 export interface GatewayLinkOptions {
   db: Db
   config: Config
   now: () => number
   log: Log
+  /** A real pause unless a test passes another. */
+  wait?: WaitToRetry | undefined
 }
 
-const TREASURIES_KEPT_MS = 600_000
-/** Somebody waits for a quote meanwhile. */
-const LOOK_WITHIN_MS = 5_000
-const HEALTH_KEPT_MS = 10_000
-/** Who asks for our health takes silence for bad health. */
-const HEALTH_WITHIN_MS = 2_000
+const TREASURIES_FRESH_MS = 600_000
+/** A caller is waiting for a quote. */
+const TREASURIES_TIMEOUT_MS = 5_000
+const HEALTH_FRESH_MS = 10_000
+/** Health checks must answer quickly. */
+const HEALTH_TIMEOUT_MS = 2_000
 
-export function openGatewayLink({ db, config, now, log }: GatewayLinkOptions): GatewayLink {
+export function openGatewayLink({ db, config, now, log, wait }: GatewayLinkOptions): GatewayLink {
   const { url: baseUrl, pinnedKeys } = config.gateway
   const journal = dbJournal(db)
-  const { onRetry, onAnswer } = createWaitNotes({ log, now })
+  const { onRetry, onAnswer } = createRetryLog({ log, now })
   const onWarning = (text: string) => log.warn(text)
   const options = { baseUrl, pinnedKeys, journal, onWarning, onRetry, fetch: boundedFetch(onAnswer) }
-  const client = (signer?: Signer) => createClient({ ...options, ...(signer && { signer }) })
-  const anybody = client()
-  let foundFitAt = Number.NEGATIVE_INFINITY
-  let look: Promise<void> | null = null
+  const client = (signer?: Signer) =>
+    createClient({ ...options, ...(signer && { signer }) }, { now, ...(wait && { wait }) })
+  const publicClient = client()
+  const shareCheck = singleFlight<void>()
+  let healthyAt = Number.NEGATIVE_INFINITY
 
-  const isKnownFit = (keptMs: number) => Math.abs(now() - foundFitAt) < keptMs
+  const wasHealthy = (withinMs: number) => Math.abs(now() - healthyAt) < withinMs
+  const checkNow = () => shareCheck('treasuries', checkTreasuries)
 
-  /** Many who want to know at once ask once. */
-  function lookNow(): Promise<void> {
-    look ??= lookAtTreasuries().finally(() => {
-      look = null
-    })
-    return look
-  }
-
-  async function lookAtTreasuries(): Promise<void> {
-    const shared = (await readTreasuries(anybody)).find((treasury) => isOurs(config, treasury))
-    foundFitAt = shared ? Number.NEGATIVE_INFINITY : now()
+  async function checkTreasuries(): Promise<void> {
+    const shared = (await readTreasuries(publicClient)).find((treasury) => isOurs(config, treasury))
+    healthyAt = shared ? Number.NEGATIVE_INFINITY : now()
     if (!shared) return
     log.error({ treasury: shared }, 'this is the treasury of the gateway, too: nothing is sold until one has another')
     throw nothingSold()
@@ -70,29 +69,29 @@ export function openGatewayLink({ db, config, now, log }: GatewayLinkOptions): G
   return {
     client,
     async requireOtherTreasuries() {
-      if (!isKnownFit(TREASURIES_KEPT_MS)) await lookNow()
+      if (!wasHealthy(TREASURIES_FRESH_MS)) await checkNow()
     },
-    async isFit() {
-      if (isKnownFit(HEALTH_KEPT_MS)) return true
-      const isFound = lookNow().then(
+    async isHealthy() {
+      if (wasHealthy(HEALTH_FRESH_MS)) return true
+      const isHealthy = checkNow().then(
         () => true,
         () => false,
       )
-      return Promise.race([isFound, setTimeout(HEALTH_WITHIN_MS, false, { ref: false })])
+      return Promise.race([isHealthy, setTimeout(HEALTH_TIMEOUT_MS, false, { ref: false })])
     },
   }
 }
 
 async function readTreasuries(client: Client): Promise<string[]> {
   try {
-    const { body } = await client.call(discovery, { signal: AbortSignal.timeout(LOOK_WITHIN_MS) })
+    const { body } = await client.call(discovery, { signal: AbortSignal.timeout(TREASURIES_TIMEOUT_MS) })
     return body.payment.networks.map(({ treasury }) => treasury)
   } catch (cause) {
     throw gatewayUnavailable(cause)
   }
 }
 
-/** EVM addresses are the same in any case; those of the primary chain are not. */
+/** The letter case of EVM addresses does not matter; that of primary chain addresses does. */
 function isOurs({ payments: { primary, evm } }: Config, treasury: string): boolean {
   return treasury === primary?.treasury || treasury.toLowerCase() === evm?.treasury.toLowerCase()
 }

@@ -6,15 +6,15 @@ import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 
-/** 503 only when nothing can be answered. A gateway or chain that is away shows; what is known is still told. */
+/** 503 only when nothing can be answered. A gateway or chain that is down is shown as failing. */
 export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
   const { database, gateway, sales } = context
-  const [isDatabaseUp, isGatewayFit, primary_chain, evm_chain] = await Promise.all([
+  const [isDatabaseUp, isGatewayHealthy, primary_chain, evm_chain] = await Promise.all([
     sql`select 1`.execute(database.db).then(
       () => true,
       () => false,
     ),
-    gateway.isFit(),
+    gateway.isHealthy(),
     sales.health(PRIMARY),
     sales.health(EVM),
   ])
@@ -23,6 +23,6 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     status: isDatabaseUp ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
-    checks: { database: state(isDatabaseUp), gateway: state(isGatewayFit), primary_chain, evm_chain },
+    checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), primary_chain, evm_chain },
   })
 }

@@ -6,20 +6,22 @@ import type { ChainPayment } from '@svc/payments/payment'
 import { newReceipt } from '@svc/sales/new-receipt'
 import { paidLeg, type QuotedLeg } from '@svc/sales/paid-leg'
 import { paymentRefused, payReqNotFound } from '@svc/sales/payment-errors'
-import { inQuoteTime, readPayment, transactionId } from '@svc/sales/read-payment'
+import { inQuoteTime, readPayment } from '@svc/sales/read-payment'
+import { transactionId } from '@svc/sales/read-payment'
+import type { Callers } from '../callers/callers.ts'
 import { identityOf } from '../callers/identity.ts'
-import { limitStranger } from '../callers/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PayRequest } from '../db/schema.ts'
 import { extendSubscription } from './extend-subscription.ts'
-import { type Bought, findBought, findPayRequest } from './store.ts'
+import { findPayRequest, findPurchase, type Purchase } from './store.ts'
 import { subscriptionView } from './subscription-view.ts'
 
 type ConfirmBody = Body<typeof confirmSubscription>
 
-/** A repeated confirmation returns what was bought, also when the quote is long over. */
+/** A repeated confirmation returns the first answer, even long after the quote has expired. */
 export async function confirmPayment(
   context: Context,
+  callers: Callers,
   body: ConfirmBody,
   wire: WireRequest,
 ): Promise<SubscriptionConfirmation> {
@@ -28,18 +30,18 @@ export async function confirmPayment(
   const { db } = context.database
   const request = await findPayRequest(db, body.pay_req_id)
   if (!request) throw payReqNotFound()
-  const existing = await findBought(db, request.pay_req_id)
+  const existing = await findPurchase(db, request.pay_req_id)
   if (existing) return confirmation(context, existing, identity, true)
-  await limitStranger(context, wire)
+  await callers.limitStranger(wire)
   const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
   const { pay_req_id: payReqId } = request
   const receipt = newReceipt({ payReqId, units: 1, leg, payment, confirmedAt: unixNow(context) }, context.signer)
   requirePayer(receipt.payer_pubkey, identity)
-  const { bought, isNew } = await extendSubscription(context, receipt)
-  return confirmation(context, bought, identity, !isNew)
+  const { purchase, isNew } = await extendSubscription(context, receipt)
+  return confirmation(context, purchase, identity, !isNew)
 }
 
-/** The payment, read from the chain and found good. */
+/** The payment as the chain shows it; throws when it does not pay the quote. */
 async function readLeg(
   context: Context,
   request: PayRequest,
@@ -60,14 +62,14 @@ function requirePayer(payer: string, identity: string): void {
   })
 }
 
-/** As this payment left the subscription: what came later does not change the answer to it. */
+/** Shows the subscription as this payment left it; later payments do not change the answer. */
 function confirmation(
   context: Context,
-  bought: Bought,
+  purchase: Purchase,
   identity: string,
   idempotent: boolean,
 ): SubscriptionConfirmation {
-  requirePayer(bought.identity, identity)
-  const { receipt_id, receipt } = bought
-  return { ok: true, idempotent, receipt_id, receipt, subscription: subscriptionView(context, bought) }
+  requirePayer(purchase.identity, identity)
+  const { receipt_id, receipt } = purchase
+  return { ok: true, idempotent, receipt_id, receipt, subscription: subscriptionView(context, purchase) }
 }

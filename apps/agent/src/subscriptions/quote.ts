@@ -8,7 +8,7 @@ import { quoteAnswer, quoteBody } from '@svc/sales/quote'
 import { type Context, unixNow } from '../context.ts'
 import { insertPayRequest } from './store.ts'
 
-/** A quote, stored before it is answered: it fixes the terms. */
+/** Stores the quote before answering with it: it fixes the terms. */
 export async function answerQuote(context: Context, choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>> {
   const { config, gateway, sales, database, randomBytes } = context
   await gateway.requireOtherTreasuries()

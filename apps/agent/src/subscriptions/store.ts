@@ -10,7 +10,7 @@ export async function findPayRequest(db: Db, payReqId: string): Promise<PayReque
   return (await db.selectFrom('pay_requests').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()) ?? null
 }
 
-/** Kept from others until the end of the transaction: a quote is paid once. */
+/** Locked until the end of the transaction: a quote is paid once. */
 export async function lockPayRequest(db: Db, payReqId: string): Promise<void> {
   await db
     .selectFrom('pay_requests')
@@ -20,17 +20,17 @@ export async function lockPayRequest(db: Db, payReqId: string): Promise<void> {
     .executeTakeFirstOrThrow()
 }
 
-export interface Bought extends Omit<Selectable<ReceiptTable>, 'receipt'> {
+export interface Purchase extends Omit<Selectable<ReceiptTable>, 'receipt'> {
   receipt: SignedReceipt
 }
 
-export async function findBought(db: Db, payReqId: string): Promise<Bought | null> {
+export async function findPurchase(db: Db, payReqId: string): Promise<Purchase | null> {
   const row = await db.selectFrom('receipts').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()
   return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
 }
 
 /** False when the transaction has paid another quote already. */
-export async function insertBought(db: Db, { receipt, ...row }: Bought): Promise<boolean> {
+export async function insertPurchase(db: Db, { receipt, ...row }: Purchase): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('receipts')
     .values({ ...row, receipt: JSON.stringify(receipt) })
@@ -45,8 +45,8 @@ export async function findSubscription(db: Db, identity: string): Promise<Subscr
 }
 
 /**
- * The subscription of an identity, which stays locked until the end of the transaction; a new one that was never
- * active where there was none.
+ * The subscription of an identity, locked until the end of the transaction. Without one, inserts a subscription that
+ * has already expired.
  */
 export async function lockSubscription(db: Db, identity: string, subscriptionId: string): Promise<SubscriptionRow> {
   return db
@@ -63,8 +63,8 @@ export async function setSubscription(db: Db, { identity, starts_at, expires_at 
   await db.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
 }
 
-/** Up to so many of the quotes that were over before then and that nobody paid; how many they were. */
-export async function forgetUnpaid(db: Db, before: number, limit: number): Promise<number> {
+/** Deletes up to `limit` unpaid quotes that expired before then; returns how many. */
+export async function deleteUnpaid(db: Db, before: number, limit: number): Promise<number> {
   const old = db
     .selectFrom('pay_requests')
     .leftJoin('receipts', 'receipts.pay_req_id', 'pay_requests.pay_req_id')

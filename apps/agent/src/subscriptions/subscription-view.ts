@@ -7,12 +7,12 @@ export function subscriptionView(context: Pick<Context, 'now'>, row: Subscriptio
   return {
     subscription_id: row.subscription_id,
     identity: row.identity,
-    status: isRunning(context, row) ? 'active' : 'expired',
+    status: isActive(context, row) ? 'active' : 'expired',
     starts_at: isoSeconds(row.starts_at),
     expires_at: isoSeconds(row.expires_at),
   }
 }
 
-export function isRunning(context: Pick<Context, 'now'>, { expires_at }: Pick<SubscriptionRow, 'expires_at'>): boolean {
+export function isActive(context: Pick<Context, 'now'>, { expires_at }: Pick<SubscriptionRow, 'expires_at'>): boolean {
   return unixNow(context) < expires_at
 }

@@ -8,7 +8,7 @@ const KEY = toBase58(ed25519Signer(new Uint8Array(32).fill(7)).publicKey)
 const ADDRESS = `0x${'aB'.repeat(20)}`
 const saying = (identity: string | undefined) => ({ headers: { 'x-svc-identity': identity } }) as unknown as WireRequest
 
-it('AGENT-03 SHAPE-43 an identity is a key in base58 or an EVM address in any case', () => {
+it('AGENT-03 SHAPE-43 accepts a base58 key, or an EVM address in any letter case', () => {
   expect(identityOf(saying(KEY))).toBe(KEY)
   expect(identityOf(saying(` ${KEY}\t`))).toBe(KEY)
   expect(identityOf(saying(ADDRESS))).toBe(ADDRESS.toLowerCase())
@@ -31,7 +31,7 @@ it.each([
   ['bytes that are no key', toBase58(new Uint8Array(32).fill(2))],
   ['a word', 'constructor'],
   ['very much', '1'.repeat(16_000)],
-])('AGENT-03 %s is no identity, and 422 says where', (_, text) => {
+])('AGENT-03 rejects %s with a 422 that names the header', (_, text) => {
   const loc = ['header', 'X-Svc-Identity']
   try {
     expect.unreachable(identityOf(saying(text)))

@@ -15,12 +15,12 @@ function dueOf(before: Tasks, after: Tasks, runs: LastRun[] = []) {
 }
 
 describe('when tasks are due', () => {
-  it('AGENT-04 is at once for those that there are, at first', () => {
+  it('AGENT-04 the tasks of a new delegation are due at once', () => {
     expect(dueAtOnce({ watch: WATCH }, [], NOW)).toEqual({ mirror_at: null, watch_at: NOW })
     expect(dueAtOnce({ mirror: mirror('a') }, [], NOW)).toEqual({ mirror_at: NOW, watch_at: null })
   })
 
-  it('AGENT-04 stays for what stays, is at once for what is new or changed, and never for what is gone', () => {
+  it('AGENT-04 unchanged tasks keep their time, changed tasks are due at once, and removed tasks never', () => {
     const both = { mirror: mirror('a'), watch: WATCH }
     expect(dueOf(both, both)).toEqual({ mirror_at: NOW + 1000, watch_at: NOW + 2000 })
     expect(dueOf(both, { ...both, mirror: mirror('b') })).toEqual({ mirror_at: NOW, watch_at: NOW + 2000 })
@@ -28,7 +28,7 @@ describe('when tasks are due', () => {
     expect(dueOf(both, { mirror: mirror('a') })).toEqual({ mirror_at: NOW + 1000, watch_at: null })
   })
 
-  it('AGENT-04 T-10 is never sooner than an hour after the last run began, however often tasks are changed', () => {
+  it('AGENT-04 T-10 a changed task is due no sooner than an hour after its last run began', () => {
     const runs: LastRun[] = [
       { task: 'mirror', started_at: NOW - 60 },
       { task: 'watch', started_at: NOW - 10 },
@@ -40,14 +40,14 @@ describe('when tasks are due', () => {
     expect(dueOf({ watch: WATCH }, changed, runs.slice(2))).toEqual({ mirror_at: null, watch_at: NOW })
   })
 
-  it('AGENT-04 T-10 is no sooner either for a locker that is delegated anew', () => {
+  it('AGENT-04 T-10 a locker that is delegated anew is due no sooner either', () => {
     const runs: LastRun[] = [{ task: 'watch', started_at: NOW - 10 }]
     const both = { mirror: mirror('a'), watch: WATCH }
     expect(dueAtOnce(both, runs, NOW)).toEqual({ mirror_at: NOW, watch_at: NOW - 10 + HOUR })
     expect(dueAtOnce(both, [{ task: 'watch', started_at: NOW - 2 * HOUR }], NOW).watch_at).toBe(NOW)
   })
 
-  it('AGENT-04 is not put off by a run that began later than now, by a clock that was wrong', () => {
+  it('AGENT-04 a run that a wrong clock dated in the future does not delay the next one', () => {
     const runs: LastRun[] = [{ task: 'watch', started_at: NOW + 365 * 24 * HOUR }]
     expect(dueAtOnce({ watch: WATCH }, runs, NOW).watch_at).toBe(NOW)
   })

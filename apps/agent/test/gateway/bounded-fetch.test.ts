@@ -32,7 +32,7 @@ describe('an answer of the gateway', () => {
   const statuses: number[] = []
   const bounded = boundedFetch((status) => statuses.push(status))
 
-  it('comes as it is, with its status and headers', async () => {
+  it('keeps its status, headers and body', async () => {
     answer = sending(402, 1)
     const response = await bounded(`${url}/v1/keys`)
     expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
@@ -49,12 +49,12 @@ describe('an answer of the gateway', () => {
     ['/v1/keys', 200],
     ['/v1/keys', 500],
     ['/f/token', 500],
-  ])('T-11 to %s (%i) that is too long to be held is not taken to its end', async (path, status) => {
+  ])('T-11 is cut off when the answer from %s with status %i is too large', async (path, status) => {
     answer = sending(status, 40)
     await expect(bounded(url + path).then((response) => response.text())).rejects.toThrow(RangeError)
   })
 
-  it('T-11 that is a file is read piece by piece, however long it is', async () => {
+  it('T-11 is streamed without a limit when it is a file', async () => {
     answer = sending(200, 40)
     const { body } = await bounded(`${url}/f/token`)
     let received = 0

@@ -16,7 +16,7 @@ forEachDatabase('a journal in the database', (database) => {
     await db.deleteFrom('journal').execute()
   })
 
-  it('holds what was put last, for the next process too', async () => {
+  it('returns the last value, also to the next process', async () => {
     expect(await journal.get('a')).toBeNull()
     expect(await journal.put('a', 'one', null)).toBe(true)
     expect(await journal.put('a', 'two', 'one')).toBe(true)
@@ -27,7 +27,7 @@ forEachDatabase('a journal in the database', (database) => {
     expect(await journal.put('a', 'again', null)).toBe(true)
   })
 
-  it('takes nothing from those who have not seen the newest', async () => {
+  it('rejects a write that expects an outdated value', async () => {
     await journal.put('a', 'one', null)
     for (const stale of [null, 'zero', '']) {
       expect(await journal.put('a', 'mine', stale)).toBe(false)
@@ -38,7 +38,7 @@ forEachDatabase('a journal in the database', (database) => {
     expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
   })
 
-  it('lets one of many at once go on, through two connections', async () => {
+  it('accepts one of many concurrent writes over two connections', async () => {
     const other = dbJournal((await database.open<Schema>(migrations)).db)
     const race = (value: (i: number) => string, expected: string | null) =>
       Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? journal : other).put('a', value(i), expected)))

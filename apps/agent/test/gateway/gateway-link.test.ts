@@ -5,22 +5,18 @@ import type { Discovery } from '@svc/api/info'
 import { type Fault, startProxy } from '@svc/devnet/tampering-proxy'
 import type { Variables } from '@svc/http-service/config'
 import { startTestAgent } from '@svc/testbed/agent'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Agent } from '../../src/agent.ts'
-import { type Agency, openAgency } from '../agency.ts'
-import { expectError, tillOf } from '../subscribers.ts'
+import { useAgentStack } from '../agent-stack.ts'
+import { expectError, subscriptionApi } from '../subscription-api.ts'
 
-let agency: Agency
+const stack = useAgentStack()
 let agent: Agent
-beforeAll(async () => {
-  agency = await openAgency()
-})
-afterAll(() => agency.close())
 
 /** One that knows nothing of the gateway yet. */
 async function open(variables: Variables = {}): Promise<Agent> {
-  const settings = { ...agency.chains.agentVariables, GATEWAY_URL: agency.between.url, ...variables }
-  const opened = await startTestAgent(settings, { now: agency.clock.now })
+  const settings = { ...stack.chains.agentVariables, GATEWAY_URL: stack.proxy.url, ...variables }
+  const opened = await startTestAgent(settings, { now: stack.clock.now })
   onTestFinished(() => opened.stop())
   return opened
 }
@@ -28,8 +24,8 @@ async function open(variables: Variables = {}): Promise<Agent> {
 const DISCOVERY = /svc\.json/
 const TEN_MINUTES = 600
 const FAILING: Fault = { answer: { status: 500, body: { error: 'internal_error', message: 'x' } } }
-const ask = (of = agent) => tillOf(of).ask()
-const timesAsked = () => agency.between.seen.filter(({ path }) => DISCOVERY.test(path)).length
+const ask = (of = agent) => subscriptionApi(() => of).requestQuote()
+const timesAsked = () => stack.proxy.seen.filter(({ path }) => DISCOVERY.test(path)).length
 
 /** Takes requests and never says anything. */
 async function startHanging(): Promise<string> {
@@ -48,40 +44,40 @@ async function gatewayState(of = agent) {
   return [response.status, checks.gateway]
 }
 
-describe('the gateway, asked where it is paid', () => {
+describe('the treasuries of the gateway', () => {
   beforeEach(async () => {
     agent = await open()
   })
-  afterEach(() => agency.between.behave())
+  afterEach(() => stack.proxy.behave())
 
-  it('AGENT-02 is asked before the first quote, then every ten minutes, and once for many at once', async () => {
+  it('AGENT-02 are read before the first quote and every ten minutes, once for concurrent requests', async () => {
     const before = timesAsked()
     expect((await Promise.all([ask(), ask(), ask(), ask()])).map(({ status }) => status)).toEqual([402, 402, 402, 402])
     expect(timesAsked()).toBe(before + 1)
-    agency.clock.advance(TEN_MINUTES - 1)
+    stack.clock.advance(TEN_MINUTES - 1)
     await ask()
     expect(timesAsked()).toBe(before + 1)
-    agency.clock.advance(1)
+    stack.clock.advance(1)
     await ask()
     expect(timesAsked()).toBe(before + 2)
   })
 
-  it('AGENT-02 what was found holds for ten minutes, also when it is away meanwhile', async () => {
+  it('AGENT-02 are trusted for ten minutes, even while the gateway fails', async () => {
     await ask()
-    agency.between.always(DISCOVERY, FAILING)
-    agency.clock.advance(TEN_MINUTES - 1)
+    stack.proxy.always(DISCOVERY, FAILING)
+    stack.clock.advance(TEN_MINUTES - 1)
     expect((await ask()).status).toBe(402)
-    agency.clock.advance(1)
+    stack.clock.advance(1)
     expectError(await ask(), 503, 'gateway_unavailable')
   })
 
-  it('AGENT-01 its health is looked at every ten seconds at the most', async () => {
+  it('AGENT-01 are read at most every ten seconds for health checks', async () => {
     await gatewayState()
     const before = timesAsked()
-    agency.clock.advance(9)
+    stack.clock.advance(9)
     expect(await gatewayState()).toEqual([200, 'ok'])
     expect(timesAsked()).toBe(before)
-    agency.clock.advance(1)
+    stack.clock.advance(1)
     await Promise.all([gatewayState(), gatewayState(), gatewayState()])
     expect(timesAsked()).toBe(before + 1)
   })
@@ -97,17 +93,17 @@ describe('a gateway that gives no good answer', () => {
     { answer: { status: 200, body: '<html>' } },
   ]
 
-  it('AGENT-02 keeps quotes from being made, until it is back', async () => {
+  it('AGENT-02 prevents quotes until it is back', async () => {
     const expectUnavailable = async (fault: Fault) => {
-      const between = await startProxy(agency.gateway.url)
-      onTestFinished(() => between.stop())
-      const served = await open({ GATEWAY_URL: between.url })
-      between.always(DISCOVERY, fault)
+      const proxy = await startProxy(stack.gateway.url)
+      onTestFinished(() => proxy.stop())
+      const served = await open({ GATEWAY_URL: proxy.url })
+      proxy.always(DISCOVERY, fault)
       const [reply, state] = await Promise.all([ask(served), gatewayState(served)])
       expectError(reply, 503, 'gateway_unavailable')
       expect(reply.headers.get('retry-after')).toBe('5')
       expect(state).toEqual([200, 'failing'])
-      between.behave()
+      proxy.behave()
       expect((await ask(served)).status).toBe(402)
       expect(await gatewayState(served)).toEqual([200, 'ok'])
     }
@@ -122,34 +118,37 @@ describe('a gateway that gives no good answer', () => {
   })
 })
 
-describe('T-01 a treasury that the gateway has, too', () => {
-  it.each(['PRIMARY_TREASURY', 'EVM_TREASURY'])('%s: nothing is sold, and health shows it', async (variable) => {
-    agent = await open({ [variable]: agency.chains.variables[variable] })
-    const reply = await ask()
-    expectError(reply, 503, 'chain_unavailable')
-    expect(JSON.stringify(reply.body)).not.toContain(agency.chains.variables[variable])
-    expect(await gatewayState()).toEqual([200, 'failing'])
-  })
+describe('T-01 a treasury that the gateway also uses', () => {
+  it.each(['PRIMARY_TREASURY', 'EVM_TREASURY'])(
+    'T-01 sells nothing and fails the health check when %s is shared',
+    async (variable) => {
+      agent = await open({ [variable]: stack.chains.variables[variable] })
+      const reply = await ask()
+      expectError(reply, 503, 'chain_unavailable')
+      expect(JSON.stringify(reply.body)).not.toContain(stack.chains.variables[variable])
+      expect(await gatewayState()).toEqual([200, 'failing'])
+    },
+  )
 
-  it('is the same on the EVM chain in whatever case it is written', async () => {
-    agent = await open({ EVM_TREASURY: agency.chains.variables.EVM_TREASURY?.toLowerCase() })
+  it('T-01 compares EVM treasuries in any letter case', async () => {
+    agent = await open({ EVM_TREASURY: stack.chains.variables.EVM_TREASURY?.toLowerCase() })
     expectError(await ask(), 503, 'chain_unavailable')
   })
 
-  it('also when the gateway has it only later: then as soon as anything notices', async () => {
+  it('T-01 stops selling as soon as it sees that the gateway changed to the same treasury', async () => {
     agent = await open()
     expect((await ask()).status).toBe(402)
-    const shared = agency.chains.agentVariables.PRIMARY_TREASURY
-    agency.between.always(DISCOVERY, {
+    const shared = stack.chains.agentVariables.PRIMARY_TREASURY
+    stack.proxy.always(DISCOVERY, {
       lie: (body: Discovery) => {
         const [primary, ...others] = body.payment.networks
         return { ...body, payment: { ...body.payment, networks: [{ ...primary, treasury: shared }, ...others] } }
       },
     })
-    agency.clock.advance(10)
+    stack.clock.advance(10)
     expect(await gatewayState()).toEqual([200, 'failing'])
     expectError(await ask(), 503, 'chain_unavailable')
-    agency.between.behave()
+    stack.proxy.behave()
     expect((await ask()).status).toBe(402)
   })
 })

@@ -3,20 +3,15 @@ import { agentEndpoints } from '@svc/api/agent/agent'
 import type { AgentDiscovery, AgentHealth } from '@svc/api/agent/info'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { toHex } from '@svc/protocol/bytes'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { type Agency, expectRefusal, openAgency } from '../agency.ts'
-import { startSecondAgent } from '../subscribers.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 
-let agency: Agency
-beforeAll(async () => {
-  agency = await openAgency({ BASE_URL: 'https://agent.example/base/' })
-})
-afterAll(() => agency.close())
+const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example/base/' }))
 
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01 it is healthy, and says so of each part', async () => {
-  const { status, headers, body } = await agency.send<AgentHealth>('GET', '/health')
+it('AGENT-01 the health check reports every part', async () => {
+  const { status, headers, body } = await stack.send<AgentHealth>('GET', '/health')
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(body).toEqual({
     status: 'ok',
@@ -26,8 +21,8 @@ it('AGENT-01 it is healthy, and says so of each part', async () => {
   })
 })
 
-it('AGENT-01 a chain that is away, or not sold on, shows and does no harm', async () => {
-  const agent = await startSecondAgent(agency, { PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: '', EVM_TREASURY: '' })
+it('AGENT-01 the health check stays ok while a chain fails or is disabled, and shows it', async () => {
+  const agent = await startSecondAgent(stack, { PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: '', EVM_TREASURY: '' })
   onTestFinished(() => agent.stop())
   const response = await fetch(`${agent.url}/health`)
   expect(response.status).toBe(200)
@@ -37,9 +32,9 @@ it('AGENT-01 a chain that is away, or not sold on, shows and does no harm', asyn
   })
 })
 
-it('AGENT-01 without its database it is not', async () => {
+it('AGENT-01 the health check answers 503 without the database', async () => {
   const database = await createFreshDatabase('postgres')
-  const agent = await startSecondAgent(agency, { DATABASE_URL: database.url })
+  const agent = await startSecondAgent(stack, { DATABASE_URL: database.url })
   onTestFinished(() => agent.stop())
   await agent.context.queue.stop()
   await database.drop()
@@ -48,27 +43,27 @@ it('AGENT-01 without its database it is not', async () => {
   expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', gateway: 'ok' } })
 })
 
-it('AGENT-01 its index names everything it offers, the gateway it works for, and the key it signs with', async () => {
-  const { status, body } = await agency.send<AgentDiscovery>('GET', '/.well-known/svc-agent.json')
+it('AGENT-01 the discovery document names the endpoints, the gateway and the signing key', async () => {
+  const { status, body } = await stack.send<AgentDiscovery>('GET', '/.well-known/svc-agent.json')
   expect(status).toBe(200)
   expect(body).toMatchObject({
     name: 'svc-agent',
     environment: 'development',
     base_url: 'https://agent.example/base',
-    gateway_url: agency.between.url,
+    gateway_url: stack.proxy.url,
     openapi_url: 'https://agent.example/base/openapi.json',
     subscription: { subscription_days: 30, price_usd: 5 },
-    signing_key: { alg: 'ed25519', public_key_hex: toHex(agency.agent.context.signer.publicKey) },
+    signing_key: { alg: 'ed25519', public_key_hex: toHex(stack.agent.context.signer.publicKey) },
     auth: { identity_header: 'X-Svc-Identity' },
   })
   const listed = body.endpoints.map(({ method, path }) => `${method} ${path}`)
   expect(listed).toEqual(agentEndpoints.map(({ method, path }) => `${method} ${path}`))
 })
 
-it('T-12 nothing of this names a secret', async () => {
+it('T-12 the public documents contain no secret', async () => {
   const pages = await Promise.all(['/health', '/.well-known/svc-agent.json', '/openapi.json'].map(textAt))
   for (const name of ['agent', 'delegation']) {
-    const file = `${agency.agent.context.config.dataDir}/keys/${name}.development.key`
+    const file = `${stack.agent.context.config.dataDir}/keys/${name}.development.key`
     const seed = (await readFile(file, 'utf8')).trim()
     expect(seed).toHaveLength(64)
     for (const page of pages) expect(page).not.toContain(seed)
@@ -76,10 +71,10 @@ it('T-12 nothing of this names a secret', async () => {
 })
 
 async function textAt(path: string): Promise<string> {
-  return (await fetch(agency.agent.url + path)).text()
+  return (await fetch(stack.agent.url + path)).text()
 }
 
-it('VER-22 it has an interface description of its own', async () => {
+it('VER-22 the service has its own OpenAPI document', async () => {
   const document = JSON.parse(await textAt('/openapi.json'))
   expect(document).toMatchObject({
     openapi: '3.1.0',
@@ -94,6 +89,6 @@ it.each([
   ['POST', '/v1/service/request', 405, 'method_not_allowed'],
   ['GET', '/v1/service/confirm', 405, 'method_not_allowed'],
   ['GET', '/v1/delegations/', 404, 'not_found'],
-])('AGENT-01 %s %s is a %i', async (method, path, status, code) => {
-  expectRefusal(await agency.send(method, path), status, code)
+])('AGENT-01 %s %s answers %i', async (method, path, status, code) => {
+  expectRefusal(await stack.send(method, path), status, code)
 })

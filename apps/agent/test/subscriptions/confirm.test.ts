@@ -1,20 +1,16 @@
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy } from '@svc/protocol/receipt'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, ed25519Person, evmPayer, openAgency, primaryPayer } from '../agency.ts'
-import { booked, expectError, legOf, pay, payReqId, type Till, tillOf } from '../subscribers.ts'
+import { describe, expect, it } from 'vitest'
+import { useAgentStack } from '../agent-stack.ts'
+import { countPurchases, expectError, legOf, pay, payReqId, subscriptionApi } from '../subscription-api.ts'
+import { ed25519Wallet, evmPayer, primaryPayer } from '../wallets.ts'
 
-let agency: Agency
-let till: Till
-beforeAll(async () => {
-  agency = await openAgency()
-  till = tillOf(agency.agent)
-})
-afterAll(() => agency.close())
+const stack = useAgentStack()
+const api = subscriptionApi(() => stack.agent)
 
 const DAY = 86_400
 const seconds = (time: string) => Date.parse(time) / 1000
-const unixNow = () => agency.clock.now() / 1000
+const unixNow = () => stack.clock.now() / 1000
 
 describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
   it.each([
@@ -24,11 +20,11 @@ describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
     ['MON', 'evm-mainnet', evmPayer(0)],
     ['USDC', 'evm-mainnet', evmPayer(1)],
     ['WETH', 'evm-mainnet', evmPayer(2)],
-  ])('of %s on %s buys its payer thirty days', async (ticker, network, payer) => {
-    const quote = await till.quote()
+  ])('AGENT-01 AGENT-03 SHAPE-43 of %s on %s buys the payer thirty days', async (ticker, network, payer) => {
+    const quote = await api.quote()
     const leg = legOf(quote, ticker, network)
-    const tx = await pay(agency, leg, payer)
-    const { status, headers, body } = await till.show({ quote, tx, identity: payer.identity, leg })
+    const tx = await pay(stack, leg, payer)
+    const { status, headers, body } = await api.confirm({ quote, tx, identity: payer.identity, leg })
     expect([status, headers.get('cache-control')], JSON.stringify(body)).toEqual([200, 'no-store'])
     expect(body).toEqual({
       ok: true,
@@ -54,10 +50,10 @@ describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
     })
   })
 
-  it('is receipted under the key that the index shows', async () => {
+  it('AGENT-01 AGENT-03 is receipted with the key in the discovery document', async () => {
     const payer = primaryPayer(3)
-    const { receipt } = await agency.subscribe(payer)
-    const { body: index } = await agency.send<{ signing_key: { public_key_hex: string } }>(
+    const { receipt } = await stack.subscribe(payer)
+    const { body: index } = await stack.send<{ signing_key: { public_key_hex: string } }>(
       'GET',
       '/.well-known/svc-agent.json',
     )
@@ -66,102 +62,102 @@ describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
     expect(isReceiptSignedBy(key, { ...receipt, units: 2 })).toBe(false)
   })
 
-  it('without a memo, by the first leg, with the transaction in the body and the address in any case, counts as well', async () => {
+  it('AGENT-03 counts without a memo, with the transaction in the body and the address in any letter case', async () => {
     const payer = evmPayer(3)
-    const quote = await till.quote({ pay_network: 'evm-mainnet' })
-    const tx = await pay(agency, quote.accepts[0]!, payer, { memo: null })
+    const quote = await api.quote({ pay_network: 'evm-mainnet' })
+    const tx = await pay(stack, quote.accepts[0]!, payer, { memo: null })
     const identity = `0x${payer.identity.slice(2).toUpperCase()}`
     const body = { pay_req_id: payReqId(quote), tx_sig: tx.toUpperCase().replace('0X', '0x') }
-    const reply = await till.post(body, { 'x-svc-identity': identity })
+    const reply = await api.postConfirm(body, { 'x-svc-identity': identity })
     expect(reply.body).toMatchObject({ ok: true, subscription: { identity: payer.identity } })
   })
 })
 
 describe('AGENT-03 T-02 an identity that did not pay', () => {
   it.each([
-    ['of somebody else', () => ed25519Person().identity],
+    ['of somebody else', () => ed25519Wallet().identity],
     ['of the other chain', () => evmPayer(0).identity],
-    ['of the treasury', () => String(agency.chains.agentVariables.PRIMARY_TREASURY)],
-  ])('%s is a 403, claims nothing, and keeps the payer from nothing', async (_, identity) => {
-    const before = await booked(agency)
+    ['of the treasury', () => String(stack.chains.agentVariables.PRIMARY_TREASURY)],
+  ])('AGENT-03 T-02 %s gets a 403 and does not keep the payer from confirming', async (_, identity) => {
+    const before = await countPurchases(stack)
     const payer = primaryPayer(0)
-    const quote = await till.quote()
-    const showing = { quote, tx: await pay(agency, quote.accepts[0]!, payer) }
-    expectError(await till.show({ ...showing, identity: identity() }), 403, 'OWNER_IDENTITY_MISMATCH')
-    expect(await booked(agency)).toEqual(before)
-    const { status, body } = await till.show({ ...showing, identity: payer.identity })
+    const quote = await api.quote()
+    const confirmation = { quote, tx: await pay(stack, quote.accepts[0]!, payer) }
+    expectError(await api.confirm({ ...confirmation, identity: identity() }), 403, 'OWNER_IDENTITY_MISMATCH')
+    expect(await countPurchases(stack)).toEqual(before)
+    const { status, body } = await api.confirm({ ...confirmation, identity: payer.identity })
     expect([status, body.idempotent]).toEqual([200, false])
   })
 })
 
-it('T-02 a stranger who shows a payment without a memo for a quote of his own buys the payer his days, and himself nothing', async () => {
+it('T-02 a stranger who confirms another payment with their own quote buys the days for the payer', async () => {
   const payer = evmPayer(1)
-  const [quote, strangers] = [await till.quote(), await till.quote()]
+  const [quote, strangers] = [await api.quote(), await api.quote()]
   const leg = legOf(quote, 'USDC', 'evm-mainnet')
-  const tx = await pay(agency, leg, payer, { memo: null })
-  const { body } = await till.show({ quote: strangers, tx, identity: payer.identity, leg })
+  const tx = await pay(stack, leg, payer, { memo: null })
+  const { body } = await api.confirm({ quote: strangers, tx, identity: payer.identity, leg })
   expect(body.subscription).toMatchObject({ identity: payer.identity, status: 'active' })
-  const own = await till.show({ quote, tx, identity: payer.identity, leg })
+  const own = await api.confirm({ quote, tx, identity: payer.identity, leg })
   expectError(own, 402, 'payment_verification_failed', 'transaction_already_used')
 })
 
 describe('AGENT-03 PAY-51 a repeated confirmation', () => {
-  it('answers the same, with any transaction, and prolongs nothing', async () => {
+  it('AGENT-03 PAY-51 returns the first answer for any transaction and extends nothing', async () => {
     const payer = primaryPayer(1)
-    const quote = await till.quote()
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    const { body: first } = await till.show({ quote, tx, identity: payer.identity })
-    const before = await booked(agency)
-    for (const other of [tx, await pay(agency, quote.accepts[0]!, payer)]) {
-      const { status, body } = await till.show({ quote, tx: other, identity: payer.identity })
+    const quote = await api.quote()
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    const { body: first } = await api.confirm({ quote, tx, identity: payer.identity })
+    const before = await countPurchases(stack)
+    for (const other of [tx, await pay(stack, quote.accepts[0]!, payer)]) {
+      const { status, body } = await api.confirm({ quote, tx: other, identity: payer.identity })
       expect([status, body]).toEqual([200, { ...first, idempotent: true }])
     }
-    expect(await booked(agency)).toEqual(before)
+    expect(await countPurchases(stack)).toEqual(before)
   })
 
-  it('by another identity is a 403 that tells nothing of the receipt', async () => {
+  it('AGENT-03 PAY-51 by another identity answers 403 and reveals nothing of the receipt', async () => {
     const payer = primaryPayer(2)
-    const quote = await till.quote()
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    const { body: bought } = await till.show({ quote, tx, identity: payer.identity })
-    const reply = await till.show({ quote, tx, identity: ed25519Person().identity })
+    const quote = await api.quote()
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    const { body: purchase } = await api.confirm({ quote, tx, identity: payer.identity })
+    const reply = await api.confirm({ quote, tx, identity: ed25519Wallet().identity })
     expectError(reply, 403, 'OWNER_IDENTITY_MISMATCH')
-    for (const secret of [bought.receipt_id, payer.identity, bought.subscription.subscription_id])
+    for (const secret of [purchase.receipt_id, payer.identity, purchase.subscription.subscription_id])
       expect(JSON.stringify(reply.body)).not.toContain(secret)
   })
 
-  it('long after says what the payment bought, and that this is over', async () => {
+  it('AGENT-03 PAY-51 long afterwards shows what the payment bought, and that it has expired', async () => {
     const payer = evmPayer(2)
-    const quote = await till.quote({ pay_network: 'evm-mainnet' })
-    const showing = { quote, tx: await pay(agency, quote.accepts[0]!, payer), identity: payer.identity }
-    const { body: first } = await till.show(showing)
-    agency.clock.advance(400 * DAY)
-    const { body: later } = await till.show(showing)
+    const quote = await api.quote({ pay_network: 'evm-mainnet' })
+    const confirmation = { quote, tx: await pay(stack, quote.accepts[0]!, payer), identity: payer.identity }
+    const { body: first } = await api.confirm(confirmation)
+    stack.clock.advance(400 * DAY)
+    const { body: later } = await api.confirm(confirmation)
     expect(later).toEqual({
       ...first,
       idempotent: true,
       subscription: { ...first.subscription, status: 'expired' },
     })
-    expectError(await till.show({ ...showing, identity: evmPayer(0).identity }), 403, 'OWNER_IDENTITY_MISMATCH')
+    expectError(await api.confirm({ ...confirmation, identity: evmPayer(0).identity }), 403, 'OWNER_IDENTITY_MISMATCH')
   })
 })
 
 describe('SHAPE-43 a second purchase', () => {
-  it('while the first runs adds thirty days to its end', async () => {
+  it('SHAPE-43 adds thirty days to a subscription that is active', async () => {
     const payer = primaryPayer(0)
-    const { subscription: first } = await agency.subscribe(payer)
-    agency.clock.advance(10 * DAY)
-    const { subscription: second } = await agency.subscribe(payer)
+    const { subscription: first } = await stack.subscribe(payer)
+    stack.clock.advance(10 * DAY)
+    const { subscription: second } = await stack.subscribe(payer)
     expect(second.starts_at).toBe(first.starts_at)
     expect(seconds(second.expires_at)).toBe(seconds(first.expires_at) + 30 * DAY)
     expect(second.subscription_id).toBe(first.subscription_id)
   })
 
-  it('after a lapse begins when it is confirmed', async () => {
+  it('SHAPE-43 starts at its confirmation when the subscription has expired', async () => {
     const payer = primaryPayer(1)
-    const { subscription: first } = await agency.subscribe(payer)
-    agency.clock.advance(45 * DAY)
-    const { subscription: second } = await agency.subscribe(payer)
+    const { subscription: first } = await stack.subscribe(payer)
+    stack.clock.advance(45 * DAY)
+    const { subscription: second } = await stack.subscribe(payer)
     expect(seconds(second.starts_at)).toBe(unixNow())
     expect(seconds(second.expires_at)).toBe(unixNow() + 30 * DAY)
     expect(second.subscription_id).toBe(first.subscription_id)

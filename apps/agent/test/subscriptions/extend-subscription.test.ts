@@ -51,19 +51,19 @@ forEachDatabase('payments for subscriptions', (database) => {
     return { receipts: await count('receipts'), subscriptions: await count('subscriptions') }
   }
 
-  it('AGENT-01 SHAPE-43 the first one begins now and ends in thirty days', async () => {
-    const { bought, isNew } = await extend(await paid())
+  it('AGENT-01 SHAPE-43 the first payment buys thirty days from now', async () => {
+    const { purchase, isNew } = await extend(await paid())
     expect(isNew).toBe(true)
-    expect(bought).toMatchObject({ identity: 'ann', starts_at: NOON, expires_at: NOON + 30 * DAY })
-    expect(bought.subscription_id).toMatch(/^sub_[0-9a-f]{32}$/)
+    expect(purchase).toMatchObject({ identity: 'ann', starts_at: NOON, expires_at: NOON + 30 * DAY })
+    expect(purchase.subscription_id).toMatch(/^sub_[0-9a-f]{32}$/)
     expect(await findSubscription(db(), 'ann')).toMatchObject({ starts_at: NOON, expires_at: NOON + 30 * DAY })
     expect(await findSubscription(db(), 'bob')).toBeNull()
   })
 
-  it('SHAPE-43 one while it runs adds thirty days to its end, to the last second', async () => {
-    const { bought: first } = await extend(await paid())
+  it('SHAPE-43 a payment in the last second of a subscription adds thirty days to its end', async () => {
+    const { purchase: first } = await extend(await paid())
     time = first.expires_at - 1
-    const { bought: second } = await extend(await paid())
+    const { purchase: second } = await extend(await paid())
     expect(second).toMatchObject({
       subscription_id: first.subscription_id,
       starts_at: first.starts_at,
@@ -71,10 +71,10 @@ forEachDatabase('payments for subscriptions', (database) => {
     })
   })
 
-  it('SHAPE-43 one after its end begins anew, under the same id', async () => {
-    const { bought: first } = await extend(await paid())
+  it('SHAPE-43 a payment after the end starts anew under the same subscription id', async () => {
+    const { purchase: first } = await extend(await paid())
     time = first.expires_at
-    const { bought: second } = await extend(await paid())
+    const { purchase: second } = await extend(await paid())
     expect(second).toMatchObject({
       subscription_id: first.subscription_id,
       starts_at: first.expires_at,
@@ -82,16 +82,16 @@ forEachDatabase('payments for subscriptions', (database) => {
     })
   })
 
-  it('AGENT-03 PAY-52 of 20 at once for one quote one counts and all get its receipt', async () => {
+  it('AGENT-03 PAY-52 of 20 concurrent payments for one quote one counts, and all get its receipt', async () => {
     const receipt = await paid()
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => extend(receipt, i)))
     expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
-    expect(new Set(outcomes.map(({ bought }) => JSON.stringify(bought.receipt))).size).toBe(1)
+    expect(new Set(outcomes.map(({ purchase }) => JSON.stringify(purchase.receipt))).size).toBe(1)
     expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
   })
 
-  it('AGENT-03 T-01 of 20 quotes at once for one transaction, one is paid', async () => {
+  it('AGENT-03 T-01 one transaction pays one of 20 quotes that are confirmed at once', async () => {
     const tx = toBase58(randomBytes(64))
     const receipts = await Promise.all(Array.from({ length: 20 }, () => paid({ tx })))
     const outcomes = await Promise.allSettled(receipts.map((receipt, i) => extend(receipt, i)))
@@ -102,25 +102,25 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
   })
 
-  it('AGENT-01 of 20 purchases at once of one subscriber, each counts', async () => {
+  it('AGENT-01 20 concurrent purchases of one subscriber all count', async () => {
     const receipts = await Promise.all(Array.from({ length: 20 }, () => paid()))
     const outcomes = await Promise.all(receipts.map((receipt, i) => extend(receipt, i)))
-    const ends = outcomes.map(({ bought }) => bought.expires_at).sort((a, b) => a - b)
+    const ends = outcomes.map(({ purchase }) => purchase.expires_at).sort((a, b) => a - b)
     expect(ends).toEqual(receipts.map((_, i) => NOON + 30 * DAY * (i + 1)))
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: ends.at(-1) })
   })
 
-  it('AGENT-03 T-01 a quote that two have paid at once is of one of them, and the other has no subscription', async () => {
+  it('AGENT-03 T-01 a quote that two payers paid at once belongs to one, and the other gets no subscription', async () => {
     const payReqId = await quoted()
     const receipts = await Promise.all(['ann', 'bob'].map((payer) => paid({ payer, payReqId })))
     const outcomes = await Promise.all(receipts.map((receipt, i) => extend(receipt, i)))
-    const owners = outcomes.map(({ bought }) => bought.identity)
+    const owners = outcomes.map(({ purchase }) => purchase.identity)
     expect(new Set(owners).size).toBe(1)
     expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
     expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
   })
 
-  it('T-01 a refused transaction leaves nothing behind', async () => {
+  it('T-01 a refused transaction leaves no subscription behind', async () => {
     const tx = toBase58(randomBytes(64))
     await extend(await paid({ tx }))
     await expect(extend(await paid({ tx, payer: 'bob' }))).rejects.toMatchObject({

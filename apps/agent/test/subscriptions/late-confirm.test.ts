@@ -1,51 +1,47 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Agency, ed25519Person, openAgency, primaryPayer } from '../agency.ts'
-import { expectError, pay, type Till, tillOf } from '../subscribers.ts'
+import { describe, expect, it } from 'vitest'
+import { useAgentStack } from '../agent-stack.ts'
+import { expectError, pay, subscriptionApi } from '../subscription-api.ts'
+import { ed25519Wallet, primaryPayer } from '../wallets.ts'
 
-let agency: Agency
-let till: Till
-beforeAll(async () => {
-  agency = await openAgency()
-  till = tillOf(agency.agent)
-})
-afterAll(() => agency.close())
+const stack = useAgentStack()
+const api = subscriptionApi(() => stack.agent)
 
 describe('AMB-06 a payment that was made in time', () => {
   const HOUR = 3600
 
-  it('may be confirmed a day later, and the thirty days begin then', async () => {
+  it('AMB-06 may be confirmed a day later, and the thirty days begin then', async () => {
     const payer = primaryPayer(2)
-    const quote = await till.quote()
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    agency.clock.advance(300 + 24 * HOUR)
-    const { status, body } = await till.show({ quote, tx, identity: payer.identity })
+    const quote = await api.quote()
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    stack.clock.advance(300 + 24 * HOUR)
+    const { status, body } = await api.confirm({ quote, tx, identity: payer.identity })
     expect(status).toBe(200)
-    expect(Date.parse(body.subscription.starts_at)).toBe(agency.clock.now())
+    expect(Date.parse(body.subscription.starts_at)).toBe(stack.clock.now())
   })
 
-  it('is too late after that', async () => {
+  it('AMB-06 is rejected as expired after that day', async () => {
     const payer = primaryPayer(2)
-    const quote = await till.quote()
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    agency.clock.advance(300 + 24 * HOUR + 1)
-    expectError(await till.show({ quote, tx, identity: payer.identity }), 410, 'quote_expired')
+    const quote = await api.quote()
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    stack.clock.advance(300 + 24 * HOUR + 1)
+    expectError(await api.confirm({ quote, tx, identity: payer.identity }), 410, 'quote_expired')
   })
 
-  it('is not one that was made later', async () => {
+  it('AMB-06 must have been made before the quote expired', async () => {
     const payer = primaryPayer(2)
-    const quote = await till.quote()
-    agency.clock.advance(301)
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    expectError(await till.show({ quote, tx, identity: payer.identity }), 410, 'quote_expired')
+    const quote = await api.quote()
+    stack.clock.advance(301)
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    expectError(await api.confirm({ quote, tx, identity: payer.identity }), 410, 'quote_expired')
   })
 
-  it('T-02 gives nobody else a claim, then as little as before', async () => {
+  it('T-02 can be confirmed late only by its payer', async () => {
     const payer = primaryPayer(2)
-    const quote = await till.quote()
-    const tx = await pay(agency, quote.accepts[0]!, payer)
-    agency.clock.advance(HOUR)
-    const { identity } = ed25519Person()
-    expectError(await till.show({ quote, tx, identity }), 403, 'OWNER_IDENTITY_MISMATCH')
-    expect((await till.show({ quote, tx, identity: payer.identity })).status).toBe(200)
+    const quote = await api.quote()
+    const tx = await pay(stack, quote.accepts[0]!, payer)
+    stack.clock.advance(HOUR)
+    const { identity } = ed25519Wallet()
+    expectError(await api.confirm({ quote, tx, identity }), 403, 'OWNER_IDENTITY_MISMATCH')
+    expect((await api.confirm({ quote, tx, identity: payer.identity })).status).toBe(200)
   })
 })

@@ -1,22 +1,17 @@
 import { startTestAgent } from '@svc/testbed/agent'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { findPayRequest } from '../../src/subscriptions/store.ts'
-import { type Agency, openAgency } from '../agency.ts'
-import { expectError, legOf, payReqId, startSecondAgent, type Till, tillOf } from '../subscribers.ts'
+import { startSecondAgent, useAgentStack } from '../agent-stack.ts'
+import { expectError, legOf, payReqId, subscriptionApi } from '../subscription-api.ts'
 
-let agency: Agency
-let till: Till
-beforeAll(async () => {
-  agency = await openAgency({ BASE_URL: 'https://agent.example' })
-  till = tillOf(agency.agent)
-})
-afterAll(() => agency.close())
+const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example' }))
+const api = subscriptionApi(() => stack.agent)
 
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscriber needs', async () => {
-  const { status, headers, body } = await till.ask()
+it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscriber needs to pay', async () => {
+  const { status, headers, body } = await api.requestQuote()
   expect(status).toBe(402)
   expect(headers.get('cache-control')).toBe('no-store')
   const id = payReqId(body)
@@ -58,8 +53,8 @@ it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscri
   })
 })
 
-it('AGENT-01 SHAPE-43 it can be paid on both chains, to the treasuries of this service, for what thirty days cost', async () => {
-  const quote = await till.quote()
+it('AGENT-01 SHAPE-43 a quote offers legs on both chains, payable to the treasuries of this service', async () => {
+  const quote = await api.quote()
   const names = quote.accepts.map(({ network, extra }) => `${network === PRIMARY ? 'primary' : network} ${extra.name}`)
   expect(names).toEqual([
     'primary SOL',
@@ -72,7 +67,7 @@ it('AGENT-01 SHAPE-43 it can be paid on both chains, to the treasuries of this s
     'eip155:143 USDT0',
     'eip155:143 WETH',
   ])
-  const { PRIMARY_TREASURY, EVM_TREASURY } = agency.chains.agentVariables
+  const { PRIMARY_TREASURY, EVM_TREASURY } = stack.chains.agentVariables
   expect(legOf(quote, 'SOL')).toMatchObject({ scheme: 'exact', payTo: PRIMARY_TREASURY, amount: '33277871' })
   expect(legOf(quote, 'USDC', 'evm-mainnet')).toMatchObject({ payTo: EVM_TREASURY, amount: '5000000' })
   expect(legOf(quote, 'BETA').amount).toBe('1')
@@ -83,26 +78,26 @@ it('AGENT-01 SHAPE-43 it can be paid on both chains, to the treasuries of this s
 
 async function asGateway(): Promise<{ body: { accepts: { payTo: string }[] } }> {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
-  return { body: await (await fetch(`${agency.gateway.url}/v1/storage/request`, init)).json() }
+  return { body: await (await fetch(`${stack.gateway.url}/v1/storage/request`, init)).json() }
 }
 
-it('AGENT-02 ADD-01 stock clients find the legs in PAYMENT-REQUIRED', async () => {
-  const { headers, body } = await till.ask()
+it('AGENT-02 ADD-01 a quote carries its legs in the PAYMENT-REQUIRED header for x402 clients', async () => {
+  const { headers, body } = await api.requestQuote()
   const header = JSON.parse(Buffer.from(headers.get('payment-required')!, 'base64').toString())
   const { x402Version, resource, accepts, extensions } = body
   expect(header).toEqual({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
 })
 
-it('AGENT-02 STATE-01 it is stored before it is answered, to the letter', async () => {
-  const response = await fetch(`${agency.agent.url}/v1/service/request`)
+it('AGENT-02 STATE-01 a quote is stored exactly as it is answered', async () => {
+  const response = await fetch(`${stack.agent.url}/v1/service/request`)
   const text = await response.text()
-  const stored = await findPayRequest(agency.agent.context.database.db, payReqId(JSON.parse(text)))
+  const stored = await findPayRequest(stack.agent.context.database.db, payReqId(JSON.parse(text)))
   expect(stored).toMatchObject({ quote: text, created_at: 1_788_264_000, expires_at: 1_788_264_300 })
 })
 
-it('AGENT-02 AMB-08 whoever names network or asset gets the legs that fit', async () => {
+it('AGENT-02 AMB-08 a request for a network or asset gets only the matching legs', async () => {
   const names = async (choice: Record<string, string>) =>
-    (await till.quote(choice)).accepts.map(({ network, extra }) => [network, extra.name])
+    (await api.quote(choice)).accepts.map(({ network, extra }) => [network, extra.name])
   expect(await names({ pay_asset: 'usdc' })).toEqual([
     [PRIMARY, 'USDC'],
     ['eip155:143', 'USDC'],
@@ -111,10 +106,10 @@ it('AGENT-02 AMB-08 whoever names network or asset gets the legs that fit', asyn
   expect(await names({ pay_network: PRIMARY })).toHaveLength(5)
 })
 
-it('AGENT-02 whoever names what there is not is told so', async () => {
-  expectError(await till.ask({ pay_asset: 'DOGE' }), 400, 'leg_not_in_quote')
-  expectError(await till.ask({ pay_network: 'evm-mainnet', pay_asset: 'SOL' }), 400, 'leg_not_in_quote')
-  const unknown = await till.ask({ pay_network: 'nowhere' })
+it('AGENT-02 a request for an unknown network or asset is rejected', async () => {
+  expectError(await api.requestQuote({ pay_asset: 'DOGE' }), 400, 'leg_not_in_quote')
+  expectError(await api.requestQuote({ pay_network: 'evm-mainnet', pay_asset: 'SOL' }), 400, 'leg_not_in_quote')
+  const unknown = await api.requestQuote({ pay_network: 'nowhere' })
   expectError(unknown, 422, 'validation_error')
   expect(unknown.body).toMatchObject({ detail: [{ loc: ['query', 'pay_network'] }] })
 })
@@ -127,15 +122,15 @@ it.each([
   'pay_network=__proto__',
   `pay_asset=${'x'.repeat(10_000)}`,
   'pay_asset=',
-])('AGENT-02 no question makes it fall over: %s', async (query) => {
-  const { status } = await fetch(`${agency.agent.url}/v1/service/request?${query}`)
+])('AGENT-02 a malformed query never causes a server error: %s', async (query) => {
+  const { status } = await fetch(`${stack.agent.url}/v1/service/request?${query}`)
   expect(status).toBeOneOf([400, 402, 422])
 })
 
-it('AGENT-01 another price is quoted as another price', async () => {
-  const dear = await startSecondAgent(agency, { SUBSCRIPTION_USD: '12.50', QUOTE_TTL_SECONDS: '60' })
+it('AGENT-01 the configured price and lifetime are quoted', async () => {
+  const dear = await startSecondAgent(stack, { SUBSCRIPTION_USD: '12.50', QUOTE_TTL_SECONDS: '60' })
   onTestFinished(() => dear.stop())
-  const quote = await tillOf(dear).quote({ pay_asset: 'USDC' })
+  const quote = await subscriptionApi(() => dear).quote({ pay_asset: 'USDC' })
   expect(quote.accepts.map(({ amount }) => amount)).toEqual(['12500000', '12500000'])
   expect(quote.extensions.svc).toMatchObject({
     price_summary: { total_usd: 12.5 },
@@ -143,45 +138,45 @@ it('AGENT-01 another price is quoted as another price', async () => {
   })
 })
 
-it('ADD-10 in production nothing is said of development', async () => {
+it('ADD-10 a quote in production does not mention development', async () => {
   const key = (byte: string) => byte.repeat(32)
   const agent = await startTestAgent(
     {
-      ...agency.chains.agentVariables,
+      ...stack.chains.agentVariables,
       SVC_MODE: 'production',
       BASE_URL: 'https://agent.example',
-      GATEWAY_URL: agency.between.url,
+      GATEWAY_URL: stack.proxy.url,
       AGENT_KEY: key('01'),
       DELEGATION_KEY: key('02'),
       PRIMARY_TREASURY: 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe',
       EVM_TREASURY: `0x${'ab'.repeat(20)}`,
     },
-    { now: agency.clock.now },
+    { now: stack.clock.now },
   )
   onTestFinished(() => agent.stop())
-  const { status, body } = await tillOf(agent).ask()
+  const { status, body } = await subscriptionApi(() => agent).requestQuote()
   expect(status).toBe(402)
   expect(JSON.stringify(body)).not.toMatch(/development/i)
 })
 
-it('AGENT-02 AMB-10 while the primary chain cannot be asked, what needs no look at it is offered', async () => {
-  const blind = await startSecondAgent(agency, { PRIMARY_RPC_URLS: CLOSED })
+it('AGENT-02 AMB-10 a quote leaves out the legs that need a chain that cannot be reached', async () => {
+  const blind = await startSecondAgent(stack, { PRIMARY_RPC_URLS: CLOSED })
   onTestFinished(() => blind.stop())
-  const { accepts } = await tillOf(blind).quote()
+  const { accepts } = await subscriptionApi(() => blind).quote()
   expect(accepts.map(({ extra }) => extra.name)).toEqual(['SOL', 'MON', 'USDC', 'USDT0', 'WETH'])
 })
 
-it('AGENT-02 with no chain to be paid on, it is a 503', async () => {
+it('AGENT-02 a request for a quote answers 503 when no chain is configured', async () => {
   const nowhere = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', EVM_RPC_URLS: '', EVM_TREASURY: '' }
-  const agent = await startSecondAgent(agency, nowhere)
+  const agent = await startSecondAgent(stack, nowhere)
   onTestFinished(() => agent.stop())
-  expectError(await tillOf(agent).ask(), 503, 'chain_unavailable')
+  expectError(await subscriptionApi(() => agent).requestQuote(), 503, 'chain_unavailable')
 })
 
-it('T-10 strangers get so many quotes a minute', async () => {
-  const limited = await startSecondAgent(agency, { RATE_LIMIT_ADDRESS: '3' })
+it('T-10 limits quotes per address and minute', async () => {
+  const limited = await startSecondAgent(stack, { RATE_LIMIT_ADDRESS: '3' })
   onTestFinished(() => limited.stop())
   const statuses = []
-  for (let i = 0; i < 5; i++) statuses.push((await tillOf(limited).ask()).status)
+  for (let i = 0; i < 5; i++) statuses.push((await subscriptionApi(() => limited).requestQuote()).status)
   expect(statuses).toEqual([402, 402, 402, 429, 429])
 })

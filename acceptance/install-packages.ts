@@ -1,0 +1,108 @@
+// Builds and packs the published packages, and installs them in an empty project outside the repository.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { publishedPackages } from '../scripts/build-packages/published.ts'
+import { buildPackages } from '../scripts/build-packages.ts'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface Packed {
+  name: string
+  filename: string
+  /** Bytes of the tarball. */
+  size: number
+  files: { path: string }[]
+}
+
+export interface EmptyProject {
+  /** Where the packages are installed. */
+  folder: string
+  packed: Packed[]
+  /** A file of an installed package. */
+  read(name: string, path: string): Promise<string>
+  write(path: string, content: string): Promise<void>
+  start(command: string, ...args: string[]): ChildProcessWithoutNullStreams
+  /** Returns what it prints; throws on failure, with the exit code as `code`. */
+  run(command: string, ...args: string[]): Promise<string>
+}
+
+export async function installPackages(workFolder: string): Promise<EmptyProject> {
+  const folder = join(workFolder, 'project')
+  await mkdir(folder)
+  const { start, run } = shell(folder)
+  const built = buildPackages(join(workFolder, 'built'))
+  const packed: Packed[] = JSON.parse(await run('npm', 'pack', '--json', '--pack-destination', workFolder, ...built))
+  const dependencies = Object.fromEntries(
+    packed.map(({ name, filename }) => [name, `file:${join(workFolder, filename)}`]),
+  )
+  const manifest = { private: true, type: 'module', dependencies, overrides: linkedDependencies() }
+  const write = (path: string, content: string) => writeFile(join(folder, path), content)
+  await write('package.json', JSON.stringify(manifest))
+  await run('npm', 'install', '--offline', '--no-audit', '--no-fund')
+  return {
+    folder,
+    packed,
+    read: (...path) => readFile(join(folder, 'node_modules', ...path), 'utf8'),
+    write,
+    start,
+    run,
+  }
+}
+
+/** Links third-party dependencies from the repository, so that no registry is needed. */
+function linkedDependencies(): Record<string, string> {
+  const links = publishedPackages(root).flatMap(({ home, manifest }) =>
+    Object.keys(manifest.dependencies ?? {})
+      .filter((name) => !name.startsWith('@svc/'))
+      .map((name) => {
+        const file = findPackageJSON(name, pathToFileURL(join(root, home, 'package.json')))
+        if (!file) throw new Error(`${name} is not installed`)
+        return [name, `file:${dirname(file)}`] as const
+      }),
+  )
+  return Object.fromEntries(links)
+}
+
+/** With no environment variables of ours and an empty home folder. */
+function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
+  const { PATH } = process.env
+  const start = (command: string, ...args: string[]) =>
+    spawn(command, args, { cwd: folder, env: { PATH, HOME: folder }, stdio: 'pipe' })
+
+  async function run(command: string, ...args: string[]): Promise<string> {
+    const child = start(command, ...args)
+    child.stdin.end()
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    if (code === 0) return stdout
+    throw Object.assign(new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`), { code })
+  }
+
+  return { start, run }
+}
+
+export async function runProgram({ write, run }: EmptyProject, name: string, program: string): Promise<string> {
+  await write(name, program)
+  return run('node', name)
+}
+
+/** The first program in the README of a package. */
+export async function readmeProgram({ read }: EmptyProject, name: string): Promise<string> {
+  const program = /```js\n(.*?)```/s.exec(await read(name, 'README.md'))?.[1]
+  if (!program) throw new Error(`no program in the README of ${name}`)
+  return program
+}
+
+/** Module names such as `@svc/sdk/files/put`, without the commands, which would run when imported. */
+export function modules({ packed }: EmptyProject): string[] {
+  return packed.flatMap(({ name, files }) =>
+    files
+      .filter(({ path }) => path.endsWith('.js') && path !== 'lib/main.js')
+      .map(({ path }) => path.replace(/^lib\/(.+)\.js$/, `${name}/$1`)),
+  )
+}

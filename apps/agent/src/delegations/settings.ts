@@ -1,0 +1,10 @@
+import type { SettingsReader } from '@svc/http-service/config'
+
+export interface DelegationSettings {
+  /** Delegations that one identity may have at a time. */
+  maxPerIdentity: number
+}
+
+export function readDelegationSettings(settings: SettingsReader): DelegationSettings {
+  return { maxPerIdentity: settings.integer('MAX_DELEGATIONS', 20, { min: 1, max: 10_000 }) }
+}

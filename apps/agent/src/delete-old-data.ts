@@ -1,0 +1,35 @@
+// Deletes what need not be kept. The log of findings and everything that was paid stay for ever.
+
+import { type Context, unixNow } from './context.ts'
+import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
+import { deleteUnpaid } from './subscriptions/store.ts'
+import { deleteDeliveries } from './work/findings/store.ts'
+import { deleteWatched } from './work/tasks/watch-store.ts'
+
+const DAY = 86_400
+const DELIVERIES_KEPT = 30 * DAY
+/** After the last moment at which it could be paid. */
+const UNPAID_KEPT = 90 * DAY
+/** They have no log. */
+const NEVER_REGISTERED_KEPT = 30 * DAY
+
+/** Rows that one statement deletes, so that other writers do not wait long. */
+const BATCH = 5000
+
+export async function deleteOldData(context: Context, signal: AbortSignal): Promise<void> {
+  const { db } = context.database
+  const now = unixNow(context)
+  const { lateConfirmSeconds } = context.config.payments
+  await inBatches(signal, () => deleteDeliveries(db, now - DELIVERIES_KEPT, BATCH))
+  await inBatches(signal, () => deleteUnpaid(db, now - lateConfirmSeconds - UNPAID_KEPT, BATCH))
+  await inBatches(signal, () => deleteNeverRegistered(db, now - NEVER_REGISTERED_KEPT, BATCH))
+  for (const delegationId of await findEndedWithLeftovers(db, BATCH))
+    await inBatches(signal, () => deleteWatched(db, delegationId, BATCH))
+}
+
+async function inBatches(signal: AbortSignal, deleteBatch: () => Promise<number>): Promise<void> {
+  for (let deleted = BATCH; deleted === BATCH; ) {
+    signal.throwIfAborted()
+    deleted = await deleteBatch()
+  }
+}

@@ -1,0 +1,30 @@
+import type { SettingsReader } from '@svc/http-service/config'
+import type { Mode } from '@svc/http-service/config'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+
+/** The gateway whose lockers the agent works on. */
+export interface GatewaySettings {
+  url: string
+  pinnedKeys: string[]
+}
+
+export function readGatewaySettings(settings: SettingsReader, mode: Mode): GatewaySettings {
+  return { url: readUrl(settings, mode), pinnedKeys: readPinnedKeys(settings) }
+}
+
+function readUrl(settings: SettingsReader, mode: Mode): string {
+  if (mode === 'production' && settings.text('GATEWAY_URL') === '') {
+    settings.problem('GATEWAY_URL must be the address of the gateway whose lockers are worked on')
+  }
+  const url = settings.url('GATEWAY_URL', 'http://localhost:8402')
+  // The discovery document shows this URL to everybody.
+  if (URL.parse(url)?.username) settings.problem('GATEWAY_URL must not hold a user name or password')
+  return url
+}
+
+function readPinnedKeys(settings: SettingsReader): string[] {
+  const keys = settings.text('GATEWAY_KEYS').split(',').filter(Boolean)
+  if (keys.some((key) => !ed25519PublicKeyFromHex(key.toLowerCase())))
+    settings.problem('GATEWAY_KEYS must be public keys, 64 hex characters each, with commas between')
+  return keys
+}

@@ -1,0 +1,13 @@
+import type { SettingsReader } from '@svc/http-service/config'
+import type { Mode } from '@svc/http-service/config'
+import { readSalesConfig, type SalesConfig, type SalesSecrets, usd } from '@svc/sales/settings'
+
+export interface PaymentSettings extends SalesConfig {
+  /** The price of thirty days. */
+  subscriptionUsd: string
+}
+
+export function readPaymentSettings(settings: SettingsReader, mode: Mode): [PaymentSettings, SalesSecrets] {
+  const [sales, secrets] = readSalesConfig(settings, mode === 'production')
+  return [{ ...sales, subscriptionUsd: usd(settings, 'SUBSCRIPTION_USD', '5') }, secrets]
+}

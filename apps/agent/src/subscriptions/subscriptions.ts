@@ -1,0 +1,44 @@
+// What the subscriptions room offers: quotes, confirmations, and who has a subscription.
+
+import type { confirmSubscription, SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import type { Body } from '@svc/api/endpoint'
+import type { Answer, JsonText } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { LegChoice } from '@svc/payments/legs'
+import type { Callers } from '../callers/callers.ts'
+import type { Context } from '../context.ts'
+import type { SubscriptionRow } from '../db/schema.ts'
+import { confirmPayment } from './confirm-payment.ts'
+import { answerQuote } from './quote.ts'
+import { findSubscription } from './store.ts'
+import { isActive } from './subscription-view.ts'
+
+export interface Subscriptions {
+  /** A quote for a caller whose address is counted against its limit. */
+  request(choice: LegChoice, wire: WireRequest): Promise<Answer<JsonText<SubscriptionQuote>>>
+  confirm(body: Body<typeof confirmSubscription>, wire: WireRequest): Promise<SubscriptionConfirmation>
+  quote(choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>>
+  /** The newest subscription of an identity, whether it runs or is over. */
+  find(identity: string): Promise<SubscriptionRow | null>
+  /** Null when there is none or it has expired. */
+  findActive(identity: string): Promise<SubscriptionRow | null>
+}
+
+export function createSubscriptions(context: Context, { callers }: { callers: Callers }): Subscriptions {
+  const { db } = context.database
+  const find = (identity: string) => findSubscription(db, identity)
+  const quote = (choice: LegChoice) => answerQuote(context, choice)
+  return {
+    quote,
+    find,
+    async request(choice, wire) {
+      await callers.limitStranger(wire)
+      return quote(choice)
+    },
+    confirm: (body, wire) => confirmPayment(context, callers, body, wire),
+    async findActive(identity) {
+      const subscription = await find(identity)
+      return subscription && isActive(context, subscription) ? subscription : null
+    },
+  }
+}

@@ -1,0 +1,163 @@
+// Runs, and the delegations that are due for one.
+
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, DelegationRow, RunTable } from '../../db/schema.ts'
+
+export type RunRow = Selectable<RunTable>
+export type Task = RunRow['task']
+
+/** Newest first. */
+export async function recentRuns(db: Db, delegationId: string, limit: number): Promise<RunRow[]> {
+  return runsOf(db, delegationId).limit(limit).execute()
+}
+
+/** The finished runs of a task, newest first. */
+export async function finishedRuns(db: Db, delegationId: string, task: Task, limit: number): Promise<RunRow[]> {
+  return runsOf(db, delegationId).where('task', '=', task).where('finished_at', 'is not', null).limit(limit).execute()
+}
+
+function runsOf(db: Db, delegationId: string) {
+  const runs = db.selectFrom('runs').selectAll().where('delegation_id', '=', delegationId)
+  return runs.orderBy('started_at', 'desc').orderBy('run_id')
+}
+
+export async function findRun(db: Db, runId: string): Promise<RunRow | null> {
+  return (await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst()) ?? null
+}
+
+export async function findUnfinishedRun(db: Db, delegationId: string, task: Task): Promise<RunRow | null> {
+  const row = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('delegation_id', '=', delegationId)
+    .where('task', '=', task)
+    .where('finished_at', 'is', null)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** How far a run has got. */
+type Progress = Pick<RunRow, 'summary' | 'found'>
+
+/** Null when the run is finished. */
+export async function findProgress(db: Db, runId: string): Promise<Progress | null> {
+  const run = db.selectFrom('runs').select(['summary', 'found']).where('run_id', '=', runId)
+  return (await run.where('finished_at', 'is', null).executeTakeFirst()) ?? null
+}
+
+export async function insertRun(db: Db, run: Insertable<RunTable>): Promise<void> {
+  await db.insertInto('runs').values(run).execute()
+}
+
+export async function setProgress(db: Db, runId: string, progress: Progress): Promise<void> {
+  await db.updateTable('runs').set(progress).where('run_id', '=', runId).execute()
+}
+
+export async function setFinished(
+  db: Db,
+  { run_id, ...end }: Pick<RunRow, 'run_id' | 'finished_at' | 'outcome' | 'summary'>,
+): Promise<void> {
+  await db.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
+}
+
+/** Deletes finished runs that are older than the newest `kept`. */
+export async function deleteOldRuns(db: Db, delegationId: string, task: Task, kept: number): Promise<void> {
+  const last = await runsOf(db, delegationId)
+    .where('task', '=', task)
+    .offset(kept - 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (!last) return
+  await db
+    .deleteFrom('runs')
+    .where('delegation_id', '=', delegationId)
+    .where('task', '=', task)
+    .where('started_at', '<', last.started_at)
+    .where('finished_at', 'is not', null)
+    .execute()
+}
+
+export interface SubscribedDelegation extends DelegationRow {
+  /** When the subscription of the owner ends. */
+  expires_at: number
+}
+
+/** The owner of a delegation; null when there is no such delegation. */
+export async function findSubscriber(db: Db, delegationId: string): Promise<string | null> {
+  const row = db.selectFrom('delegations').select('identity').where('delegation_id', '=', delegationId)
+  return (await row.executeTakeFirst())?.identity ?? null
+}
+
+/** A delegation with the end of its subscription, locked until the end of the transaction. */
+export async function lockSubscribed(db: Db, delegationId: string): Promise<SubscribedDelegation> {
+  return db
+    .selectFrom('delegations')
+    .innerJoin('subscriptions', 'subscriptions.identity', 'delegations.identity')
+    .selectAll('delegations')
+    .select('subscriptions.expires_at')
+    .where('delegation_id', '=', delegationId)
+    .forUpdate('delegations')
+    .executeTakeFirstOrThrow()
+}
+
+export async function setNextRun(db: Db, delegationId: string, task: Task, at: number): Promise<void> {
+  const next = task === 'mirror' ? { mirror_at: at } : { watch_at: at }
+  await db.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
+}
+
+const MAX_DUE = 1000
+
+/** Due is what is at or before `now`, or so far ahead that it was set by a wrong clock. */
+interface Due {
+  now: number
+  farAhead: number
+}
+
+/** Subscribed delegations whose key is to be checked. */
+export async function findDueChecks(db: Db, { now, farAhead }: Due): Promise<string[]> {
+  const rows = await subscribed(db, now)
+    .where('state', '=', 'pending')
+    .where(({ or, eb }) => or([eb('check_at', '<=', now), eb('check_at', '>', farAhead)]))
+    .orderBy('check_at')
+    .limit(MAX_DUE)
+    .execute()
+  return rows.map(({ delegation_id }) => delegation_id)
+}
+
+/** Subscribed delegations whose task is due and not running. A run that began outside `current` has lost its job. */
+export async function findDue(
+  db: Db,
+  task: Task,
+  { now, farAhead }: Due,
+  current: { from: number; to: number },
+): Promise<string[]> {
+  const dueAt = task === 'mirror' ? 'mirror_at' : 'watch_at'
+  const rows = await subscribed(db, now)
+    .where('state', '=', 'active')
+    .where(({ or, eb }) => or([eb(dueAt, '<=', now), eb(dueAt, '>', farAhead)]))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs')
+            .select('run_id')
+            .whereRef('runs.delegation_id', '=', 'delegations.delegation_id')
+            .where('task', '=', task)
+            .where('finished_at', 'is', null)
+            .where('started_at', '>=', current.from)
+            .where('started_at', '<=', current.to),
+        ),
+      ),
+    )
+    .orderBy(dueAt)
+    .limit(MAX_DUE)
+    .execute()
+  return rows.map(({ delegation_id }) => delegation_id)
+}
+
+function subscribed(db: Db, now: number) {
+  return db
+    .selectFrom('delegations')
+    .innerJoin('subscriptions', 'subscriptions.identity', 'delegations.identity')
+    .select('delegation_id')
+    .where('subscriptions.expires_at', '>', now)
+}

@@ -1,0 +1,114 @@
+// The files and statements of lockers, as the watch last saw them.
+
+import { type Selectable, sql } from 'kysely'
+import type { Db, SeenFileTable, SeenStatementTable } from '../../db/schema.ts'
+
+export type SeenFile = Selectable<SeenFileTable>
+export type SeenStatement = Selectable<SeenStatementTable>
+
+/** By filename. */
+export async function findSeenFiles(
+  db: Db,
+  delegationId: string,
+  filenames: readonly string[],
+): Promise<Map<string, SeenFile>> {
+  const rows = await seenFilesOf(db, delegationId).where('filename', 'in', filenames).execute()
+  return new Map(rows.map((row) => [row.filename, row]))
+}
+
+function seenFilesOf(db: Db, delegationId: string) {
+  return db.selectFrom('seen_files').selectAll().where('delegation_id', '=', delegationId)
+}
+
+export async function putSeenFiles(db: Db, files: readonly SeenFile[]): Promise<void> {
+  await db
+    .insertInto('seen_files')
+    .values(files)
+    .onConflict((conflict) =>
+      conflict.columns(['delegation_id', 'filename']).doUpdateSet(({ ref }) => ({
+        sha256: ref('excluded.sha256'),
+        size_bytes: ref('excluded.size_bytes'),
+        run_id: ref('excluded.run_id'),
+        read_at: ref('excluded.read_at'),
+        trouble: ref('excluded.trouble'),
+      })),
+    )
+    .execute()
+}
+
+/** Files that earlier runs saw and this one did not. */
+export async function findGoneFiles(
+  db: Db,
+  { delegation_id, run_id }: { delegation_id: string; run_id: string },
+  limit: number,
+): Promise<SeenFile[]> {
+  return seenFilesOf(db, delegation_id).where('run_id', '!=', run_id).orderBy('filename').limit(limit).execute()
+}
+
+export async function deleteSeenFiles(db: Db, delegationId: string, filenames: readonly string[]): Promise<void> {
+  await db
+    .deleteFrom('seen_files')
+    .where('delegation_id', '=', delegationId)
+    .where('filename', 'in', filenames)
+    .execute()
+}
+
+/**
+ * Files that were not read between `since` and `now`: never read first, then least recently read. A file read later
+ * than now was read by a wrong clock.
+ */
+export async function findUnreadFiles(
+  db: Db,
+  delegationId: string,
+  { since, now, maxBytes, limit }: { since: number; now: number; maxBytes: number; limit: number },
+): Promise<SeenFile[]> {
+  return unreadFiles(db, delegationId, { since, now }).where('size_bytes', '<=', maxBytes).limit(limit).execute()
+}
+
+/** Worded exactly like its index; otherwise every batch would sort all files. */
+export function unreadFiles(db: Db, delegationId: string, { since, now }: { since: number; now: number }) {
+  const readAt = sql<number>`coalesce(read_at, 0)`
+  return seenFilesOf(db, delegationId)
+    .where(({ or, eb }) => or([eb(readAt, '<', since), eb(readAt, '>', now)]))
+    .orderBy(readAt)
+    .orderBy('filename')
+}
+
+export async function findStatement(db: Db, delegationId: string, sequence: number): Promise<SeenStatement | null> {
+  const row = await db
+    .selectFrom('seen_statements')
+    .selectAll()
+    .where('delegation_id', '=', delegationId)
+    .where('sequence', '=', sequence)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** The statement with the highest sequence. */
+export async function findLastStatement(db: Db, delegationId: string): Promise<SeenStatement | null> {
+  const row = await db
+    .selectFrom('seen_statements')
+    .selectAll()
+    .where('delegation_id', '=', delegationId)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export async function putStatement(db: Db, statement: SeenStatement): Promise<void> {
+  await db
+    .insertInto('seen_statements')
+    .values(statement)
+    .onConflict((conflict) => conflict.columns(['delegation_id', 'sequence']).doUpdateSet({ digest: statement.digest }))
+    .execute()
+}
+
+/** Deletes mirrors, statements and up to `limit` files of a delegation; returns how many files. */
+export async function deleteWatched(db: Db, delegationId: string, limit: number): Promise<number> {
+  await db.deleteFrom('mirrors').where('delegation_id', '=', delegationId).execute()
+  await db.deleteFrom('seen_statements').where('delegation_id', '=', delegationId).execute()
+  const batch = seenFilesOf(db, delegationId).clearSelect().select('filename').limit(limit)
+  const deletion = db.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', batch)
+  return Number((await deletion.executeTakeFirst()).numDeletedRows)
+}

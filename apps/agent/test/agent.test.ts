@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { sharedPostgres } from '@svc/devnet/postgres-server'
+import { startTestAgent } from '@svc/testbed/agent'
+import { expect, it, onTestFinished } from 'vitest'
+
+it('a start that fails because its port is taken closes every database connection', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  onTestFinished(() => void other.close())
+  const PORT = String((other.address() as AddressInfo).port)
+  const { url } = await createFreshDatabase('postgres')
+  await expect(startTestAgent({ DATABASE_URL: url, PORT })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  // PostgreSQL refuses to drop a database that is still connected to.
+  const postgres = await sharedPostgres()
+  await postgres.execute(`drop database ${new URL(url).pathname.slice(1)}`)
+})
+
+it('a stopped agent can be stopped again', async () => {
+  const agent = await startTestAgent()
+  await agent.stop()
+  await agent.stop()
+  await expect(fetch(`${agent.url}/health`)).rejects.toThrow()
+})

@@ -1,0 +1,57 @@
+import type { Locker } from '@svc/sdk/lockers/locker'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { delegationsOf } from '../../src/delegations/store.ts'
+import { delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, type Wallet } from '../wallets.ts'
+
+describe('a gateway that does not say who owns a locker', () => {
+  const stack = useAgentStack()
+  let owner: Wallet
+  let locker: Locker
+  beforeEach(async () => {
+    owner = await stack.grantSubscription(ed25519Wallet())
+    locker = await stack.seedLocker(owner)
+  })
+
+  const ask = () => stack.call(owner, delegateCall(locker))
+  async function expectNothingDone(reply: Awaited<ReturnType<typeof ask>>): Promise<void> {
+    expectRefusal(reply, 503, 'gateway_unavailable')
+    expect(reply.headers.get('retry-after')).toBe('5')
+    expect(await delegationsOf(stack.agent.context.database.db, owner.identity, 1)).toEqual([])
+    stack.proxy.behave()
+    expect((await ask()).status).toBe(200)
+  }
+
+  it.each([
+    ['fails', 500, 'internal_error'],
+    ['is unavailable', 503, 'STORAGE_UNAVAILABLE'],
+    ['limits the agent', 429, 'RATE_LIMITED'],
+    ['is another service', 404, 'not_found'],
+  ])('AGENT-04 answers 503 and changes nothing when the gateway %s', async (_, status, error) => {
+    const answer = { status, headers: { 'retry-after': '3600' }, body: { error, message: 'no' } }
+    stack.proxy.always(/receipts/, { answer })
+    await expectNothingDone(await ask())
+  })
+
+  it('AGENT-04 answers 503 after a few attempts when the gateway does not answer', async () => {
+    stack.proxy.always(/receipts/, { cut: 'request' })
+    await expectNothingDone(await ask())
+  })
+
+  it('AGENT-04 does not trust a receipt whose payer was changed', async () => {
+    const thief = await stack.grantSubscription(ed25519Wallet())
+    stack.proxy.always(/receipts/, { lie: (body) => ({ ...body, payer_pubkey: thief.identity }) })
+    expectRefusal(await stack.call(thief, delegateCall(locker)), 503, 'gateway_unavailable')
+    expect(await delegationsOf(stack.agent.context.database.db, thief.identity, 1)).toEqual([])
+    await expectNothingDone(await ask())
+  })
+
+  it('AGENT-04 does not trust another receipt than the one asked for', async () => {
+    const thief = await stack.grantSubscription(ed25519Wallet())
+    const { receipt_id } = await stack.seedReceipt(thief)
+    const other = await (await fetch(`${stack.gateway.url}/v1/receipts/${receipt_id}`)).json()
+    stack.proxy.always(/receipts/, { lie: () => other })
+    expectRefusal(await stack.call(thief, delegateCall(locker)), 503, 'gateway_unavailable')
+    await expectNothingDone(await ask())
+  })
+})

@@ -1,0 +1,198 @@
+import type { Delegation, DelegationList, DelegationSummary } from '@svc/api/agent/delegations'
+import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { isFindingChain, type SignedFinding, signFinding } from '@svc/protocol/finding'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { insertFindings, setLogEnd } from '../../src/work/findings/store.ts'
+import { insertRun } from '../../src/work/runs/store.ts'
+import { expectRefusal, useAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, evmWallet, type Wallet } from '../wallets.ts'
+
+describe('the delegations of an owner', () => {
+  const stack = useAgentStack()
+  let owner: Wallet
+  beforeEach(async () => {
+    owner = await stack.grantSubscription(ed25519Wallet())
+  })
+
+  const list = async (who: Wallet) => {
+    const { status, body } = await stack.call<DelegationList>(who, { path: '/v1/delegations', ops: ['locker:read'] })
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body
+  }
+  const end = (who: Wallet, id: string) =>
+    stack.call<DelegationSummary>(who, { method: 'DELETE', path: `/v1/delegations/${id}`, ops: ['locker:admin'] })
+  const iso = () => isoSeconds(stack.clock.seconds())
+
+  it('AGENT-04 are listed with the subscription, open ones first, then newest first', async () => {
+    const made: string[] = []
+    for (let i = 0; i < 4; i++) {
+      made.push((await stack.delegate(owner, await stack.seedLocker(owner))).delegation_id)
+      stack.clock.advance(1)
+    }
+    await end(owner, made[3]!)
+    await end(owner, made[1]!)
+    const { subscription, delegations } = await list(owner)
+    expect(subscription).toMatchObject({ identity: owner.identity, status: 'active' })
+    expect(delegations.map(({ delegation_id, status }) => [made.indexOf(delegation_id), status])).toEqual([
+      [2, 'pending'],
+      [0, 'pending'],
+      [3, 'ended'],
+      [1, 'ended'],
+    ])
+  })
+
+  it('AGENT-04 are an empty list for an identity without any', async () => {
+    expect(await list(evmWallet())).toEqual({ subscription: null, delegations: [] })
+  })
+
+  it('AGENT-04 are shown with all their fields, before and after registration', async () => {
+    const locker = await stack.seedLocker(owner)
+    const tasks = { ...DEFAULT_TASKS, tell: { url: 'https://hooks.example/', only_alerts: false } }
+    const made = await stack.delegate(owner, locker, tasks)
+    const { delegation_id, agent_pubkey, next_step, webhook_secret } = made
+    const summary = {
+      delegation_id,
+      ...locker,
+      agent_pubkey,
+      status: 'pending',
+      tasks,
+      created_at: iso(),
+      registered_at: null,
+      ended_at: null,
+      findings: 0,
+      alerts: 0,
+      next_runs: {},
+    }
+    const rest = { webhook_secret, runs: [], log: [] }
+    expect((await list(owner)).delegations).toEqual([summary])
+    expect(await stack.readDelegation(owner, delegation_id)).toEqual({ ...summary, ...rest, next_step })
+    await stack.delegateAndRegister(owner, locker)
+    expect(await stack.readDelegation(owner, delegation_id)).toEqual({
+      ...summary,
+      ...rest,
+      status: 'active',
+      registered_at: iso(),
+      next_runs: { watch: iso() },
+    })
+  })
+
+  it('AGENT-04 are paused while the subscription has expired, and continue with a new one', async () => {
+    const waiting = await stack.delegate(owner, await stack.seedLocker(owner))
+    const working = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
+    const over = await stack.delegate(owner, await stack.seedLocker(owner))
+    await end(owner, over.delegation_id)
+    const statuses = async () =>
+      Promise.all(
+        [waiting, working, over].map(
+          async ({ delegation_id }) => (await stack.readDelegation(owner, delegation_id)).status,
+        ),
+      )
+    expect(await statuses()).toEqual(['pending', 'active', 'ended'])
+    stack.clock.advance(30 * 86_400)
+    expect(await statuses()).toEqual(['paused', 'paused', 'ended'])
+    expect((await list(owner)).subscription?.status).toBe('expired')
+    expect((await stack.readDelegation(owner, working.delegation_id)).next_runs).toEqual({})
+    await stack.grantSubscription(owner)
+    expect(await statuses()).toEqual(['pending', 'active', 'ended'])
+  })
+
+  it('AGENT-04 show their runs newest first and their log page by page', async () => {
+    const { delegation_id, locker_id } = await stack.delegate(owner, await stack.seedLocker(owner))
+    const { database, signer } = stack.agent.context
+    const findings: SignedFinding[] = []
+    for (let sequence = 1; sequence <= 600; sequence++) {
+      const previous_digest = findings.at(-1)?.digest ?? null
+      const about = { delegation_id, locker_id, sequence, at: iso(), previous_digest }
+      findings.push(signFinding({ ...about, kind: 'file_new', severity: 'info', detail: { sequence } }, signer))
+    }
+    await insertFindings(database.db, findings)
+    const last_digest = findings.at(-1)!.digest
+    await setLogEnd(database.db, { delegation_id, finding_count: 600, alert_count: 3, last_digest })
+    // One that comes just when it is read: its count is not known yet.
+    await insertFindings(database.db, [{ ...findings.at(-1)!, sequence: 601 }])
+    const run = { delegation_id, task: 'watch', summary: '{"files":2}' } as const
+    await insertRun(database.db, { ...run, run_id: 'run_1', started_at: 10, finished_at: 20, outcome: 'done' })
+    await insertRun(database.db, { ...run, run_id: 'run_2', started_at: 30, finished_at: null, outcome: 'running' })
+
+    const first = await stack.readDelegation(owner, delegation_id)
+    expect(first).toMatchObject({ findings: 600, alerts: 3, next_after: 500 })
+    expect(first.runs).toEqual([
+      { task: 'watch', started_at: isoSeconds(30), finished_at: null, outcome: 'running', summary: { files: 2 } },
+      {
+        task: 'watch',
+        started_at: isoSeconds(10),
+        finished_at: isoSeconds(20),
+        outcome: 'done',
+        summary: { files: 2 },
+      },
+    ])
+    const second = await stack.readDelegation(owner, delegation_id, first.next_after)
+    expect(second.next_after).toBeUndefined()
+    expect([...first.log, ...second.log]).toEqual(findings)
+    expect(isFindingChain(findings)).toBe(true)
+    expect((await stack.readDelegation(owner, delegation_id, 600)).log).toEqual([])
+  })
+
+  it('AGENT-04 end once, keep their log, and are hidden from others', async () => {
+    const { delegation_id: id } = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
+    stack.clock.advance(5)
+    const ended = await end(owner, id)
+    expect([ended.status, ended.body]).toEqual([200, expect.objectContaining({ status: 'ended', ended_at: iso() })])
+    stack.clock.advance(5)
+    expect((await end(owner, id)).body).toEqual(ended.body)
+    expect(await stack.readDelegation(owner, id)).toMatchObject({ ...ended.body, next_runs: {}, log: [] })
+    const stranger = await stack.grantSubscription(evmWallet())
+    expectRefusal(
+      await stack.call(stranger, { path: `/v1/delegations/${id}`, ops: ['locker:read'] }),
+      404,
+      'delegation_not_found',
+    )
+  })
+
+  it('AGENT-04 can be neither read nor ended by another identity', async () => {
+    const other = await stack.grantSubscription(evmWallet())
+    const mine = await stack.delegate(owner, await stack.seedLocker(owner))
+    const theirs = await stack.delegate(other, await stack.seedLocker(other))
+    const idsOf = async (who: Wallet) => (await list(who)).delegations.map(({ delegation_id }) => delegation_id)
+    expect([await idsOf(owner), await idsOf(other)]).toEqual([[mine.delegation_id], [theirs.delegation_id]])
+    for (const id of [theirs.delegation_id, `dlg_${'0'.repeat(32)}`]) {
+      const path = `/v1/delegations/${id}`
+      const replies = [await stack.call(owner, { path, ops: ['locker:read'] }), await end(owner, id)]
+      for (const reply of replies) expectRefusal(reply, 404, 'delegation_not_found')
+    }
+    expect((await stack.readDelegation(other, theirs.delegation_id)).status).toBe('pending')
+  })
+
+  it.each(['', `/dlg_${'0'.repeat(32)}`])(
+    'AGENT-04 T-04 /v1/delegations%s requires the identity in the header to have signed',
+    async (rest) => {
+      const path = `/v1/delegations${rest}`
+      const call = { path, ops: ['locker:read'] }
+      const other = evmWallet()
+      expectRefusal(await stack.send('GET', path), 401, 'MISSING_ENVELOPE')
+      expectRefusal(await stack.call(owner, { ...call, identity: null }), 422, 'validation_error')
+      expectRefusal(await stack.call(owner, { ...call, identity: other.identity }), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await stack.call(owner, { ...call, ops: ['locker:list'] }), 403, 'MISSING_OPS')
+      expectRefusal(await stack.call(owner, { ...call, envelope: { path: '/v1/delegate' } }), 403, 'PATH_MISMATCH')
+      const { headers } = stack.sign(owner, call)
+      expect((await stack.send('GET', path, undefined, headers)).status).toBe(rest ? 404 : 200)
+      expectRefusal(await stack.send('GET', path, undefined, headers), 403, 'NONCE_REPLAYED')
+    },
+  )
+
+  it('AGENT-04 are ended only with the locker:admin operation', async () => {
+    const { delegation_id: id } = await stack.delegate(owner, await stack.seedLocker(owner))
+    const path = `/v1/delegations/${id}`
+    const read = { method: 'DELETE', path, ops: ['locker:read'] }
+    expectRefusal(await stack.call(owner, read), 403, 'MISSING_OPS')
+    const { headers } = stack.sign(owner, { path, ops: ['locker:read', 'locker:admin'] })
+    expectRefusal(await stack.send('DELETE', path, undefined, headers), 403, 'METHOD_MISMATCH')
+    expect((await stack.readDelegation(owner, id)).status).toBe('pending')
+  })
+
+  it('GEN-07 rejects malformed delegation ids and page positions', async () => {
+    for (const path of ['/v1/delegations/1', '/v1/delegations/dlg_x', `/v1/delegations/dlg_${'0'.repeat(32)}?after=-1`])
+      expectRefusal(await stack.call<Delegation>(owner, { path, ops: ['locker:read'] }), 422, 'validation_error')
+  })
+})

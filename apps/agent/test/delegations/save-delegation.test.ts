@@ -1,0 +1,150 @@
+import type { DelegateAnswer } from '@svc/api/agent/delegations'
+import type { Tasks } from '@svc/api/agent/tasks'
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Locker } from '@svc/sdk/lockers/locker'
+import { startTestAgent } from '@svc/testbed/agent'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Agent } from '../../src/agent.ts'
+import type { DelegationRow } from '../../src/db/schema.ts'
+import { closeDelegation, delegationsOf } from '../../src/delegations/store.ts'
+import { insertRun } from '../../src/work/runs/store.ts'
+import { type AgentStack, delegateCall, startAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, type Wallet } from '../wallets.ts'
+
+const KEYS = { AGENT_KEY: '0a'.repeat(32), DELEGATION_KEY: '0b'.repeat(32) }
+
+forEachDatabase('agent services on one database', (database) => {
+  let stack: AgentStack
+  let second: Agent
+  let owner: Wallet
+  beforeAll(async () => {
+    const settings = { ...KEYS, DATABASE_URL: database.url, MAX_DELEGATIONS: '5' }
+    stack = await startAgentStack(settings)
+    const { chains, proxy, clock, agent } = stack
+    const started = () =>
+      startTestAgent({ ...chains.agentVariables, GATEWAY_URL: proxy.url, ...settings }, { now: clock.now })
+    // SQLite is for one process, which is at most once in the middle of a transaction.
+    second = database.dialect === 'sqlite' ? agent : await started()
+  })
+  afterAll(async () => {
+    if (second !== stack.agent) await second.stop()
+    await stack.stop()
+  })
+  beforeEach(async () => {
+    owner = await stack.grantSubscription(ed25519Wallet())
+  })
+
+  const db = () => stack.agent.context.database.db
+  const rows = () => delegationsOf(db(), owner.identity, 100)
+  const open = async () => (await rows()).filter(({ ended_at }) => ended_at === null)
+  const seconds = () => stack.clock.seconds()
+
+  /** Of the one service or the other, by turns. */
+  async function delegate(turn: number, locker: Locker, tasks?: Tasks) {
+    const { headers, body } = stack.sign(owner, delegateCall(locker, tasks))
+    const url = `${[stack.agent.url, second.url][turn % 2]}/v1/delegate`
+    const json = { 'content-type': 'application/json', ...headers }
+    const response = await fetch(url, { method: 'POST', headers: json, body: body as BodyInit })
+    return { status: response.status, body: (await response.json()) as DelegateAnswer }
+  }
+  const twenty = <T>(ask: (turn: number) => Promise<T>) => Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)))
+
+  const drainAll = () => Promise.all([...new Set([stack.agent, second])].map(({ context }) => context.queue.drain()))
+
+  it('AGENT-04 T-16 make one delegation when a locker is delegated twenty times at once', async () => {
+    const locker = await stack.seedLocker(owner)
+    const answers = await twenty((turn) => delegate(turn, locker))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(({ body }) => body.agent_pubkey)).size).toBe(1)
+    expect(await rows()).toHaveLength(1)
+  })
+
+  it('AGENT-04 T-20 never exceed the limit of open delegations under concurrent requests', async () => {
+    const lockers = await twenty(() => stack.seedLocker(owner))
+    const answers = await twenty((turn) => delegate(turn, lockers[turn]!))
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect([count(200), count(409)]).toEqual([5, 15])
+    expect(await rows()).toHaveLength(5)
+  })
+
+  it('AGENT-04 keep at most one open delegation per locker while it is ended and made again', async () => {
+    const locker = await stack.seedLocker(owner)
+    const { delegation_id } = (await delegate(0, locker)).body
+    const answers = await twenty(async (turn) => {
+      if (turn === 10) await closeDelegation(db(), delegation_id, { state: 'ended', at: seconds() })
+      return (await delegate(turn, locker)).status
+    })
+    expect(new Set(answers)).toEqual(new Set([200]))
+    const [left, ...more] = await open()
+    expect([more, left?.delegation_id === delegation_id]).toEqual([[], false])
+    expect(await rows()).toHaveLength(2)
+  })
+
+  it('AGENT-04 make the right tasks due when the key is found while the tasks change', async () => {
+    const locker = await stack.seedLocker(owner)
+    const { delegation_id, agent_pubkey } = (await delegate(0, locker)).body
+    await stack.client(owner).addOperator(locker, agent_pubkey)
+    const mirror = { sources: [{ url: 'https://files.example/a', filename: 'a' }] }
+    await Promise.all([
+      second.rooms.delegations.checkRegistration(delegation_id),
+      delegate(0, locker, { mirror }),
+      stack.agent.rooms.delegations.checkRegistration(delegation_id),
+    ])
+    const [{ state, mirror_at, watch_at }] = (await rows()) as [DelegationRow]
+    expect({ state, mirror_at, watch_at }).toEqual({ state: 'active', mirror_at: seconds(), watch_at: null })
+  })
+
+  it('AGENT-04 T-10 do not make a changed task due again within the hour', async () => {
+    const locker = await stack.seedLocker(owner)
+    const { delegation_id } = await stack.delegateAndRegister(owner, locker)
+    const started_at = seconds()
+    const times = { started_at, finished_at: started_at, outcome: 'done', summary: '{}' } as const
+    await insertRun(db(), { run_id: `run of ${delegation_id}`, delegation_id, task: 'watch', ...times })
+    stack.clock.advance(100)
+    await delegate(0, locker, { watch: { every_hours: 2 } })
+    await delegate(1, locker, { watch: { every_hours: 3 } })
+    expect((await rows())[0]?.watch_at).toBe(started_at + 3600)
+    stack.clock.advance(3600)
+    await delegate(0, locker, { watch: { every_hours: 2 } })
+    expect((await rows())[0]?.watch_at).toBe(seconds())
+  })
+
+  it('AGENT-04 T-11 limit new delegations per day, however many were ended', async () => {
+    const locker = await stack.seedLocker(owner)
+    const endAndMake = async () => {
+      for (const { delegation_id } of await open())
+        await closeDelegation(db(), delegation_id, { state: 'ended', at: seconds() })
+      return (await delegate(0, locker)).status
+    }
+    for (let made = 0; made < 25; made++) expect(await endAndMake()).toBe(200)
+    expect([await endAndMake(), (await rows()).length]).toEqual([409, 25])
+    stack.clock.advance(86_400)
+    expect(await endAndMake()).toBe(200)
+  })
+
+  it('AGENT-04 check the registration once, whichever process does it', async () => {
+    const locker = await stack.seedLocker(owner)
+    await delegate(0, locker)
+    const looks = () => stack.proxy.seen.filter(({ path }) => path.endsWith(locker.locker_id)).length
+    await drainAll()
+    expect(looks()).toBe(1)
+    stack.clock.advance(14)
+    await drainAll()
+    expect(looks()).toBe(1)
+    stack.clock.advance(1)
+    await drainAll()
+    expect(looks()).toBe(2)
+  })
+
+  it('AGENT-04 list open delegations first, then newest first', async () => {
+    const made: string[] = []
+    for (let i = 0; i < 4; i++) {
+      made.push((await delegate(i, await stack.seedLocker(owner))).body.delegation_id)
+      stack.clock.advance(1)
+    }
+    for (const i of [3, 1]) await closeDelegation(db(), made[i]!, { state: 'ended', at: seconds() })
+    const listed = (await rows()).map(({ delegation_id }) => made.indexOf(delegation_id))
+    expect(listed).toEqual([2, 0, 3, 1])
+    expect(await delegationsOf(db(), owner.identity, 3)).toHaveLength(3)
+  })
+})

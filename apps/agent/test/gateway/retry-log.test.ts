@@ -1,0 +1,67 @@
+import { keys } from '@svc/api/info'
+import { createLog } from '@svc/http-service/log'
+import { NoAnswer } from '@svc/sdk/errors'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRetryLog } from '../../src/gateway/retry-log.ts'
+import { useAgentStack } from '../agent-stack.ts'
+
+interface Line {
+  level: number
+  msg: string
+}
+
+const WARN = 40
+const INFO = 30
+
+function captureLog() {
+  const lines: Line[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  const log = createLog('info', { write, writeSoon: write, flush: () => {} })
+  const logged = () => lines.splice(0).map(({ level, msg }) => [level, msg])
+  return { log, logged }
+}
+
+const BEGUN = [WARN, expect.stringMatching(/asked again/)]
+const OVER = [INFO, expect.stringMatching(/answers again/)]
+
+describe('the retry log', () => {
+  it('AGENT-01 logs the start and the end of retries once, and at most once a minute', () => {
+    const { log, logged } = captureLog()
+    let now = 0
+    const { onRetry, onAnswer } = createRetryLog({ log, now: () => now })
+    const retry = { service: 'gateway', failures: 1, waitMs: 500, error: new NoAnswer('no answer') } as const
+    onAnswer(200)
+    for (let time = 0; time < 5; time++) onRetry(retry)
+    for (const status of [500, 503, 429]) onAnswer(status)
+    expect(logged()).toEqual([BEGUN])
+    for (const status of [404, 200]) onAnswer(status)
+    expect(logged()).toEqual([OVER])
+    // By turns, as where one file alone cannot be read.
+    for (let time = 0; time < 59; time++) {
+      now += 1000
+      onRetry(retry)
+      onAnswer(200)
+    }
+    expect(logged()).toEqual([])
+    now += 1000
+    onRetry(retry)
+    onAnswer(200)
+    expect(logged()).toEqual([BEGUN, OVER])
+    now -= 86_400_000
+    onRetry(retry)
+    expect(logged()).toEqual([BEGUN])
+  })
+})
+
+describe('a client of the service', () => {
+  const { log, logged } = captureLog()
+  const stack = useAgentStack(undefined, { log })
+  afterEach(() => stack.proxy.behave())
+
+  it('AGENT-01 logs once that it retries the gateway, however many attempts it makes', async () => {
+    logged()
+    stack.proxy.plan(/v1\/keys/, { cut: 'request' }, { cut: 'answer' })
+    await stack.agent.context.gateway.client().call(keys)
+    expect(logged()).toEqual([BEGUN, OVER])
+  })
+})

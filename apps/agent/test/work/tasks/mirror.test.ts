@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto'
+import type { RequestListener } from 'node:http'
+import { openSource, type SourceOptions } from '@svc/outgoing/open-source'
+import { resolveTo, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findMirrors } from '../../../src/work/tasks/mirror-store.ts'
+import { delegateCall } from '../../agent-stack.ts'
+import { type TestDelegation, useWorkStack } from '../work-stack.ts'
+
+let server: TestTlsServer
+const stack = useWorkStack()
+/** What the sources answer, set by each test. */
+let answer: RequestListener
+let fetching: SourceOptions
+
+beforeAll(async () => {
+  server = await startTestTlsServer((request, response) => answer(request, response))
+  stack.gateway.rooms.files.fetchSource = fetchSource
+})
+afterAll(() => server.stop())
+beforeEach(() => {
+  server.asked.length = 0
+  fetching = {}
+  answer = (request, response) => response.end(`of ${request.url}`)
+})
+
+/** The limits are for one of them alone, since no other may be too slow for them. */
+const fetchSource = (url: string) => openSource(url, { ...server.options, ...(url.endsWith('/bad') && fetching) })
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const source = (name: string) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` })
+const mirrorOf = (...names: string[]) => ({ mirror: { sources: names.map(source), every_hours: 24 } })
+
+async function textOf({ client, locker }: TestDelegation, filename: string): Promise<string> {
+  return Buffer.from(await (await client.get(locker, filename)).bytes()).toString()
+}
+
+describe('mirrors', () => {
+  it('AGENT-04 FILE-26 are fetched into the locker, and changes are reported', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
+    await stack.nextMinute()
+    expect([await textOf(delegation, 'mirror/a'), await textOf(delegation, 'mirror/b')]).toEqual(['of /a', 'of /b'])
+    expect(await delegation.lastSummary()).toEqual({ fetched: 2, changed: 0 })
+    expect(await delegation.newFindings()).toEqual([])
+
+    answer = (request, response) => response.end(request.url === '/a' ? 'news' : 'of /b')
+    await stack.nextDay()
+    const change = { before: sha256('of /a'), after: sha256('news'), size_bytes: 4 }
+    expect(await delegation.newFindings()).toEqual([['mirror_changed', { ...source('a'), ...change }]])
+    expect(await textOf(delegation, 'mirror/a')).toBe('news')
+    await stack.nextDay()
+    expect(await delegation.newFindings()).toEqual([])
+    expect(server.asked).toHaveLength(6)
+  })
+
+  it('AGENT-04 are not reported by the watch, unless somebody else changed the file', async () => {
+    const delegation = await stack.addDelegation({ ...mirrorOf('a'), watch: { every_hours: 24, read_bytes: true } })
+    await stack.nextMinute()
+    answer = (_request, response) => response.end('news')
+    await stack.nextDay()
+    await stack.nextDay()
+    expect(await delegation.newKinds()).toEqual(['baseline', 'mirror_changed'])
+    // After the mirror of the day, and before its watch.
+    stack.duringNextWatch(() => delegation.put('mirror/a', 'by hand'))
+    await stack.nextDay()
+    const byHand = ['file_changed', expect.objectContaining({ filename: 'mirror/a', after: sha256('by hand') })]
+    expect(await delegation.newFindings()).toEqual([byHand])
+  })
+
+  it.each<[string, RequestListener, SourceOptions, RegExp]>([
+    ['answers an error', (_, response) => response.writeHead(404).end(), {}, /answers 404/],
+    ['is too large', (_, response) => response.end('too much'), { maxBytes: 3 }, /3 bytes/],
+    ['hangs', () => {}, { deadlineMs: 50 }, /within 0.05 seconds/],
+  ])('AGENT-04 FILE-28 report a source that %s once, until it was fetched again', async (_, failing, limits, why) => {
+    const delegation = await stack.addDelegation(mirrorOf('bad', 'good'))
+    const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(why) }]
+    const good: RequestListener = (request, response) => response.end(`of ${request.url}`.slice(0, 3))
+    for (let time = 0; time < 2; time++) {
+      answer = (request, response) => (request.url === '/bad' ? failing : good)(request, response)
+      fetching = limits
+      await stack.nextDay()
+      expect(await delegation.newFindings()).toEqual([failed])
+      expect(await textOf(delegation, 'mirror/good')).toBe('of ')
+      expect(await delegation.lastSummary()).toMatchObject({ fetched: 1, failed: 1 })
+      await stack.nextDay()
+      expect(await delegation.newFindings()).toEqual([])
+      answer = good
+      fetching = {}
+      await stack.nextDay()
+      expect(await delegation.newFindings()).toEqual([])
+    }
+    const { alerts, findings } = await stack.readDelegation(delegation.owner, delegation.id)
+    expect([alerts, findings]).toEqual([2, 2])
+  })
+
+  it('T-08 FILE-27 do not fetch a source in a private network', async () => {
+    const { isPublic: _, ...options } = server.options
+    stack.gateway.rooms.files.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
+    const delegation = await stack.addDelegation(mirrorOf('a'))
+    await stack.nextMinute()
+    stack.gateway.rooms.files.fetchSource = fetchSource
+    expect(await delegation.newFindings()).toEqual([
+      ['mirror_failed', { ...source('a'), reason: expect.stringMatching(/public/) }],
+    ])
+    expect(server.asked).toEqual([])
+  })
+
+  it('AGENT-04 report no change when another URL is given for the same filename', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a'))
+    await stack.nextMinute()
+    const sources = [{ ...source('b'), filename: source('a').filename }]
+    await stack.delegate(delegation.owner, delegation.locker, { mirror: { sources, every_hours: 24 } })
+    await stack.nextDay()
+    expect([await textOf(delegation, 'mirror/a'), await delegation.newFindings()]).toEqual(['of /b', []])
+  })
+
+  it('T-11 are deleted from the database when the owner removes them', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
+    await stack.nextMinute()
+    await stack.delegate(delegation.owner, delegation.locker, mirrorOf('b', 'c'))
+    await stack.nextDay()
+    const known = await findMirrors(stack.context.database.db, delegation.id)
+    expect([...known.keys()].toSorted()).toEqual(['mirror/b', 'mirror/c'])
+  })
+})
+
+describe('an interrupted mirror run', () => {
+  it('AGENT-04 continues with the remaining sources when the gateway is back', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b', 'c'))
+    stack.proxy.always(/mirror\/b/, { cut: 'request' })
+    expect(await stack.nextMinute()).toMatchObject({ failed: 1 })
+    expect(server.asked).toEqual(['files.example.test/a'])
+    stack.proxy.behave()
+    await stack.advanceAndRun(600)
+    expect(server.asked.map((asked) => asked.at(-1))).toEqual(['a', 'b', 'c'])
+    const runs = await delegation.runs()
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['done'])
+    expect(JSON.parse(runs[0]!.summary)).toMatchObject({ fetched: 3 })
+    expect(await delegation.newFindings()).toEqual([])
+  })
+
+  it('AGENT-04 does not fetch a source again that has already failed in this run', async () => {
+    answer = (request, response) => response.writeHead(request.url === '/a' ? 404 : 200).end()
+    await stack.addDelegation(mirrorOf('a', 'b'))
+    await stack.nextMinute()
+    stack.proxy.always(/mirror\/b/, { cut: 'request' })
+    server.asked.length = 0
+    await stack.nextDay()
+    stack.proxy.behave()
+    await stack.advanceAndRun(600)
+    // Twice by the one request: what the gateway refuses is tried once more.
+    expect(server.asked.map((asked) => asked.at(-1))).toEqual(['a', 'a', 'b'])
+  })
+
+  it('AGENT-04 gives up a source when the gateway keeps failing for it alone', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
+    const error = { error: 'internal_error', message: 'x' }
+    stack.proxy.always(/mirror\/a/, { answer: { status: 500, body: error } })
+    await stack.nextMinute()
+    expect([await delegation.newFindings(), (await delegation.runs())[0]]).toMatchObject([[], { outcome: 'running' }])
+    for (let attempt = 2; attempt <= 6; attempt++) {
+      await stack.advanceAndRun(600)
+    }
+    expect(await delegation.outcomes()).toEqual(['done'])
+    expect(await delegation.newFindings()).toEqual([
+      ['mirror_failed', { ...source('a'), reason: 'the gateway cannot fetch it' }],
+    ])
+    expect(await textOf(delegation, 'mirror/b')).toBe('of /b')
+  })
+
+  it('AGENT-04 skips a source that the owner has removed meanwhile', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b', 'c'))
+    answer = (request, response) => {
+      const changing = stack.call(delegation.owner, delegateCall(delegation.locker, mirrorOf('a', 'c')))
+      void changing.then(() => response.end(`of ${request.url}`))
+    }
+    await stack.nextMinute()
+    expect(server.asked.map((asked) => asked.at(-1))).toEqual(['a', 'c'])
+  })
+
+  it('AGENT-04 stops when the delegation ends', async () => {
+    const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
+    answer = (request, response) => {
+      const path = `/v1/delegations/${delegation.id}`
+      const ending = stack.call(delegation.owner, { method: 'DELETE', path, ops: ['locker:admin'] })
+      void ending.then(() => response.end(`of ${request.url}`))
+    }
+    await stack.nextMinute()
+    expect(server.asked).toHaveLength(1)
+    expect(await delegation.outcomes()).toEqual(['stopped'])
+    expect(await delegation.lastSummary()).toMatchObject({ reason: 'delegation_ended' })
+  })
+})

@@ -1,0 +1,178 @@
+// An agent stack with delegated lockers: tests change what the gateway stores, then let days pass.
+
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Tasks } from '@svc/api/agent/tasks'
+import type { Variables } from '@svc/http-service/config'
+import type { SignedFinding } from '@svc/protocol/finding'
+import type { JobRun } from '@svc/queue/queue'
+import type { Client } from '@svc/sdk/client'
+import type { Locker } from '@svc/sdk/lockers/locker'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import type { Context, Overrides } from '../../src/context.ts'
+import { findingsAfter } from '../../src/work/findings/store.ts'
+import { type RunRow, recentRuns } from '../../src/work/runs/store.ts'
+import { type AgentStack, startAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet, type Wallet } from '../wallets.ts'
+
+export const DAY = 86_400
+
+/** An active delegation with its locker and owner. */
+export interface TestDelegation {
+  id: string
+  owner: Wallet
+  locker: Locker
+  agentPubkey: string
+  /** The owner's client of the gateway. */
+  client: Client
+  put(filename: string, text: string): Promise<void>
+  log(): Promise<SignedFinding[]>
+  /** Findings since the last call. */
+  newFindings(): Promise<[kind: string, detail: SignedFinding['detail']][]>
+  /** Kinds of the findings since the last call. */
+  newKinds(): Promise<string[]>
+  /** Newest first. */
+  runs(): Promise<RunRow[]>
+  /** Outcomes of the runs, newest first. */
+  outcomes(): Promise<RunRow['outcome'][]>
+  lastSummary(): Promise<Record<string, unknown>>
+}
+
+/** A job with its own id. */
+export function newJob(): JobRun {
+  return { id: randomUUID(), attempt: 1, signal: new AbortController().signal }
+}
+
+export interface WorkStack extends AgentStack {
+  context: Context
+  addDelegation(tasks?: Tasks): Promise<TestDelegation>
+  /** A minute later, with all due jobs done. */
+  nextMinute(): ReturnType<AgentStack['runJobs']>
+  /** A day later, with all due jobs done. */
+  nextDay(): ReturnType<AgentStack['runJobs']>
+  /** The same after this many seconds. */
+  advanceAndRun(seconds: number): ReturnType<AgentStack['runJobs']>
+  watch(delegation: TestDelegation, job?: JobRun): Promise<void>
+  /** Where the gateway stores the bytes of a file. */
+  storedPath(delegation: TestDelegation, filename: string): Promise<string>
+  overwriteStored(delegation: TestDelegation, filename: string, text: string): Promise<void>
+  deleteStored(delegation: TestDelegation, filename: string): Promise<void>
+  /** Runs once, in the middle of the next watch: after it has listed the files and before it reads any. */
+  duringNextWatch(work: () => Promise<unknown>): void
+  /** So that a test has no work left over from earlier ones. */
+  endAllDelegations(): Promise<void>
+}
+
+/** For another process on the same database and gateway. */
+export function processVariables({ chains, context, proxy }: WorkStack): Variables {
+  return { ...chains.agentVariables, DATA_DIR: context.config.dataDir, GATEWAY_URL: proxy.url }
+}
+
+const WATCH: Tasks = { watch: { every_hours: 24, read_bytes: true } }
+
+/** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
+export function useWorkStack(variables?: () => Variables, overrides?: Overrides): WorkStack {
+  const stack = {} as WorkStack // Filled before the first test.
+  beforeAll(async () => {
+    Object.assign(stack, await startWorkStack(variables?.(), overrides))
+  })
+  afterEach(() => stack.endAllDelegations())
+  afterAll(() => stack.stop())
+  return stack
+}
+
+async function startWorkStack(variables?: Variables, overrides?: Overrides): Promise<WorkStack> {
+  const stack = await startAgentStack(variables, overrides)
+  const { gateway, agent, proxy, clock } = stack
+  const { context } = agent
+  const { db } = context.database
+  let interruption: (() => Promise<unknown>) | null = null
+  const { client: createGatewayClient } = context.gateway
+  context.gateway = {
+    ...context.gateway,
+    client(signer) {
+      const client = createGatewayClient(signer)
+      return {
+        ...client,
+        async verify(...which) {
+          const work = interruption
+          interruption = null
+          await work?.()
+          return client.verify(...which)
+        },
+      }
+    },
+  }
+
+  async function storedPath({ locker }: TestDelegation, filename: string): Promise<string> {
+    const { object_id } = await gateway.context.database.db
+      .selectFrom('files')
+      .select('object_id')
+      .where('locker_id', '=', locker.locker_id)
+      .where('filename', '=', filename)
+      .executeTakeFirstOrThrow()
+    const id = object_id as string
+    return join(gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
+  }
+
+  function advanceAndRun(seconds: number) {
+    clock.advance(seconds)
+    return stack.runJobs()
+  }
+
+  return {
+    ...stack,
+    context,
+    storedPath,
+    advanceAndRun,
+    async addDelegation(tasks = WATCH) {
+      const owner = await stack.grantSubscription(ed25519Wallet())
+      const locker = await stack.seedLocker(owner)
+      const { delegation_id: id, agent_pubkey } = await stack.delegateAndRegister(owner, locker, tasks)
+      // The key is registered already, and due runs are found by the clock.
+      await db.deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
+      const client = stack.client(owner)
+      const log = () => findingsAfter(db, id, 0, 10_000)
+      const runs = () => recentRuns(db, id, 100)
+      let seen = 0
+      const newFindings: TestDelegation['newFindings'] = async () => {
+        const all = await log()
+        const added = all.slice(seen)
+        seen = all.length
+        return added.map(({ kind, detail }) => [kind, detail])
+      }
+      return {
+        id,
+        owner,
+        locker,
+        agentPubkey: agent_pubkey,
+        client,
+        put: async (filename, text) => void (await client.put(locker, filename, Buffer.from(text))),
+        log,
+        newFindings,
+        newKinds: async () => (await newFindings()).map(([kind]) => kind),
+        runs,
+        outcomes: async () => (await runs()).map(({ outcome }) => outcome),
+        lastSummary: async () => JSON.parse((await runs())[0]!.summary),
+      }
+    },
+    nextMinute: () => advanceAndRun(60),
+    nextDay: () => advanceAndRun(DAY),
+    watch: ({ id }, job = newJob()) => agent.rooms.work.watch(id, job),
+    overwriteStored: async (delegation, filename, text) => writeFile(await storedPath(delegation, filename), text),
+    deleteStored: async (delegation, filename) => rm(await storedPath(delegation, filename)),
+    duringNextWatch(work) {
+      interruption = work
+    },
+    async endAllDelegations() {
+      proxy.behave()
+      await db
+        .updateTable('delegations')
+        .set({ state: 'ended', ended_at: 0, check_at: null, mirror_at: null, watch_at: null })
+        .where('ended_at', 'is', null)
+        .execute()
+      await db.deleteFrom('jobs').where('kind', 'in', ['mirror', 'watch', 'tell', 'check-registration']).execute()
+    },
+  }
+}
