@@ -80,7 +80,7 @@ describe('a Solana node that forges its answers', () => {
       meta: { ...result.meta, preBalances: change(result.meta.preBalances) },
     })
     const below = withBalances((balances) => balances.with(1, -1))
-    expect(await read(tx, below)).toEqual(problem('a number'))
+    expect(await read(tx, below)).toEqual(problem('invalid number'))
     const fewer = withBalances((balances) => balances.slice(1))
     expect(await read(tx, fewer)).toEqual(problem('other accounts'))
   })
