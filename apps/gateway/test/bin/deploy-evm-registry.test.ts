@@ -1,19 +1,14 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/lying-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from '../anchors/evm/registry.ts'
-
-const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
+import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
+import { outcomeOf, startCommand } from './command.ts'
 
 /** With a registry that was deployed before. */
 let test: TestRegistry
@@ -25,15 +20,8 @@ beforeAll(async () => {
 afterEach(() => chain.calm())
 afterAll(() => test.stop())
 
-/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
-async function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [command, 'deploy-evm-registry'], {
-    env: { EVM_RPC_URLS: chain.node.url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { status, stdout, stderr }
-}
+const run = (env: Record<string, string>) =>
+  outcomeOf(startCommand(['deploy-evm-registry'], { EVM_RPC_URLS: chain.node.url, ...env }))
 
 const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
 it('ANCH-12 deploys a registry that the key can write to, and prints the setting that names it', async () => {

@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRecord } from '../../src/attestations/store.ts'
@@ -20,8 +18,7 @@ import {
   vectorKey,
   vectorRecord,
 } from '../attestations/import/exports.ts'
-
-const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
+import { outcomeOf, startCommand } from './command.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -29,17 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** As an operator runs it, with nothing of this process's environment but where compiled code is. */
 function start(args: string[], env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [command, 'import-attestations', ...args], {
-    env: { SVC_MODE: 'development', DATA_DIR: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-}
-
-async function outcomeOf(child: ChildProcess) {
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
-  return { status, stdout, stderr }
+  return startCommand(['import-attestations', ...args], { SVC_MODE: 'development', DATA_DIR: folder, ...env })
 }
 
 async function exportFile(name: string, content: string): Promise<string> {

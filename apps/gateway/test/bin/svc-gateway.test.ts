@@ -1,19 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { outcomeOf, startCommand } from './command.ts'
 
-const command = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
-
-async function run(...args: string[]) {
-  const child = spawn(process.execPath, [command, ...args], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { status, stdout, stderr }
-}
+const run = (...args: string[]) => outcomeOf(startCommand(args))
 
 it('svc-gateway --help lists every command with one line', async () => {
   const { status, stdout, stderr } = await run('--help')

@@ -1,0 +1,20 @@
+// `svc-gateway` as an operator runs it, with nothing of this process's environment but where compiled code is.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
+
+export function startCommand(args: string[], env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+}
+
+export async function outcomeOf(child: ChildProcess) {
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
+  return { status, stdout, stderr }
+}
