@@ -1,6 +1,6 @@
 import type { Statements } from '@svc/api/evidence'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
 import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -1,7 +1,20 @@
+// How methods read their parameters, and the context that most answers carry.
+
 import { type Address, address, isAddress, isSignature, type Signature } from '@solana/kit'
-import type { PrimaryChain } from './chain.ts'
-import { COMMITMENTS, type Commitment, type View } from './commitments.ts'
-import { invalidParams, RPC_CODES, RpcError } from './rpc-error.ts'
+import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
+import type { PrimaryChain } from '../chain.ts'
+import { COMMITMENTS, type Commitment, type View } from '../timeline.ts'
+
+type Method = (chain: PrimaryChain, params: Params) => unknown
+export type Methods = Readonly<Record<string, Method>>
+
+/** An answer together with the slot it was read at. */
+export function inContext<T>(view: View, value: T) {
+  return { context: { slot: view.slot, apiVersion: API_VERSION }, value }
+}
+
+// Not a validator's version, so that nobody mistakes this chain for one.
+export const API_VERSION = '0.0.0-litesvm.1.4.1'
 
 export type Params = readonly unknown[]
 export type Config = Readonly<Record<string, unknown>>
@@ -29,7 +42,7 @@ export function readSignature(value: unknown): Signature {
   return value
 }
 
-/** A u64 of the client; up to 2^53 it arrives as a number. */
+/** A u64; up to 2^53 it arrives as a number. */
 export function u64At(params: Params, index: number): bigint {
   if (index >= params.length) throw invalidParams(`\`params\` should have at least ${index + 1} argument(s)`)
   return readU64(params[index], `argument ${index + 1}`)
@@ -49,7 +62,7 @@ export function listAt(params: Params, index: number, most: number): readonly un
   return value
 }
 
-/** The optional object at the end; clients send nothing or null for none. */
+/** The optional object at the end; absent or null means none. */
 export function configAt(params: Params, index: number): Config {
   return readConfig(params[index] ?? {}, `argument ${index + 1}`)
 }
@@ -78,7 +91,7 @@ export function commitmentIn(config: Config, name = 'commitment'): Commitment {
   return oneOf(config[name], COMMITMENTS, 'finalized')
 }
 
-/** The chain as of the client's commitment, provided it has come as far as the client knows it to be. */
+/** The chain at the client's commitment; fails when it has not reached the client's `minContextSlot`. */
 export function viewFor(chain: PrimaryChain, config: Config, commitmentName = 'commitment'): View {
   const view = chain.view(commitmentIn(config, commitmentName))
   const least = readU64(config.minContextSlot ?? 0, 'minContextSlot')

@@ -1,5 +1,6 @@
 import {
   type Address,
+  address,
   type CompiledTransactionMessage,
   type CompiledTransactionMessageWithLifetime,
   getAddressDecoder,
@@ -11,13 +12,14 @@ import {
   type Signature,
   type Transaction,
 } from '@solana/kit'
-import type { GetAccount } from './live-account.ts'
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import type { GetAccount } from './accounts.ts'
 
 // litesvm's feature set does not take version 1.
 export type CompiledMessage = Exclude<CompiledTransactionMessage, { version: 1 }> &
   CompiledTransactionMessageWithLifetime
 
-/** A transaction as it travels, with its parts decoded once. */
+/** A transaction as sent, with its parts decoded once. */
 export interface WireTransaction {
   readonly bytes: Uint8Array
   readonly transaction: Transaction
@@ -43,14 +45,14 @@ export function decodeWireTransaction(bytes: Uint8Array): WireTransaction {
 export function decodeMessage(bytes: ReadonlyUint8Array): CompiledMessage {
   const message = getCompiledTransactionMessageDecoder().decode(bytes)
   if (message.version === 1) throw new Error('transaction version 1 is not supported')
-  // The decoder is lenient and litesvm is not: it takes the whole process down at bytes that are not exactly a message.
+  // kit's decoder is lenient, but litesvm crashes the process on bytes that are not exactly a message.
   const exact = getCompiledTransactionMessageEncoder().encode(message)
   if (!Buffer.from(exact).equals(Buffer.from(bytes))) throw new Error('the message is cut short or has bytes to spare')
   sanitize(message)
   return message
 }
 
-/** The rules on offsets that a node checks before it looks at anything else. */
+/** The rules on offsets that a node checks first. */
 function sanitize(message: CompiledMessage) {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header
   const statics = message.staticAccounts.length
@@ -73,7 +75,7 @@ function sanitize(message: CompiledMessage) {
 
 const LOOKUP_TABLE_META_BYTES = 56
 
-/** What the message loads from lookup tables; a table or index that does not exist is left for the execution to refuse. */
+/** The addresses loaded from lookup tables. A missing table or index is skipped: execution refuses it later. */
 export function loadAddresses(message: CompiledMessage, getAccount: GetAccount): LoadedAddresses {
   const writable: Address[] = []
   const readonly: Address[] = []
@@ -115,4 +117,33 @@ export function accountKeys(message: CompiledMessage, loaded: LoadedAddresses): 
     ...loaded.writable.map(fromTable(true)),
     ...loaded.readonly.map(fromTable(false)),
   ]
+}
+
+const LAMPORTS_PER_SIGNATURE = 5_000n
+const MICRO_LAMPORTS = 1_000_000n
+const MAX_UNITS = 1_400_000n
+const UNITS_PER_BUILTIN = 3_000n
+const UNITS_PER_INSTRUCTION = 200_000n
+
+const COMPUTE_BUDGET_PROGRAM = address('ComputeBudget111111111111111111111111111111')
+const BUILTINS: readonly Address[] = [COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM_ADDRESS]
+const SET_UNIT_LIMIT = 2
+const SET_UNIT_PRICE = 3
+
+/** 5,000 lamports per signature, plus the requested compute units times their price, rounded up. */
+export function feeOf(message: CompiledMessage): bigint {
+  let limit: bigint | undefined
+  let price = 0n
+  let defaultLimit = 0n
+  for (const { programAddressIndex, data = new Uint8Array() } of message.instructions) {
+    const program = message.staticAccounts[programAddressIndex]!
+    defaultLimit += BUILTINS.includes(program) ? UNITS_PER_BUILTIN : UNITS_PER_INSTRUCTION
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue
+    const view = Buffer.from(data)
+    if (view[0] === SET_UNIT_LIMIT && view.length === 5) limit = BigInt(view.readUInt32LE(1))
+    if (view[0] === SET_UNIT_PRICE && view.length === 9) price = view.readBigUInt64LE(1)
+  }
+  const units = limit ?? defaultLimit
+  const priority = ((units < MAX_UNITS ? units : MAX_UNITS) * price + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
+  return LAMPORTS_PER_SIGNATURE * BigInt(message.header.numSignerAccounts) + priority
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { serializeAttestationData } from 'sas-lib'
 import { describe, expect, it } from 'vitest'
-import { ProgramFailure } from '../../../../src/primary-chain/registry/failure.ts'
-import { requireLayout } from '../../../../src/primary-chain/registry/rules/data-layout.ts'
+import { requireLayout } from '../../../src/primary-chain/registry/data-layout.ts'
+import { ProgramFailure } from '../../../src/primary-chain/registry/failure.ts'
 
 const number = (bits: number, signed: boolean): fc.Arbitrary<unknown> => {
   const half = 2n ** BigInt(bits - 1)

@@ -17,8 +17,8 @@ import {
   TOKEN_PROGRAM_ADDRESS,
   TokenInstruction,
 } from '@solana-program/token'
-import { uiTokenAmount } from './balances.ts'
-import type { CompiledInstruction } from './execute.ts'
+import { uiTokenAmount } from '../transactions/accounts.ts'
+import type { CompiledInstruction } from '../transactions/execute.ts'
 
 type FullInstruction = Instruction &
   InstructionWithAccounts<readonly { address: Address; role: AccountRole }[]> &
@@ -29,7 +29,7 @@ interface Parsed {
   readonly parsed: string | { readonly type: string; readonly info: object }
 }
 
-/** `jsonParsed` for the instructions that payments are made of; any other comes partially decoded, as from a real node. */
+/** `jsonParsed` for the instructions that payments use; any other stays partially decoded, as on a real node. */
 export function parseInstruction(compiled: CompiledInstruction, keys: readonly Address[]) {
   const { stackHeight, data } = compiled
   const programId = keys[compiled.programIdIndex]!
@@ -54,7 +54,7 @@ function parse(instruction: FullInstruction): Parsed | null {
         parsed: new TextDecoder('utf-8', { fatal: true }).decode(instruction.data as Uint8Array),
       }
   } catch {
-    // The parsers throw at what they do not know or what is cut short.
+    // The parsers throw at unknown or truncated instructions.
   }
   return null
 }

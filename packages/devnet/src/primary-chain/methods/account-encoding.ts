@@ -1,9 +1,8 @@
 import { zstdCompressSync } from 'node:zlib'
 import { getBase58Decoder, unwrapOption } from '@solana/kit'
 import { type AccountState, type Mint, TOKEN_PROGRAM_ADDRESS, type Token } from '@solana-program/token'
-import { readMint, readTokenAccount, uiTokenAmount } from './balances.ts'
-import type { Account, GetAccount } from './live-account.ts'
-import { RPC_CODES, RpcError } from './rpc-error.ts'
+import { RPC_CODES, RpcError } from '../../rpc-error.ts'
+import { type Account, type GetAccount, readMint, readTokenAccount, uiTokenAmount } from '../transactions/accounts.ts'
 
 export const ACCOUNT_ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
@@ -24,7 +23,7 @@ export function encodeAccount(
     executable: account.executable,
     lamports: account.lamports,
     owner: account.programAddress,
-    rentEpoch: 2n ** 64n - 1n, // what the runtime gives to every account, all of them being rent-exempt
+    rentEpoch: 2n ** 64n - 1n, // what the runtime gives every rent-exempt account
     space: account.data.length,
   }
 }

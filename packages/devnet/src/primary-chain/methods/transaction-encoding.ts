@@ -1,12 +1,17 @@
 import { type Address, getBase58Decoder } from '@solana/kit'
-import type { TransactionRecord } from './ledger.ts'
+import type { TransactionRecord } from '../transactions/history.ts'
+import {
+  type AccountKey,
+  accountKeys,
+  type CompiledMessage,
+  decodeWireTransaction,
+} from '../transactions/wire-transaction.ts'
 import { parseInstruction } from './parsed-instructions.ts'
-import { type AccountKey, accountKeys, type CompiledMessage, decodeWireTransaction } from './wire-transaction.ts'
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const
-export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number]
+type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number]
 
-/** The answer of `getTransaction`; `version` stands in it only for clients that say which versions they know. */
+/** The answer of `getTransaction`; it has `version` only for clients that name the versions they support. */
 export function encodeTransaction(record: TransactionRecord, encoding: TransactionEncoding, withVersion: boolean) {
   return {
     slot: record.slot,

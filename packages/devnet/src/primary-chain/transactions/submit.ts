@@ -1,14 +1,11 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
-import type { AccountHistory } from './account-history.ts'
-import { type AccountsByAddress, lamportsOf, tokenBalances } from './balances.ts'
+import { type Journal, storeAccount } from '../journal.ts'
+import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes, type Timeline } from '../timeline.ts'
+import { type Account, type AccountsByAddress, lamportsOf, liveAccount, tokenBalances } from './accounts.ts'
+import type { TransactionError } from './errors.ts'
 import { execute, type Machine, type Outcome, type Simulation, simulate } from './execute.ts'
-import { type Journal, storeAccount } from './journal.ts'
-import type { Ledger, TransactionRecord } from './ledger.ts'
-import { type Account, liveAccount } from './live-account.ts'
-import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes } from './sysvars.ts'
-import type { Timeline } from './timeline.ts'
-import type { TransactionError } from './transaction-errors.ts'
+import type { AccountHistory, Ledger, TransactionRecord } from './history.ts'
 import {
   type AccountKey,
   accountKeys,
@@ -22,11 +19,11 @@ export interface State extends Machine {
   readonly ledger: Ledger
   readonly history: AccountHistory
   readonly journal: Journal
-  /** Programs read before: they are large, and nothing that only reads them can change them. */
+  /** Cached program accounts: they are large, and a transaction that only reads them cannot change them. */
   readonly programs: Map<Address, Account>
 }
 
-/** Runs a transaction whose lifetime has been checked. One that could not even pay its fee leaves no trace. */
+/** Runs a transaction whose lifetime has been checked. One that cannot pay its fee leaves no trace. */
 export function submit(state: State, wire: WireTransaction): TransactionRecord | { dropped: TransactionError } {
   const { svm, timeline, ledger, history, journal } = state
   const { time, slot, keys, loaded, before } = prepare(state, wire)
@@ -61,7 +58,7 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   return record
 }
 
-/** Whether a transaction would go through, its signatures included. */
+/** Whether a transaction would succeed, signatures included. */
 export function preflight(state: State, wire: WireTransaction): Outcome {
   enterNextSlot(state, wire)
   return simulate(state, wire, true)
@@ -108,7 +105,7 @@ function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: Accounts
   const postBalances = keys.map((key) => lamportsOf(after.get(key.address)))
   const total = (balances: readonly bigint[]) => balances.reduce((sum, balance) => sum + balance, 0n)
   return {
-    // Lamports move among the accounts of a transaction and nowhere else: what is missing afterwards is the fee.
+    // Lamports move only among the accounts of a transaction: what is missing afterwards is the fee.
     fee: total(preBalances) - total(postBalances),
     preBalances,
     postBalances,

@@ -1,4 +1,4 @@
-/** A JSON-RPC error as a real node answers it; the front writes `code`, `message` and `data` as they stand. */
+/** A JSON-RPC error; the chains' fronts write `code`, `message` and `data` as they stand. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -10,18 +10,21 @@ export class RpcError extends Error {
   }
 }
 
-// The custom codes are Agave's (rpc-client-api, custom_error.rs); the others are JSON-RPC 2.0's.
 export const RPC_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  // Agave's own (rpc-client-api, custom_error.rs).
   preflightFailure: -32002,
   signatureVerificationFailure: -32003,
   blockNotAvailable: -32004,
   unsupportedTransactionVersion: -32015,
   minContextSlotNotReached: -32016,
+  // Of EVM nodes (EIP-1474, geth).
+  methodNotSupported: -32004,
+  executionReverted: 3,
 } as const
 
 export function invalidParams(message: string): RpcError {

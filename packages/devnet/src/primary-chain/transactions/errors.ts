@@ -1,9 +1,9 @@
 import type { FailedTransactionMetadata } from 'litesvm'
 
-/** A transaction error in the shape the RPC gives it: a name, or a name with its particulars. */
+/** A transaction error as the RPC shows it: a name, or a name with details. */
 export type TransactionError = string | { readonly [name: string]: unknown }
 
-// litesvm gives field-less errors as their position in these lists.
+// litesvm returns errors without fields as their position in these lists.
 const TRANSACTION_ERRORS = `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound
   InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep
   MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure
@@ -48,7 +48,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
 }
 
-/** The sentence after "Transaction simulation failed: "; as a real node words it where clients are known to match on it. */
+/** The sentence after "Transaction simulation failed: ", worded as on a real node where clients match on it. */
 export function describeTransactionError(err: TransactionError): string {
   if (typeof err === 'string') return TEXTS[err] ?? err
   if ('InstructionError' in err) {

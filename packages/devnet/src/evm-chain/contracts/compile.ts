@@ -1,5 +1,6 @@
-// Prints contracts/compiled.json: node testbed/src/evm-chain/compile.ts > testbed/src/evm-chain/contracts/compiled.json
-// Takes about two seconds, which is why the chain reads the file; a test keeps the two equal.
+// Prints compiled.json. To update it, run in this folder: node compile.ts > compiled.tmp && mv compiled.tmp compiled.json
+// Compiling takes about two seconds, so the chain reads the file; a test keeps the two equal.
+
 import { readdirSync, readFileSync } from 'node:fs'
 import solc from 'solc'
 
@@ -8,7 +9,7 @@ type SolcOutput = {
   contracts: Record<string, Record<string, { evm: Record<'bytecode' | 'deployedBytecode', { object: string }> }>>
 }
 
-const folder = new URL('../../../../testbed/src/evm-chain/contracts/', import.meta.url)
+const folder = new URL('.', import.meta.url)
 const names = readdirSync(folder)
   .filter((name) => name.endsWith('.sol'))
   .sort()

@@ -1,9 +1,7 @@
-import { type Address, getAddressDecoder, getBase58Decoder, getBase64Decoder } from '@solana/kit'
+import { type Address, getAddressDecoder, getBase58Decoder, getBase64Decoder, type Transaction } from '@solana/kit'
 import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from 'litesvm'
-import { dryRun } from './dry-run.ts'
-import type { Account } from './live-account.ts'
-import type { WithRegistry } from './registry/stand-in.ts'
-import { type TransactionError, transactionError } from './transaction-errors.ts'
+import type { Account } from './accounts.ts'
+import { type TransactionError, transactionError } from './errors.ts'
 import type { WireTransaction } from './wire-transaction.ts'
 
 export interface CompiledInstruction {
@@ -24,12 +22,15 @@ export interface Outcome {
   readonly returnData: { readonly programId: Address; readonly data: readonly [string, 'base64'] } | null
 }
 
+/** Runs a transaction while the registry's program is in place. */
+export type WithRegistry = <T>(wire: WireTransaction, run: () => T) => T
+
 export interface Machine {
   readonly svm: LiteSVM
   readonly withRegistry: WithRegistry
 }
 
-/** The one place where a transaction changes the chain. */
+/** The only place where a transaction changes the chain. */
 export function execute({ svm, withRegistry }: Machine, wire: WireTransaction): Outcome {
   if (!isSigned(wire)) return refused('SignatureFailure')
   const result = withRegistry(wire, () => svm.sendTransaction(wire.transaction))
@@ -51,7 +52,7 @@ export function simulate({ svm, withRegistry }: Machine, wire: WireTransaction, 
   return { ...outcome(result.meta(), null), accountsAfter }
 }
 
-// litesvm throws at a missing signature where it answers at a wrong one.
+// litesvm throws at a missing signature, but returns an error for a wrong one.
 function isSigned(wire: WireTransaction): boolean {
   return Object.values(wire.transaction.signatures).every((signature) => signature !== null)
 }
@@ -86,5 +87,15 @@ function outcome(meta: TransactionMetadata, err: TransactionError | null): Outco
             programId: getAddressDecoder().decode(returnData.programId()),
             data: [getBase64Decoder().decode(returnData.data()), 'base64'],
           },
+  }
+}
+
+/** Runs a transaction without changing the chain. */
+export function dryRun(svm: LiteSVM, transaction: Transaction, verifySignatures: boolean) {
+  svm.withSigverify(verifySignatures)
+  try {
+    return svm.simulateTransaction(transaction)
+  } finally {
+    svm.withSigverify(true)
   }
 }

@@ -1,5 +1,5 @@
 import type { ReadonlyUint8Array } from '@solana/kit'
-import { ProgramFailure } from '../failure.ts'
+import { ProgramFailure } from './failure.ts'
 
 /** Bytes of each type of field by its code: u8 to u128, i8 to i128, bool, char. */
 const FIXED = [1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 1, 4]
@@ -11,7 +11,7 @@ export function isFieldType(code: number): boolean {
   return code <= LIST_OF_STRINGS
 }
 
-/** An attestation's data must be the fields of its schema and nothing else. What a field says is not looked at. */
+/** An attestation's data must be exactly the fields of its schema. The values are not checked. */
 export function requireLayout(data: ReadonlyUint8Array, layout: Iterable<number>) {
   let end = 0
   for (const code of layout) {
@@ -31,7 +31,7 @@ function endOfField(data: ReadonlyUint8Array, start: number, code: number): numb
   return end
 }
 
-/** The program does not check that a length is there before it reads it. */
+/** Like the program, panics when a length is cut off. */
 function lengthAt(data: ReadonlyUint8Array, start: number): number {
   if (start + 4 > data.length) throw new ProgramFailure('Panic', `the data end at ${data.length}, inside a length`)
   return Buffer.from(data).readUInt32LE(start)

@@ -1,14 +1,24 @@
-import { type Address, address } from '@solana/kit'
+// Accounts as litesvm holds them, and the tokens in them.
+
+import { type Address, address, type EncodedAccount } from '@solana/kit'
 import { getMintDecoder, getTokenDecoder, type Mint, TOKEN_PROGRAM_ADDRESS, type Token } from '@solana-program/token'
-import type { Account, GetAccount } from './live-account.ts'
+import type { LiteSVM } from 'litesvm'
 import type { AccountKey } from './wire-transaction.ts'
+
+export type Account = EncodedAccount
+export type GetAccount = (address: Address) => Account | null
+
+export function liveAccount(svm: LiteSVM, address: Address): Account | null {
+  const account = svm.getAccount(address)
+  return account.exists ? account : null
+}
 
 export const TOKEN_2022_PROGRAM_ADDRESS = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 export const TOKEN_PROGRAMS: readonly Address[] = [TOKEN_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS]
 
 const TOKEN_ACCOUNT_BYTES = 165
 const MINT_BYTES = 82
-// Token-2022 pads mints to a token account's length; the byte after it then says which of the two an account is.
+// Token-2022 pads mints to a token account's length; the byte after that says which of the two it is.
 const EXTENDED_KIND = { mint: 1, account: 2 } as const
 
 export function readTokenAccount(account: Account): Token | null {
@@ -43,7 +53,7 @@ export function lamportsOf(account: Account | null | undefined): bigint {
   return account?.lamports ?? 0n
 }
 
-/** `preTokenBalances` or `postTokenBalances`; like a real node, only for transactions that name a token program. */
+/** `preTokenBalances` or `postTokenBalances`; as on a real node, only for transactions that name a token program. */
 export function tokenBalances(keys: readonly AccountKey[], accounts: AccountsByAddress, getAccount: GetAccount) {
   if (!keys.some((key) => TOKEN_PROGRAMS.includes(key.address))) return []
   return keys.flatMap((key, accountIndex) => {
