@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPlace, npmStart, type Place, type Started } from './npm-start.ts'
 
@@ -19,13 +19,13 @@ const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url))
 
 let place: Place
 let started: Started
-let proxy: TestProxy
+let proxy: FaultyProxy
 let folder: string
 beforeAll(async () => {
   place = await findPlace()
   folder = await mkdtemp(join(tmpdir(), 'svc-acceptance-'))
   started = await npmStart(place)
-  proxy = await startProxy(place.gateway)
+  proxy = await startFaultyProxy(place.gateway)
 })
 afterAll(async () => {
   await proxy.stop()

@@ -5,9 +5,10 @@ import { randomBytes } from 'node:crypto'
 import type { DelegateAnswer, Delegation } from '@svc/api/agent/delegations'
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Tasks } from '@svc/api/agent/tasks'
+import { type TestClock, testClock } from '@svc/devnet/clock'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
 import type { Variables } from '@svc/http-service/config'
 import { type Client, createClient } from '@svc/sdk/client'
 import { type Locker, lockerOf } from '@svc/sdk/lockers/locker'
@@ -39,9 +40,9 @@ export interface Agency {
   chains: LocalChains
   gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** Where the agent service finds the gateway. */
-  between: TestProxy
+  between: FaultyProxy
   agent: Agent
-  clock: { now: () => number; advance(seconds: number): void }
+  clock: TestClock
   /** Unsigned. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   sign(who: Identity, call: AgentCall): { headers: Record<string, string>; body: Uint8Array | undefined }
@@ -63,15 +64,14 @@ export interface Agency {
   close(): Promise<void>
 }
 
-const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
 const TERM_SECONDS = 30 * 86_400
 
 export async function openAgency(variables: Variables = {}, overrides: Overrides = {}): Promise<Agency> {
-  let time = OPENING_TIME
-  const now = () => time
+  const clock = testClock()
+  const { now } = clock
   const chains = await startLocalChains({ finalAtOnce: true, now })
   const gateway = await startTestGateway(chains.variables, { now })
-  const between = await startProxy(gateway.url)
+  const between = await startFaultyProxy(gateway.url)
   const settings = { ...chains.agentVariables, GATEWAY_URL: between.url, ...variables }
   const agent = await startTestAgent(settings, { now, ...overrides })
   const { database, queue } = agent.context
@@ -112,12 +112,7 @@ export async function openAgency(variables: Variables = {}, overrides: Overrides
     gateway,
     between,
     agent,
-    clock: {
-      now,
-      advance(seconds) {
-        time += seconds * 1000
-      },
-    },
+    clock,
     send,
     sign,
     call,
@@ -136,7 +131,7 @@ export async function openAgency(variables: Variables = {}, overrides: Overrides
       return must(send<SubscriptionConfirmation>('POST', '/v1/service/confirm', { pay_req_id, ...choice }, headers))
     },
     async grant(who) {
-      const starts_at = Math.floor(time / 1000)
+      const starts_at = Math.floor(now() / 1000)
       const row = await lockSubscription(database.db, who.identity, `sub_${randomBytes(16).toString('hex')}`)
       await setSubscription(database.db, { ...row, starts_at, expires_at: starts_at + TERM_SECONDS })
       return who

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Discovery } from '@svc/api/info'
-import { type Fault, startProxy } from '@svc/devnet/tampering-proxy'
+import { type Fault, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import type { Variables } from '@svc/http-service/config'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -99,7 +99,7 @@ describe('a gateway that gives no good answer', () => {
 
   it('AGENT-02 keeps quotes from being made, until it is back', async () => {
     const expectUnavailable = async (fault: Fault) => {
-      const between = await startProxy(agency.gateway.url)
+      const between = await startFaultyProxy(agency.gateway.url)
       onTestFinished(() => between.stop())
       const served = await open({ GATEWAY_URL: between.url })
       between.always(DISCOVERY, fault)

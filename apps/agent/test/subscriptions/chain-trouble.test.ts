@@ -1,5 +1,5 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import { startProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Agency, evmPayer, openAgency, primaryPayer } from '../agency.ts'
 import { booked, expectError, legOf, pay, startSecondAgent, type Till, tillOf } from '../subscribers.ts'
@@ -41,7 +41,7 @@ describe.each([
   it('cannot be reached, nothing is decided, and the payment counts later', () => expectUnknown(CLOSED))
 
   it('say what nobody can read, nothing is decided, and the payment counts later', async () => {
-    const node = await startProxy(agency.chains[chain].url)
+    const node = await startFaultyProxy(agency.chains[chain].url)
     onTestFinished(() => node.stop())
     node.always(/./, { bytes: (bytes) => bytes.subarray(0, bytes.length / 2) })
     await expectUnknown(node.url)

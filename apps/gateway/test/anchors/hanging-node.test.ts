@@ -1,9 +1,9 @@
-import { startLyingNode } from '@svc/devnet/lying-node'
+import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { expect, it, onTestFinished } from 'vitest'
 import { ChainUnavailable, createPublicationNodes } from '../../src/anchors/publication-nodes.ts'
 
 it('T-19 a node that hangs is not waited for for ever', async () => {
-  const node = await startLyingNode('', () => null)
+  const node = await startFaultyNode('', () => null)
   onTestFinished(node.stop)
   const nodes = createPublicationNodes([node.url], 100)
   const asked = [nodes.lifetime(), nodes.objection('AA=='), nodes.costs('tx'), nodes.balance('key')]

@@ -1,5 +1,5 @@
 import { isBlockhash } from '@solana/kit'
-import { type Behaviour, honestly, type LyingNode, spoil, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { type Behaviour, honestly, type FaultyNode, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -88,11 +88,11 @@ describe('a node that answers nonsense', () => {
 })
 
 describe('one of two nodes', () => {
-  let bad: LyingNode
+  let bad: FaultyNode
   let house: LockerHouse
   const open = (url: string) => harbour.open({ PRIMARY_RPC_URLS: `${url},${harbour.node.url}` })
   beforeAll(async () => {
-    bad = await startLyingNode(harbour.chainUrl)
+    bad = await startFaultyNode(harbour.chainUrl)
     house = await open(bad.url)
   })
   afterAll(() => bad.stop())
@@ -128,7 +128,7 @@ describe('one of two nodes', () => {
   })
 
   it('T-19 is not there: the other one is enough', async () => {
-    const gone = await startLyingNode(harbour.chainUrl)
+    const gone = await startFaultyNode(harbour.chainUrl)
     await gone.stop()
     await expectPublished(await open(gone.url))
   })

@@ -2,16 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSolanaRpc } from '@solana/kit'
-import { startLocalChains } from '@svc/devnet/local-chains'
-import { PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
-import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
-import { REGISTRY } from '@svc/devnet/primary-chain/registry/accounts'
-import { call, exit } from '@svc/devnet/primary-chain/registry/program/assembler'
-import { elfOf } from '@svc/devnet/primary-chain/registry/program/elf'
-import { create, createCredential, deploymentOf, subjectOf } from '@svc/devnet/test/primary-chain/registry/instructions'
-import { custom, failedAt, feePaidBy, startTestRegistry } from '@svc/devnet/test/primary-chain/registry/registry'
+import { startLocalChains } from '../../../src/local-chains.ts'
+import { PUBLICATION } from '../../../src/primary-chain/dev-accounts.ts'
+import { send, signerOf } from '../../../src/primary-chain/dev-client.ts'
+import { REGISTRY } from '../../../src/primary-chain/registry/accounts.ts'
+import { call, exit } from '../../../src/primary-chain/registry/program/assembler.ts'
+import { elfOf } from '../../../src/primary-chain/registry/program/elf.ts'
+import { create, createCredential, deploymentOf, subjectOf } from './instructions.ts'
+import { custom, failedAt, feePaidBy, startTestRegistry } from './registry.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readDevSettings } from '../src/dev-settings.ts'
 
 describe('a registry program from a file', () => {
   let folder: string
@@ -26,7 +25,7 @@ describe('a registry program from a file', () => {
     return file
   }
 
-  it('runs instead of the stand-in, on the accounts that are there', async () => {
+  it('runs instead of the stand-in, with the existing accounts', async () => {
     const stateFile = join(folder, 'chain.jsonl')
     const withStandIn = await startTestRegistry({ stateFile })
     const deployment = await withStandIn.deploy()
@@ -41,16 +40,15 @@ describe('a registry program from a file', () => {
     await refusing.stop()
 
     const agreeing = await startTestRegistry({ stateFile, registryProgram: programThatAnswers(0n) })
-    const nonsense = { programAddress: REGISTRY, data: Uint8Array.of(99) }
-    const { err, changes } = await agreeing.run([nonsense])
+    const unknownInstruction = { programAddress: REGISTRY, data: Uint8Array.of(99) }
+    const { err, changes } = await agreeing.run([unknownInstruction])
     expect(err).toBeNull()
     expect(changes).toEqual(feePaidBy(agreeing.authority))
     await agreeing.stop()
   })
 
-  it('is named by DEV_SAS_PROGRAM_SO', async () => {
-    const { dev } = readDevSettings({ DEV_SAS_PROGRAM_SO: programThatAnswers(42n) })
-    const chains = await startLocalChains({ registryProgram: dev.registryProgram! })
+  it('is an option of the local chains', async () => {
+    const chains = await startLocalChains({ registryProgram: programThatAnswers(42n) })
     const authority = await signerOf(PUBLICATION)
     const instruction = createCredential(await deploymentOf(authority, 'by the program'))
     await expect(send(createSolanaRpc(chains.primary.url), authority, [instruction])).rejects.toMatchObject({
@@ -59,13 +57,11 @@ describe('a registry program from a file', () => {
     await chains.stop()
   })
 
-  it('must be there, and be a program', async () => {
+  it('must exist and be a program', async () => {
     const missing = join(folder, 'missing.so')
     const noProgram = join(folder, 'no-program.so')
     writeFileSync(noProgram, 'not an ELF file')
     await expect(startTestRegistry({ registryProgram: missing })).rejects.toThrow(`${missing} cannot be loaded`)
     await expect(startTestRegistry({ registryProgram: noProgram })).rejects.toThrow(`${noProgram} cannot be loaded`)
-    expect(() => readDevSettings({ DEV_SAS_PROGRAM_SO: missing })).toThrow(`DEV_SAS_PROGRAM_SO cannot be read: ENOENT`)
-    expect(readDevSettings({}).dev).not.toHaveProperty('registryProgram')
   })
 })

@@ -1,19 +1,19 @@
-// Uploads in chunks: begun, filled in any order, asked about, and finalized into an item.
+// Uploads in chunks: begun, filled in any order, and finalized into an item.
 
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Exchange } from '../http/exchange.ts'
-import { answerJson, type Desk } from './desk.ts'
+import { answerJson, type UploadService } from './items.ts'
 import { verifyItem } from './verify-item.ts'
 
 interface Upload {
   id: string
   path: string
-  /** As told at the beginning; the offset of each chunk is a multiple of it. */
+  /** Fixed at the beginning; every chunk's offset is a multiple of it. */
   chunkSize: number
-  /** Their lengths by their offsets. */
+  /** Lengths by offset. */
   chunks: Map<number, number>
   status: 'ASSEMBLING' | 'FINALIZED' | 'INVALID' | 'UNDERFUNDED'
 }
@@ -21,13 +21,13 @@ interface Upload {
 export interface Uploads {
   serve(exchange: Exchange, uploadId: string, last: string): Promise<void>
   count(): number
-  /** Forgets all that have not come to their end, as the service does after a while. */
+  /** Forgets unfinished uploads, as the service does after a while. */
   forget(): void
 }
 
 const [MIN_CHUNK, MAX_CHUNK] = [5 * 1024 * 1024, 500 * 1024 * 1024]
 
-export function createUploads(desk: Desk): Uploads {
+export function createUploads(service: UploadService): Uploads {
   const uploads = new Map<string, Upload>()
 
   async function begin(exchange: Exchange): Promise<void> {
@@ -35,7 +35,7 @@ export function createUploads(desk: Desk): Uploads {
     if (!(chunkSize >= MIN_CHUNK && chunkSize <= MAX_CHUNK)) return exchange.answer(400, {}, 'Invalid chunk size')
     const upload: Upload = {
       id: randomUUID(),
-      path: desk.newPath(),
+      path: service.newPath(),
       chunkSize,
       chunks: new Map(),
       status: 'ASSEMBLING',
@@ -52,13 +52,13 @@ export function createUploads(desk: Desk): Uploads {
     }
     const file = createWriteStream(path, { flags: 'r+', start: offset })
     await pipeline(exchange.body, file)
-    if (file.bytesWritten !== length) throw new Error('a chunk broke off')
-    desk.received(exchange)
+    if (file.bytesWritten !== length) throw new Error('the chunk is incomplete')
+    service.received(exchange)
     chunks.set(offset, length)
     exchange.answer(200)
   }
 
-  /** Parts of which there are too few make no item: holes read as zeros. */
+  /** Missing chunks read as zeros, so an incomplete upload is an invalid item. */
   async function finalize(exchange: Exchange, upload: Upload): Promise<void> {
     if (upload.status === 'ASSEMBLING') upload.status = await conclude(upload)
     exchange.answer(202)
@@ -67,9 +67,9 @@ export function createUploads(desk: Desk): Uploads {
   async function conclude({ path }: Upload): Promise<Upload['status']> {
     const item = await verifyItem(path)
     if (!item) return 'INVALID'
-    if (desk.items.has(item.id)) return 'FINALIZED'
-    if (!desk.mayPay(item.owner)) return 'UNDERFUNDED'
-    desk.items.keep(path, item)
+    if (service.items.has(item.id)) return 'FINALIZED'
+    if (!service.canPay(item.owner)) return 'UNDERFUNDED'
+    service.items.keep(path, item)
     return 'FINALIZED'
   }
 

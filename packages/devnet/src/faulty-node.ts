@@ -1,13 +1,12 @@
-// For tests: stands before a real node and answers as told, so that a reader can be shown every kind of bad node.
+// For tests: a proxy before a real JSON-RPC node that answers wrongly, late or never.
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { startHttpServer } from './http-server.ts'
 
 export interface Call {
   method: string
-  /** What the real node answers. */
+  /** Asks the real node. */
   honest(): Promise<string>
 }
 
@@ -15,14 +14,14 @@ export interface Reply {
   status?: number
   headers?: Record<string, string>
   body: string
-  /** Leaves the answer without its end. */
+  /** Never ends the answer. */
   stalls?: boolean
 }
 
-/** Null: never a word. */
+/** Null never answers. */
 export type Behaviour = (call: Call) => Promise<Reply> | Reply | null
 
-export interface LyingNode {
+export interface FaultyNode {
   url: string
   /** The methods called so far. */
   calls: string[]
@@ -30,7 +29,7 @@ export interface LyingNode {
   stop(): Promise<void>
 }
 
-export async function startLyingNode(target: string, first: Behaviour = honestly): Promise<LyingNode> {
+export async function startFaultyNode(target: string, first: Behaviour = honestly): Promise<FaultyNode> {
   const calls: string[] = []
   let behaviour = first
 
@@ -41,33 +40,21 @@ export async function startLyingNode(target: string, first: Behaviour = honestly
     const headers = { 'content-type': 'application/json' }
     const honest = async () => (await fetch(target, { method: 'POST', headers, body })).text()
     const reply = await behaviour({ method, honest })
-    if (reply) give(response, reply)
+    if (reply) sendReply(response, reply)
   }
 
-  // Clients end connections, so that none asks just when its connection is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    // The real node may be stopped while somebody who has given up is still answered.
-    answer(request, response).catch(() => response.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // a listening TCP server has one
+  const { url, stop } = await startHttpServer(answer)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     calls,
     behave(next) {
       behaviour = next
     },
-    async stop() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    stop,
   }
 }
 
-function give(response: ServerResponse, { status = 200, headers, body, stalls = false }: Reply) {
+function sendReply(response: ServerResponse, { status = 200, headers, body, stalls = false }: Reply) {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   if (stalls) response.write(body)
   else response.end(body)
@@ -77,7 +64,7 @@ export async function honestly({ honest }: Call): Promise<Reply> {
   return { body: await honest() }
 }
 
-/** Tells the truth but for the result of one method. Numbers above 2^53 in that result are not kept. */
+/** Changes the result of one method. Numbers above 2^53 in that result lose precision. */
 export function withResult(method: string, change: (result: never) => unknown): Behaviour {
   return async (call) => {
     const body = await call.honest()
@@ -87,17 +74,17 @@ export function withResult(method: string, change: (result: never) => unknown): 
   }
 }
 
-/** Tells the truth but for one method, of which it answers this. */
+/** Replaces the answer of one method. */
 export function withBody(method: string, body: string): Behaviour {
   return async (call) => ({ body: call.method === method ? body : await call.honest() })
 }
 
-const NONSENSE = [undefined, null, 'x', -1.5, {}, []]
+const WRONG_VALUES = [undefined, null, 'x', -1.5, {}, []]
 
-/** An answer with one of its parts put wrong, for every part and every way to do that. */
+/** The answer with one part replaced by a wrong value, for every part and every wrong value. */
 export function* spoil(answer: unknown): Generator<unknown> {
   if (typeof answer !== 'object' || answer === null) return
   for (const [key, value] of Object.entries(answer))
-    for (const wrong of [...NONSENSE, ...spoil(value)])
+    for (const wrong of [...WRONG_VALUES, ...spoil(value)])
       yield Array.isArray(answer) ? answer.with(Number(key), wrong) : { ...answer, [key]: wrong }
 }

@@ -1,5 +1,5 @@
 import { type Document, EJSON } from 'bson'
-import { CommandError } from './command-error.ts'
+import { CommandError } from './state.ts'
 
 export interface IndexSpec {
   key: Document
@@ -51,7 +51,7 @@ export function createKeyIndex<T>(spec: IndexSpec): KeyIndex<T> {
   }
 }
 
-/** Null for a condition that leaves the value open. */
+/** Null when the condition does not fix the value. */
 function fixedValues(condition: Document | null): unknown[] | null {
   const isOperators = Object.keys(Object(condition))[0]?.startsWith('$')
   if (!condition || !isOperators) return [condition]
@@ -60,4 +60,28 @@ function fixedValues(condition: Document | null): unknown[] | null {
 
 function textOf(value: unknown): string {
   return EJSON.stringify(value)
+}
+
+type Comparison = (value: number, bound: number) => boolean
+
+const COMPARISONS: Record<string, Comparison> = {
+  $gte: (value, bound) => value >= bound,
+  $gt: (value, bound) => value > bound,
+  $lte: (value, bound) => value <= bound,
+  $lt: (value, bound) => value < bound,
+}
+
+/** A cheap first test that rules out documents whose numbers are outside the filter's bounds. */
+export function createRuleOut(filter: Document): (document: Document) => boolean {
+  const bounds = Object.entries(filter).flatMap(([field, condition]) =>
+    Object.entries(COMPARISONS).flatMap(([operator, holds]) => {
+      const bound = condition?.[operator]
+      return typeof bound === 'number' ? [{ field, bound, holds }] : []
+    }),
+  )
+  return (document) =>
+    bounds.some(({ field, bound, holds }) => {
+      const value = document[field]
+      return typeof value === 'number' && !holds(value, bound)
+    })
 }

@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs'
 import type { Exchange } from '../http/exchange.ts'
 import type { Items } from './items.ts'
 
-/** How a gateway behaves at the moment. */
+/** How a gateway behaves now. */
 export interface GatewayMood {
-  /** It does not have what was taken since it began to lag: it says so, or only that something was announced. */
+  /** A lagging gateway does not have items yet: it answers 404, or 202 for `announced`. */
   lags: 'no' | 'unknown' | 'announced'
-  /** It gives all, whatever it is asked for. */
+  /** Ignores `Range` and answers with the whole item. */
   ignoresRange: boolean
 }
 
@@ -30,5 +30,5 @@ export async function serveGateway(exchange: Exchange, items: Items, id: string,
     highWaterMark: 256 * 1024,
   })
   const range = { 'content-range': `bytes ${start}-${end}/${size}` }
-  await exchange.give(asked ? 206 : 200, { ...headers, ...length, ...(asked && range) }, bytes)
+  await exchange.answerStream(asked ? 206 : 200, { ...headers, ...length, ...(asked && range) }, bytes)
 }

@@ -1,9 +1,8 @@
-// For tests: something between client and gateway that cuts connections, answers in the gateway's place, or lies.
+// For tests: a proxy between a client and a service that cuts connections, stalls, or changes answers.
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { startHttpServer } from './http-server.ts'
 
 interface Seen {
   method: string
@@ -13,35 +12,35 @@ interface Seen {
 }
 
 /**
- * What happens to a request: the gateway never gets it, or its answer never arrives, or only so many bytes of it do; and
- * whether whoever made it is told so.
+ * What goes wrong with a request. `cut` breaks the connection before the request or its answer arrives, or after so many
+ * bytes of the answer; `stall` leaves it open without a word.
  */
 export type Fault =
   | { cut: 'request' | 'answer' | number }
   | { stall: 'request' | 'answer' }
   | { answer: { status: number; headers?: Record<string, string>; body: unknown } }
-  // As a method: whoever lies about a body may say what it is.
+  // A method, so that a test may declare the type of the body.
   | { lie(body: object): unknown }
   | { bytes: (bytes: Buffer) => Uint8Array }
 
-export interface TestProxy {
+export interface FaultyProxy {
   url: string
   /** Every request so far. */
   seen: Seen[]
-  /** Faults, in order, for requests whose path or body matches; after the last one they pass. */
+  /** Faults for requests whose path or body matches, in order; after the last one requests pass. */
   plan(pattern: RegExp, ...faults: Fault[]): void
-  /** A fault for every such request, or for those for which the function has one. */
+  /** A fault for every matching request, or for those where the function returns one. */
   always(pattern: RegExp, fault: Fault | (() => Fault | null)): void
-  /** From here on everything passes. */
+  /** Removes all faults. */
   behave(): void
   stop(): Promise<void>
 }
 
-export async function startProxy(target: string): Promise<TestProxy> {
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const seen: Seen[] = []
   const plans: { pattern: RegExp; next: () => Fault | null | undefined }[] = []
 
-  /** Undefined from a plan that is used up. */
+  /** A plan that is used up returns undefined. */
   function faultFor(...texts: string[]): Fault | null {
     for (const { pattern, next } of plans) {
       const fault = texts.some((text) => pattern.test(text)) ? next() : undefined
@@ -63,29 +62,21 @@ export async function startProxy(target: string): Promise<TestProxy> {
         typeof fault.answer.body === 'string' ? fault.answer.body : JSON.stringify(fault.answer.body),
       )
     }
-    await passOn(target, { request, body }, response, fault)
+    await forward(target, { request, body }, response, fault)
   }
 
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    handle(request, response).catch(() => request.socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const { url, stop } = await startHttpServer(handle)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     seen,
     plan: (pattern, ...faults) => void plans.push({ pattern, next: () => faults.shift() }),
     always: (pattern, fault) => void plans.push({ pattern, next: typeof fault === 'function' ? fault : () => fault }),
     behave: () => void plans.splice(0),
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    stop,
   }
 }
 
-async function passOn(
+async function forward(
   target: string,
   { request, body }: { request: IncomingMessage; body: Buffer },
   response: ServerResponse,
@@ -103,7 +94,7 @@ async function passOn(
   if (fault && 'bytes' in fault) bytes = fault.bytes(Buffer.from(bytes))
   if (fault && 'cut' in fault && fault.cut === 'answer') return void request.socket.destroy()
   if (fault && 'stall' in fault) return
-  const kept = Object.fromEntries([...answer.headers].filter(([name]) => !HOP.includes(name)))
+  const kept = Object.fromEntries([...answer.headers].filter(([name]) => !HOP_HEADERS.includes(name)))
   response.writeHead(answer.status, { ...kept, 'content-length': bytes.length })
   if (fault && 'cut' in fault) {
     response.write(bytes.subarray(0, Number(fault.cut)), () => request.socket.destroy())
@@ -112,4 +103,4 @@ async function passOn(
   response.end(bytes)
 }
 
-const HOP = ['connection', 'keep-alive', 'content-length', 'transfer-encoding']
+const HOP_HEADERS = ['connection', 'keep-alive', 'content-length', 'transfer-encoding']
