@@ -1,8 +1,8 @@
 // For tests: a market where an agent service sells too, behind something that can get in the way.
 
 import { DEV_AGENT_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { AGENT_TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
-import { startFaultyProxy, type FaultyProxy } from '@svc/devnet/faulty-proxy'
 import { toHex } from '@svc/protocol/bytes'
 import { startTestAgent } from '@svc/testbed/agent'
 import { type AgentClient, createAgentClient } from '../src/agent-client.ts'

@@ -1,7 +1,7 @@
 // For tests: a real gateway behind something that can get in the way, and clients that never really wait.
 
 import { randomBytes } from 'node:crypto'
-import { startFaultyProxy, type FaultyProxy } from '@svc/devnet/faulty-proxy'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { type Client, createClient } from '../src/client.ts'

@@ -1,5 +1,5 @@
 import { isBlockhash } from '@solana/kit'
-import { type Behaviour, honestly, type FaultyNode, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { type Behaviour, type FaultyNode, honestly, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Signer } from '@svc/protocol/keys'

@@ -1,7 +1,7 @@
 // For tests: a gateway that takes signed payments through nodes that fail as told.
 
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { honestly, type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import type { PaymentPayload } from '@x402/core/types'

@@ -1,6 +1,6 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { startFaultyProxy, type FaultyProxy } from '@svc/devnet/faulty-proxy'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { evmWallet } from '../../src/evm-wallet.ts'

@@ -1,7 +1,7 @@
 import type { Statements } from '@svc/api/evidence'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
-import { honestly, type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/anchors/evm/deploy-registry.ts'

@@ -1,8 +1,8 @@
 // Data items that the upload service accepted.
 
-import { type VerifiedItem, verifyItem } from './verify-item.ts'
 import { rm } from 'node:fs/promises'
 import { type Exchange, receiveFile } from '../http/exchange.ts'
+import { type VerifiedItem, verifyItem } from './verify-item.ts'
 
 export interface Item extends VerifiedItem {
   path: string

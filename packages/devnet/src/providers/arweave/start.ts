@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import type { Exchange } from '../http/exchange.ts'
 import { createFaults, type Fault } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
-import { createItems, type UploadService, type Item, takeItem, serveItemStatus } from './items.ts'
 import { createUploads } from './chunks.ts'
 import { type GatewayMood, serveGateway } from './gateway.ts'
+import { createItems, type Item, serveItemStatus, takeItem, type UploadService } from './items.ts'
 
 export interface ArweaveServer {
   uploadUrl: string

@@ -1,11 +1,11 @@
 // The provider's HTTP interface: pieces, their uploads, and the data sets that the provider keeps on the contract.
 
 import { json } from 'node:stream/consumers'
-import type { Exchange } from '../http/exchange.ts'
-import type { Pieces } from './pieces.ts'
 import type { Hex } from 'viem'
+import type { Exchange } from '../http/exchange.ts'
 import { type Chain, Revert } from './chain.ts'
 import { readContentId } from './commitment.ts'
+import type { Pieces } from './pieces.ts'
 
 /** `/pdp/piece…`: finding and uploading pieces. */
 export async function servePieces(exchange: Exchange, pieces: Pieces): Promise<void> {

@@ -49,7 +49,7 @@ export async function startFilecoinServer(options: FilecoinServerOptions): Promi
   const faults = createFaults()
   const requests: string[] = []
 
-  function serve(exchange: Exchange): Promise<void> | void {
+  async function serve(exchange: Exchange): Promise<void> {
     const { pathname } = exchange.url
     if (pathname === '/rpc/v1') return serveRpc(exchange, chain, domain, PAYEE)
     if (pathname === '/pdp/ping') return exchange.answer(200)

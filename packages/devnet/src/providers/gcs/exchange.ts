@@ -22,9 +22,9 @@ export function openExchange(
   const keepsPart = typeof mishap === 'object' && mishap && 'keepOfChunk' in mishap
 
   function answer(status: number, value?: object | string, headers: Record<string, string> = {}): void {
-    if (value === undefined) return http.answer(status, headers)
-    if (typeof value === 'string') return http.answer(status, { 'content-type': 'text/plain', ...headers }, value)
-    http.answer(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }, JSON.stringify(value))
+    const isJson = typeof value === 'object'
+    const type = { 'content-type': isJson ? 'application/json; charset=UTF-8' : 'text/plain' }
+    http.answer(status, { ...(value !== undefined && type), ...headers }, isJson ? JSON.stringify(value) : value)
   }
 
   return {

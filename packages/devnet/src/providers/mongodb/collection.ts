@@ -1,8 +1,8 @@
-import { Binary, deserialize, type Document, serialize } from 'bson'
+import { Binary, type Document, deserialize, serialize } from 'bson'
 import { Query } from 'mingo'
-import { CommandError } from './state.ts'
-import { type Journal, type JournalEntry, openJournal } from './journal.ts'
 import { createKeyIndex, createRuleOut, type IndexSpec, type KeyIndex } from './indexes.ts'
+import { type Journal, type JournalEntry, openJournal } from './journal.ts'
+import { CommandError } from './state.ts'
 
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 /** Longer values are kept in files; queries ignore them. */
@@ -28,7 +28,7 @@ export interface Collection {
   replay(entry: JournalEntry): void
 }
 
-export function createCollection(name: string, journal: Journal): Collection {
+function createCollection(name: string, journal: Journal): Collection {
   const documents = new Set<StoredDocument>()
   const indexes: KeyIndex<StoredDocument>[] = [createKeyIndex({ key: { _id: 1 }, name: '_id_', unique: true })]
 

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Document } from 'bson'
+import { hello, saslContinue, saslStart } from './commands/handshake.ts'
+import { find, getMore, killCursors } from './commands/reading.ts'
+import { createIndexes, insert, listIndexes, remove, update } from './commands/writing.ts'
 import { type Command, CommandError, type ConnectionState, type ServerState } from './state.ts'
 import { encodeReply, requestsOf } from './wire.ts'
-import { hello, saslContinue, saslStart } from './commands/handshake.ts'
-import { createIndexes, insert, listIndexes, remove, update } from './commands/writing.ts'
-import { find, getMore, killCursors } from './commands/reading.ts'
 
 /** Serves a connection until the client leaves, breaks the protocol, or a fault cuts it. */
 export async function serveConnection(server: ServerState, socket: Socket): Promise<void> {

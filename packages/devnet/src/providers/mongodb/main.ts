@@ -10,5 +10,4 @@ const { url, stop } = await startMongodbServer({
 })
 console.log(url)
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stop())
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())

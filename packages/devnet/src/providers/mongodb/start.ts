@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import type { Document } from 'bson'
 import { listen } from '../../http-server.ts'
 import { openDatabase } from './collection.ts'
-import { type Faults, noFaults } from './faults.ts'
-import { createScram, type Credentials } from './scram.ts'
 import { serveConnection } from './connection.ts'
+import { type Faults, noFaults } from './faults.ts'
+import { type Credentials, createScram } from './scram.ts'
 import type { ServerState } from './state.ts'
 
 export interface MongodbServerOptions {

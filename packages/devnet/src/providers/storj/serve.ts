@@ -1,8 +1,8 @@
 // What the bucket serves: its objects, uploads in parts, and listings.
 
-import { type Exchange, receiveFile, Refusal } from '../http/exchange.ts'
-import type { Objects, StoredObject } from './objects.ts'
 import { text } from 'node:stream/consumers'
+import { type Exchange, Refusal, receiveFile } from '../http/exchange.ts'
+import type { Objects, StoredObject } from './objects.ts'
 import type { Uploads } from './uploads.ts'
 
 /** GET, HEAD, PUT and DELETE of one object. */

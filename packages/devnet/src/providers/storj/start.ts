@@ -51,7 +51,7 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
   const faults = createFaults()
   const requests: string[] = []
 
-  function serve(exchange: Exchange): Promise<void> | void {
+  async function serve(exchange: Exchange): Promise<void> {
     const { pathname, searchParams } = exchange.url
     const [, asked, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
     if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')

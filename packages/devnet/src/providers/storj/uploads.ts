@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import type { Objects } from './objects.ts'
 import { type ReceivedFile, Refusal } from '../http/exchange.ts'
+import type { Objects } from './objects.ts'
 
 /** For every part but the last. */
 const MIN_PART_BYTES = 5 * 1024 * 1024

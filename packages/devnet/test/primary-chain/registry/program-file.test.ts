@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSolanaRpc } from '@solana/kit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLocalChains } from '../../../src/local-chains.ts'
 import { PUBLICATION } from '../../../src/primary-chain/dev-accounts.ts'
 import { send, signerOf } from '../../../src/primary-chain/dev-client.ts'
@@ -10,7 +11,6 @@ import { call, exit } from '../../../src/primary-chain/registry/program/assemble
 import { elfOf } from '../../../src/primary-chain/registry/program/elf.ts'
 import { create, createCredential, deploymentOf, subjectOf } from './instructions.ts'
 import { custom, failedAt, feePaidBy, startTestRegistry } from './registry.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 describe('a registry program from a file', () => {
   let folder: string

@@ -1,7 +1,7 @@
-import { deserialize, type Document, serialize } from 'bson'
+import { type Document, deserialize, serialize } from 'bson'
 import { update as change } from 'mingo'
-import { type Command, CommandError, namespaceOf, type ServerState } from '../state.ts'
 import type { IndexSpec } from '../indexes.ts'
+import { type Command, CommandError, namespaceOf, type ServerState } from '../state.ts'
 
 export const insert: Command = onceOnly(({ database }, command) => {
   const collection = database.findOrCreate(namespaceOf(command, 'insert'))
