@@ -11,18 +11,18 @@ import { fileURLToPath } from 'node:url'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy, type FaultyProxy } from '@svc/devnet/faulty-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
 const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url))
 
 const service = useNpmStart()
-let proxy: TestProxy
+let proxy: FaultyProxy
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-acceptance-'))
-  proxy = await startProxy(service.gateway)
+  proxy = await startFaultyProxy(service.gateway)
 })
 afterAll(async () => {
   await proxy.stop()

@@ -13,7 +13,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   database: ['concurrency'],
   outgoing: [],
   storage: ['api', 'concurrency', 'http-service', 'protocol'],
-  devnet: ['database', 'http-service', 'protocol'],
+  devnet: ['concurrency', 'database', 'http-service', 'protocol'],
   contracts: [],
   queue: ['concurrency', 'database', 'protocol'],
   'http-service': ['api', 'protocol'],

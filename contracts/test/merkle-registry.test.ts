@@ -1,6 +1,6 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
 import {
   type Address,
   BaseError,

@@ -7,7 +7,7 @@ import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent
 import type { Tasks } from '@svc/api/agent/tasks'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy, type FaultyProxy } from '@svc/devnet/faulty-proxy'
 import type { Variables } from '@svc/http-service/config'
 import { type Client, createClient } from '@svc/sdk/client'
 import { type Locker, lockerOf } from '@svc/sdk/lockers/locker'
@@ -36,7 +36,7 @@ export interface AgentStack {
   chains: LocalChains
   gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The agent service reaches the gateway through it. */
-  proxy: TestProxy
+  proxy: FaultyProxy
   agent: Agent
   clock: {
     /** Unix milliseconds. */
@@ -88,7 +88,7 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
   const waitToRetry = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted()
   const chains = await startLocalChains({ finalAtOnce: true, now })
   const gateway = await startTestGateway(chains.variables, { now })
-  const proxy = await startProxy(gateway.url)
+  const proxy = await startFaultyProxy(gateway.url)
   const settings = { ...chains.agentVariables, GATEWAY_URL: proxy.url, ...variables }
   const agent = await startTestAgent(settings, { now, waitToRetry, ...overrides })
   const { database, queue } = agent.context

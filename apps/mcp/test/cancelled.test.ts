@@ -3,19 +3,19 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
 
 let shop: Shop
-let node: TestProxy
+let node: FaultyProxy
 let server: TestServer
 beforeAll(async () => {
   shop = await openShop()
-  node = await startProxy(shop.market.chains.primary.url)
+  node = await startFaultyProxy(shop.market.chains.primary.url)
   server = await shop.start('memory', 'solana', { SVC_GATEWAY: shop.market.proxy.url, SVC_PRIMARY_RPC: node.url })
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 // The server is killed wherever a purchase leaves another state behind, and started again: the same call goes on.
 
-import { startProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { inParallel } from '@svc/sdk/files/in-parallel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startProcess } from './client.ts'
@@ -35,7 +35,7 @@ const ENDINGS: readonly Ending[] = [
 /** The transaction that paid. */
 async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promise<string> {
   const { gateway, chains } = shop.market
-  const proxies = [await startProxy(gateway.url), await startProxy(chains.primary.url)] as const
+  const proxies = [await startFaultyProxy(gateway.url), await startFaultyProxy(chains.primary.url)] as const
   const [front, node] = proxies
   const variables = { ...(await shop.variables('solana')), SVC_GATEWAY: front.url, SVC_PRIMARY_RPC: node.url }
   const order = { units: 1, intent: `killed when ${when}` }

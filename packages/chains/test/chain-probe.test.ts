@@ -1,4 +1,4 @@
-import { startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { GENESIS_HASH } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -3,7 +3,7 @@
 import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
 import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
-import { type RunningEvmChain, startEvmChain } from './evm-chain/start-evm-chain.ts'
+import { type RunningEvmChain, startEvmChain } from './evm-chain/start.ts'
 import { AGENT_TREASURY, FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'

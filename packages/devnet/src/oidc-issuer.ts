@@ -1,9 +1,8 @@
 // An OIDC issuer on loopback: it publishes its keys, signs tokens with them, and forges tokens in the known ways.
 
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { startHttpServer } from './http-server.ts'
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
@@ -17,22 +16,22 @@ const LIFETIME_S = 300
  */
 type Forgery = 'unpublished-key' | 'embedded-key' | 'alg-none' | 'hmac-of-public-key'
 
-/** What the address of the keys answers; `silence` never does. */
+/** What the JWKS endpoint answers; `silence` never answers. */
 type JwksAnswer = 'keys' | 'error' | 'garbage' | 'redirect' | 'silence'
 
 interface TokenOptions {
   alg?: Algorithm
   forge?: Forgery
-  /** Added to the header; an undefined value takes a field away. */
+  /** Added to the header; an undefined value removes a field. */
   header?: Record<string, unknown>
 }
 
 export interface OidcIssuer {
   issuer: string
   jwksUrl: string
-  /** Good for five minutes, of `sub: 'sponsor'`; claims replace what is there, an undefined value takes one away. */
+  /** Valid for five minutes with `sub: 'sponsor'`. Claims override the defaults; an undefined value removes one. */
   token(claims?: Record<string, unknown>, options?: TokenOptions): string
-  /** Signs with new keys from now on; the old ones are published no longer, unless kept. */
+  /** Signs with new keys from now on, and publishes the old ones only with `keepOld`. */
   rotateKeys(options?: { keepOld?: boolean; rsaBits?: number }): void
   answerJwks(answer: JwksAnswer): void
   readonly jwksRequests: number
@@ -44,16 +43,12 @@ export async function startOidcIssuer({ now = Date.now }: { now?: () => number }
   let jwksAnswer: JwksAnswer = 'keys'
   let jwksRequests = 0
 
-  // Clients end connections, so that none asks just when its connection is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const { url: issuer, stop } = await startHttpServer((request, response) => {
     if (request.url === '/.well-known/openid-configuration') return sendJson(response, discovery(issuer, jwksUrl))
-    if (request.url !== '/jwks') return response.writeHead(404).end()
+    if (request.url !== '/jwks') return void response.writeHead(404).end()
     jwksRequests++
     answerKeys(response, jwksAnswer, keys)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const jwksUrl = `${issuer}/jwks`
 
   return {
@@ -75,11 +70,7 @@ export async function startOidcIssuer({ now = Date.now }: { now?: () => number }
     get jwksRequests() {
       return jwksRequests
     },
-    async stop() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    stop,
   }
 }
 

@@ -1,10 +1,9 @@
-// A stand-in for the price network: the Hermes wire format over HTTP, with prices that its owner sets.
+// A stand-in for the price network: the Hermes wire format over HTTP, with prices that the test sets.
 
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { startHttpServer } from './http-server.ts'
 
-/** Feed ids of the real network, so that a gateway's default settings fit. */
+/** The real network's feed ids, so that a gateway's default settings work. */
 const FEEDS = {
   SOL: 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d',
   MON: '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1',
@@ -17,9 +16,9 @@ export interface RateServerOptions {
   /** 0, the default, takes any free port. */
   port?: number
   host?: string
-  /** The time in milliseconds since 1970. */
+  /** Unix milliseconds. */
   now?: () => number
-  /** When given, requests need it as their bearer token. */
+  /** When set, requests need it as their bearer token. */
   apiKey?: string
 }
 
@@ -28,12 +27,12 @@ export interface RateServer {
   readonly requestCount: number
   /** Any decimal text, negative too. `confidence` is in USD, a 2000th of the price by default. */
   setPrice(symbol: RateSymbol, usd: string, doubts?: { confidence?: string; ageSeconds?: number }): void
-  /** The feed is unknown from now on, and a request that names it is refused whole. */
+  /** Removes the feed; a request that names it is then refused as a whole. */
   removePrice(symbol: RateSymbol): void
   answerAlways(status: number, body: string): void
-  /** Takes requests and never answers. */
+  /** Accepts requests and never answers. */
   hang(): void
-  /** Ends what `answerAlways` or `hang` began. */
+  /** Answers normally again. */
   recover(): void
   stop(): Promise<void>
 }
@@ -63,24 +62,23 @@ export async function startRateServer(options: RateServerOptions = {}): Promise<
     const unknown = ids.filter((id) => !feeds.has(id))
     if (unknown.length > 0) return send(response, 404, `Price ids not found: ${unknown.join(', ')}`)
     const seconds = Math.floor(now() / 1000)
-    const parsed = ids.map((id) => wireUpdate(id, feeds.get(id) as Feed, seconds)) // every id was just seen in it
+    const parsed = ids.map((id) => wireUpdate(id, feeds.get(id) as Feed, seconds)) // every id was checked above
     send(response, 200, JSON.stringify({ binary: { encoding: 'hex', data: [] }, parsed }))
   }
 
-  // Clients end connections, so that none asks just when its connection is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    requestCount++
-    if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
-      return send(response, 401, 'an API key is required')
-    }
-    answer(request.url ?? '/', response)
-  })
-  server.listen(port, host)
-  await once(server, 'listening')
-  const { port: boundPort } = server.address() as AddressInfo // a listening TCP server has one
+  const { url, stop } = await startHttpServer(
+    (request, response) => {
+      requestCount++
+      if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
+        return send(response, 401, 'an API key is required')
+      }
+      answer(request.url ?? '/', response)
+    },
+    { port, host },
+  )
 
   return {
-    url: `http://${host}:${boundPort}`,
+    url,
     get requestCount() {
       return requestCount
     },
@@ -99,13 +97,7 @@ export async function startRateServer(options: RateServerOptions = {}): Promise<
     recover() {
       answer = answerPrices
     },
-    async stop() {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    stop,
   }
 }
 
@@ -113,7 +105,7 @@ function readFeed(
   usd: string,
   { confidence, ageSeconds = 0 }: { confidence?: string; ageSeconds?: number } = {},
 ): Feed {
-  // Feeds have 8 places; a longer price gets the places it needs.
+  // Feeds have 8 decimals; a longer price gets as many as it needs.
   const scale = Math.max(8, placesOf(usd), placesOf(confidence ?? ''))
   const price = scaled(usd, scale)
   const conf = confidence === undefined ? (price < 0n ? -price : price) / 2000n : scaled(confidence, scale)

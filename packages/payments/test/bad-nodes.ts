@@ -1,13 +1,13 @@
 import {
   type Behaviour,
   honestly,
-  type LyingNode,
+  type FaultyNode,
   type Reply,
   spoil,
-  startLyingNode,
+  startFaultyNode,
   withBody,
   withResult,
-} from '@svc/devnet/lying-node'
+} from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ChainReading, Destination, PaymentReader } from '../src/payment.ts'
 
@@ -42,12 +42,12 @@ const always = (reply: Reply): Behaviour => {
 export function describeBadNodes(family: string, start: () => Promise<Subject>) {
   describe(`${family} nodes that cannot be believed`, () => {
     let subject: Subject
-    let node: LyingNode
+    let node: FaultyNode
     let reader: PaymentReader
     let honest: ChainReading
     beforeAll(async () => {
       subject = await start()
-      node = await startLyingNode(subject.url)
+      node = await startFaultyNode(subject.url)
       honest = await subject.createReader([subject.url], TIMEOUT_MS).read(subject.tx, subject.destination)
       expect(honest.outcome).toBe('found')
     })
@@ -167,7 +167,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
     })
 
     it('PAY-49 among several nodes, one that fails leaves open whether the transaction exists', async () => {
-      const forgetful = await startLyingNode(
+      const forgetful = await startFaultyNode(
         subject.url,
         withResult(subject.findMethod, () => null),
       )

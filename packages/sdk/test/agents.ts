@@ -1,8 +1,8 @@
 // For tests: a market where an agent service sells too, behind something that can get in the way.
 
 import { DEV_AGENT_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { AGENT_TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
 import { toHex } from '@svc/protocol/bytes'
 import { startTestAgent } from '@svc/testbed/agent'
 import { type AgentClient, createAgentClient } from '../src/agent-client.ts'
@@ -13,7 +13,7 @@ import { type Buyer, type Held, holdings, type Market, openMarket } from './mark
 
 export interface AgentMarket extends Market {
   agent: Awaited<ReturnType<typeof startTestAgent>>
-  agentProxy: TestProxy
+  agentProxy: FaultyProxy
   /** What the agent service signs with. */
   agentKey: string
   agentClient(options?: Partial<ClientOptions>, overrides?: Overrides): AgentClient
@@ -28,7 +28,7 @@ export async function openAgentMarket(): Promise<AgentMarket> {
   const market = await openMarket()
   const { chains, now, wait } = market
   const agent = await startTestAgent({ ...chains.agentVariables, GATEWAY_URL: market.gateway.url }, { now })
-  const agentProxy = await startProxy(agent.url)
+  const agentProxy = await startFaultyProxy(agent.url)
   const agentKey = toHex(agent.context.signer.publicKey)
   const agentClient = (options: Partial<ClientOptions> = {}, overrides: Overrides = {}) =>
     createAgentClient({ baseUrl: agentProxy.url, onWarning: () => {}, ...options }, { wait, ...overrides })

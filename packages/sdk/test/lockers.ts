@@ -1,7 +1,7 @@
 // For tests: a real gateway behind something that can get in the way, and clients that never really wait.
 
 import { randomBytes } from 'node:crypto'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { type Client, createClient } from '../src/client.ts'
@@ -13,7 +13,7 @@ type TestGateway = Awaited<ReturnType<typeof startTestGateway>>
 
 export interface House {
   gateway: TestGateway
-  proxy: TestProxy
+  proxy: FaultyProxy
   /** Milliseconds that clients wanted to wait, since the last look. */
   waits: number[]
   /** Notes how long, and does not wait. */
@@ -26,7 +26,7 @@ export interface House {
 
 export async function openHouse(...settings: Settings): Promise<House> {
   const gateway = await startTestGateway(...settings)
-  const proxy = await startProxy(gateway.url)
+  const proxy = await startFaultyProxy(gateway.url)
   const waits: number[] = []
   const wait = async (ms: number, signal?: AbortSignal) => {
     signal?.throwIfAborted()

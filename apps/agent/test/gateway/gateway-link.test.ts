@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Discovery } from '@svc/api/info'
-import { type Fault, startProxy } from '@svc/devnet/tampering-proxy'
+import { type Fault, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import type { Variables } from '@svc/http-service/config'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -95,7 +95,7 @@ describe('a gateway that gives no good answer', () => {
 
   it('AGENT-02 prevents quotes until it is back', async () => {
     const expectUnavailable = async (fault: Fault) => {
-      const proxy = await startProxy(stack.gateway.url)
+      const proxy = await startFaultyProxy(stack.gateway.url)
       onTestFinished(() => proxy.stop())
       const served = await open({ GATEWAY_URL: proxy.url })
       proxy.always(DISCOVERY, fault)

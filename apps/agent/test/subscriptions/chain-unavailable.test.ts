@@ -1,5 +1,5 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import { startProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { countPurchases, expectError, legOf, pay, subscriptionApi } from '../subscription-api.ts'
@@ -37,7 +37,7 @@ describe.each([
   it('AMB-86 is undecided while the nodes cannot be reached, and counts later', () => expectUnknown(CLOSED))
 
   it('AMB-86 is undecided while the nodes answer garbage, and counts later', async () => {
-    const node = await startProxy(stack.chains[chain].url)
+    const node = await startFaultyProxy(stack.chains[chain].url)
     onTestFinished(() => node.stop())
     node.always(/./, { bytes: (bytes) => bytes.subarray(0, bytes.length / 2) })
     await expectUnknown(node.url)

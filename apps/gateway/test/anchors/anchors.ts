@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { Anchor, Attestation, PushAnswer } from '@svc/api/attestations'
-import { type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
+import { testClock } from '@svc/devnet/clock'
+import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
@@ -30,7 +31,7 @@ export interface Harbour {
   chain: PrimaryChain
   chainUrl: string
   /** Between the gateways and the chain. */
-  node: LyingNode
+  node: FaultyNode
   /** Of its gateways; they keep bytes in one place. */
   variables: Variables
   open(variables?: Variables): Promise<LockerHouse>
@@ -39,15 +40,9 @@ export interface Harbour {
 
 /** What was sent is final at once unless told otherwise. */
 export async function openHarbour({ confirmAfterMs = 0, finalizeAfterMs = 0 } = {}): Promise<Harbour> {
-  let time = Date.UTC(2026, 8, 1, 12)
-  const clock = {
-    now: () => time,
-    advance(seconds: number) {
-      time += seconds * 1000
-    },
-  }
+  const clock = testClock()
   const primary = await startPrimaryChain({ port: 0, confirmAfterMs, finalizeAfterMs, now: clock.now })
-  const node = await startLyingNode(primary.url)
+  const node = await startFaultyNode(primary.url)
   const folder = await mkdtemp(join(tmpdir(), 'svc-harbour-'))
   const variables = {
     STORAGE_DIR: folder,

@@ -1,6 +1,6 @@
 // For tests: nodes that fail in one way or another.
 
-import { type Behaviour, type Call, honestly, type Reply } from '@svc/devnet/lying-node'
+import { type Behaviour, type Call, honestly, type Reply } from '@svc/devnet/faulty-node'
 
 const OUT_OF_ORDER: Reply = { status: 503, body: 'out of order' }
 export const DOWN: Behaviour = () => OUT_OF_ORDER

@@ -1,4 +1,4 @@
-import { type Behaviour, honestly, type LyingNode, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { type Behaviour, honestly, type FaultyNode, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => harbour.stop())
 
 describe('one of two nodes', () => {
-  let bad: LyingNode
+  let bad: FaultyNode
   let house: LockerHouse
   const open = (url: string) => harbour.open({ PRIMARY_RPC_URLS: `${url},${harbour.node.url}` })
   beforeAll(async () => {
-    bad = await startLyingNode(harbour.chainUrl)
+    bad = await startFaultyNode(harbour.chainUrl)
     house = await open(bad.url)
   })
   afterAll(() => bad.stop())
@@ -55,7 +55,7 @@ describe('one of two nodes', () => {
   })
 
   it('T-19 cannot be reached: the statement is published through the other one', async () => {
-    const gone = await startLyingNode(harbour.chainUrl)
+    const gone = await startFaultyNode(harbour.chainUrl)
     await gone.stop()
     await expectPublished(await open(gone.url))
   })

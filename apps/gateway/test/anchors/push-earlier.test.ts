@@ -1,6 +1,6 @@
 import type { AnchorError } from '@svc/api/attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attest, statusOf } from '../attestations/attest.ts'
 import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'

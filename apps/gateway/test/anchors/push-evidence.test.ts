@@ -1,7 +1,7 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { AttestHealth } from '@svc/api/internal-attestations'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'

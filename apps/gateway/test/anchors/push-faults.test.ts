@@ -1,6 +1,6 @@
 import type { AnchorError } from '@svc/api/attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly, withResult } from '@svc/devnet/lying-node'
+import { honestly, withResult } from '@svc/devnet/faulty-node'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'

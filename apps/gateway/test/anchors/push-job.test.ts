@@ -1,5 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { PUSH_ATTEMPTS } from '../../src/anchors/push-job.ts'
 import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'

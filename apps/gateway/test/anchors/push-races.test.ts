@@ -1,5 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runAttestJob } from '../../src/attestations/attest-job.ts'
 import { attest } from '../attestations/attest.ts'

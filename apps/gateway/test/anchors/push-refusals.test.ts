@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { honestly, withResult } from '@svc/devnet/lying-node'
+import { honestly, withResult } from '@svc/devnet/faulty-node'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'

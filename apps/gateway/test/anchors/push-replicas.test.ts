@@ -1,5 +1,5 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { attest, expectChain, queueToAttest } from '../attestations/attest.ts'

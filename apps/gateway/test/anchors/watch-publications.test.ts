@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly, withResult } from '@svc/devnet/lying-node'
+import { honestly, withResult } from '@svc/devnet/faulty-node'
 import { toBase58 } from '@svc/protocol/bytes'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'

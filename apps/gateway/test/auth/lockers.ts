@@ -1,5 +1,6 @@
 // For tests: a gateway without chains whose receipts are written straight into its book, and clients that sign.
 
+import { type TestClock, testClock } from '@svc/devnet/clock'
 import type { Variables } from '@svc/http-service/config'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
@@ -19,7 +20,7 @@ export interface Reply<Body = Record<string, never>> {
 
 export interface LockerHouse {
   gateway: Gateway
-  clock: { now: () => number; advance(seconds: number): void }
+  clock: TestClock
   /** A receipt of a purchase by this owner. */
   receipt(owner: Identity, options?: { provider?: string; units?: number }): Promise<string>
   /** The same, or a receipt that is there, with its locker opened. */
@@ -53,16 +54,8 @@ export interface TestLocker {
   ): Promise<void>
 }
 
-const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
-
 export async function openLockerHouse(variables: Variables = {}, overrides: Overrides = {}): Promise<LockerHouse> {
-  let time = OPENING_TIME
-  const clock = {
-    now: () => time,
-    advance(seconds: number) {
-      time += seconds * 1000
-    },
-  }
+  const clock = testClock()
   const gateway = await startTestGateway(variables, { now: clock.now, ...overrides })
   return houseOf(gateway, clock)
 }

@@ -1,4 +1,4 @@
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'

@@ -1,6 +1,6 @@
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
 import { DOWN } from '../anchors/node-faults.ts'

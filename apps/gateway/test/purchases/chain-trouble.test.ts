@@ -1,16 +1,16 @@
 import type { Quote } from '@svc/api/purchases'
-import { type Behaviour, honestly, type LyingNode, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
 
 let market: Market
 let shop: Shop
-const nodes = {} as Record<'primary' | 'evm', LyingNode>
+const nodes = {} as Record<'primary' | 'evm', FaultyNode>
 beforeAll(async () => {
   market = await openMarket()
-  nodes.primary = await startLyingNode(market.chains.primary.url)
-  nodes.evm = await startLyingNode(market.chains.evm.url)
+  nodes.primary = await startFaultyNode(market.chains.primary.url)
+  nodes.evm = await startFaultyNode(market.chains.evm.url)
   shop = await market.open({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url })
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'

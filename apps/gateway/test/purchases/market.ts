@@ -2,6 +2,7 @@
 
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { type TestClock, testClock } from '@svc/devnet/clock'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
 import type { Variables } from '@svc/http-service/config'
@@ -30,18 +31,12 @@ export interface Shop {
 
 export interface Market {
   chains: LocalChains
-  clock: Clock
+  clock: TestClock
   open(variables?: Variables): Promise<Shop>
   /** The transaction's id. */
   pay(leg: PaymentLeg, options?: PayOptions): Promise<string>
   /** The chains, and every shop that is still open. */
   close(): Promise<void>
-}
-
-interface Clock {
-  /** Unix milliseconds. */
-  now: () => number
-  advance(seconds: number): void
 }
 
 const key = (byte: string) => byte.repeat(32)
@@ -63,11 +58,9 @@ export const PRODUCTION = {
 export const WITHOUT_PRIMARY = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', X402_SVM_FEE_PAYER_KEY: '' }
 export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILITATOR_KEY: '' }
 
-const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
-
 /** Payments are final at once, unless the test is about just that. */
 export async function openMarket({ finalAtOnce = true } = {}): Promise<Market> {
-  const clock = createClock()
+  const clock = testClock()
   const chains = await startLocalChains({ finalAtOnce, now: clock.now })
   const shops: Shop[] = []
   return {
@@ -82,16 +75,6 @@ export async function openMarket({ finalAtOnce = true } = {}): Promise<Market> {
     async close() {
       await Promise.all(shops.map((shop) => shop.stop()))
       await chains.stop()
-    },
-  }
-}
-
-function createClock(): Clock {
-  let time = OPENING_TIME
-  return {
-    now: () => time,
-    advance(seconds) {
-      time += seconds * 1000
     },
   }
 }

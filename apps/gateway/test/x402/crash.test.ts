@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Behaviour, type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { type Behaviour, honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { READ, SEND } from './faulty-shop.ts'
@@ -26,7 +26,7 @@ function silentOn(method: string): Behaviour {
 interface Victim {
   url: string
   process: ChildProcess
-  node: LyingNode
+  node: FaultyNode
   /** Of the gateway that takes over. */
   database: string
   remove(): Promise<void>
@@ -35,7 +35,7 @@ interface Victim {
 /** A gateway as operators run it, whose node falls silent at one method. */
 async function startVictim(family: Family, silent: string): Promise<Victim> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-x402-'))
-  const node = await startLyingNode(chains[family].url, silentOn(silent))
+  const node = await startFaultyNode(chains[family].url, silentOn(silent))
   const port = await freePort()
   const database = `sqlite:${join(folder, 'gateway.db')}`
   const env = {

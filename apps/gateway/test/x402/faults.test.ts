@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { withBody, withResult } from '@svc/devnet/lying-node'
+import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 // For tests: a gateway that takes signed payments through nodes that fail as told.
 
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import type { PaymentPayload } from '@x402/core/types'
@@ -42,7 +42,7 @@ export const TAKEN = {
 
 export interface FaultyShop {
   chains: LocalChains
-  nodes: Record<Family, LyingNode>
+  nodes: Record<Family, FaultyNode>
   gateway: Gateway
   /** Another gateway behind the same nodes. */
   open(variables: Variables, overrides?: Overrides): Promise<Gateway>
@@ -59,7 +59,7 @@ export interface FaultyShop {
 /** It does not wait for a chain: what is not there at once is pending. */
 export async function openFaultyShop(): Promise<FaultyShop> {
   const chains = await startLocalChains({ finalAtOnce: true })
-  const nodes = { primary: await startLyingNode(chains.primary.url), evm: await startLyingNode(chains.evm.url) }
+  const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>
     startTestGateway({ ...chains.variables, ...urls, X402_WAIT_SECONDS: '0', ...variables }, overrides)

@@ -1,4 +1,4 @@
-import { withBody, withResult } from '@svc/devnet/lying-node'
+import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { MULTICALL3 } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { type Behaviour, startLyingNode, withBody, withResult } from '@svc/devnet/lying-node'
+import { type Behaviour, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
 import { parseTransaction } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEvmAccount, type EvmAccount, type SignedTransaction } from '../../src/evm/account.ts'
@@ -129,7 +129,7 @@ describe('sending a transaction', () => {
 describe('nodes', () => {
   it('T-24 asks a node of another chain nothing else, and goes on to the next node', async () => {
     const key = await chain.fundedKey()
-    const wrong = await startLyingNode(
+    const wrong = await startFaultyNode(
       chain.url,
       withResult('eth_chainId', () => '0x1'),
     )
@@ -144,7 +144,7 @@ describe('nodes', () => {
   })
 
   it('gives up on a node that never ends its answer', async () => {
-    const stalling = await startLyingNode(chain.url, () => ({ body: '{"jsonrpc":', stalls: true }))
+    const stalling = await startFaultyNode(chain.url, () => ({ body: '{"jsonrpc":', stalls: true }))
     const account = createEvmAccount(LOCAL_CHAIN, [stalling.url, chain.node.url], await chain.fundedKey(), 500)
     await expect.poll(() => account.balance().catch(() => null)).toBe(FUNDS)
     await stalling.stop()

@@ -1,5 +1,5 @@
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { type Behaviour, withBody, withResult } from '@svc/devnet/lying-node'
+import { type Behaviour, withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmAccount, SignedTransaction } from '../../src/evm/account.ts'
 import { outcomeOf, watchTransaction } from '../../src/evm/outcome.ts'

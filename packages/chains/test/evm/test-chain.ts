@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { ChainOptions } from '@svc/devnet/evm-chain/chain'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { CHAIN_ID } from '@svc/devnet/evm-chain/engine'
-import { startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
-import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
+import { CHAIN_ID } from '@svc/devnet/evm-chain/dev-accounts'
+import { startEvmChain } from '@svc/devnet/evm-chain/start'
+import { honestly, type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { formatEther, parseEther, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createEvmAccount, type EvmAccount } from '../../src/evm/account.ts'
@@ -19,7 +19,7 @@ export const FUNDS = parseEther('10')
 export interface TestChain {
   /** Of the chain itself. */
   url: string
-  node: LyingNode
+  node: FaultyNode
   /** Moves the chain, and has coins. */
   dev: DevClient
   /** A new key that has `FUNDS`. */
@@ -32,7 +32,7 @@ export interface TestChain {
 
 export async function startTestChain(options: ChainOptions = {}): Promise<TestChain> {
   const chain = await startEvmChain({ port: 0, ...options })
-  const node = await startLyingNode(chain.url)
+  const node = await startFaultyNode(chain.url)
   const dev = connectAs(DEV_PAYERS[0]!, chain.url)
   return {
     url: chain.url,

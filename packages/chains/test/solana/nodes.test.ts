@@ -1,5 +1,5 @@
 import { address, type Instruction, isBlockhash } from '@solana/kit'
-import { honestly, type LyingNode, spoil, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { honestly, type FaultyNode, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { GENESIS_HASH, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
@@ -17,14 +17,14 @@ const MEMO: Instruction = {
 }
 
 let chainUrl: string
-let node: LyingNode
+let node: FaultyNode
 let nodes: SolanaNodes
 let signed: SignedTransaction
 let stop: () => Promise<void>
 beforeAll(async () => {
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
   chainUrl = chain.url
-  node = await startLyingNode(chainUrl)
+  node = await startFaultyNode(chainUrl)
   stop = async () => {
     await node.stop()
     await chain.stop()
@@ -123,7 +123,7 @@ describe('a node of another chain', () => {
 })
 
 it('T-19 no question waits forever for a node that hangs', async () => {
-  const hanging = await startLyingNode('', () => null)
+  const hanging = await startFaultyNode('', () => null)
   onTestFinished(hanging.stop)
   const hung = createSolanaNodes(LOCAL_CHAIN, [hanging.url], 100)
   const simulated = hung.simulate('AA==', { sigVerify: true })

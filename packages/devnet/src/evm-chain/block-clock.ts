@@ -1,13 +1,13 @@
-import { INVALID_PARAMS, RpcError } from './rpc-error.ts'
+import { invalidParams } from '../rpc-error.ts'
 
-/** Decides the timestamp of the next block. The engine's own clock cannot be injected, so it is told before each block. */
+/** Decides the timestamp of the next block. EDR has no injectable clock: the chain sets the time before each block. */
 export type BlockClock = {
-  /** Seconds: what was asked for, else the clock's time, and never before the head. */
+  /** Seconds: the pinned time, or the clock's, never before the head. */
   next(headTime: number): number
-  /** evm_setNextBlockTimestamp: for one block; after it the clock rules again. */
+  /** evm_setNextBlockTimestamp: for one block. */
   pin(time: number): void
   unpin(): void
-  /** evm_increaseTime: from now on. Answers the whole shift, as hardhat does. */
+  /** evm_increaseTime: from now on. Returns the total shift, as hardhat does. */
   increase(params: readonly unknown[]): string
 }
 
@@ -25,7 +25,7 @@ export function createBlockClock(now: () => number): BlockClock {
     increase([by]) {
       const step = typeof by === 'string' || typeof by === 'number' ? Number(by) : Number.NaN
       if (!Number.isSafeInteger(step) || step < 0) {
-        throw new RpcError(INVALID_PARAMS, 'evm_increaseTime: wants a whole number of seconds, 0 or more')
+        throw invalidParams('evm_increaseTime: wants a whole number of seconds, 0 or more')
       }
       shift += step
       return String(shift)

@@ -1,25 +1,25 @@
+import { limit } from '@svc/concurrency/locks'
 import type { Hash } from 'viem'
+import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { createBlockClock, seconds } from './block-clock.ts'
-import { resolveTags } from './block-tags.ts'
-import { createEngine, type Engine } from './engine.ts'
+import type { Engine } from './engine.ts'
 import { faucetTransaction } from './faucet.ts'
-import { fundPayers } from './genesis.ts'
+import { createGenesis } from './genesis.ts'
 import { type Entry, openJournal } from './journal.ts'
-import { CALLS, CHANGES, REFUSED } from './methods.ts'
-import { methodNotSupported } from './rpc-error.ts'
+import { CALLS, CHANGES, REFUSED, resolveTags } from './methods.ts'
 
-/** Takes the request object of EIP-1193, so `viem.custom(chain)` speaks to it without HTTP. */
+/** Takes the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
 export type EvmChain = {
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
   close(): Promise<void>
 }
 
 export type ChainOptions = {
-  /** Where the chain is kept between starts; without it, in memory only. */
+  /** File that keeps the chain between starts; without it the chain is in memory only. */
   stateFile?: string
-  /** Milliseconds, for block timestamps. */
+  /** Unix milliseconds, for block timestamps. */
   now?: () => number
-  /** How many blocks `finalized` lies below the head. */
+  /** How many blocks `finalized` is below the head. */
   finalityDepth?: number
 }
 
@@ -28,8 +28,7 @@ type Head = { number: number; hash: Hash; time: number }
 export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }: ChainOptions): Promise<EvmChain> {
   const journal = stateFile === undefined ? undefined : openJournal(stateFile, seconds(now()))
   const genesisTime = journal?.genesisTime ?? seconds(now())
-  const engine = await createEngine(genesisTime)
-  await fundPayers(engine, genesisTime)
+  const engine = await createGenesis(genesisTime)
   let head = await readHead(engine)
   await replay(journal?.past ?? []).catch((error: unknown) => {
     journal?.close()
@@ -37,21 +36,22 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
   })
 
   const clock = createBlockClock(now)
-  let queue: Promise<unknown> = Promise.resolve()
+  // The journal's order is the chain's.
+  const oneAtATime = limit(1)
   return {
     async request({ method, params = [] }) {
       if (method === 'dev_faucet') return change('eth_sendTransaction', [faucetTransaction(params)])
       if (method === 'evm_increaseTime') return clock.increase(params)
       if (method === 'evm_setNextBlockTimestamp') return pinTime(params)
       const instead = REFUSED.get(method)
-      if (instead) throw methodNotSupported(method, instead)
+      if (instead)
+        throw new RpcError(RPC_CODES.methodNotSupported, `Method ${method} is not supported here: ${instead}`)
       if (CHANGES.has(method)) return change(method, params)
       if (CALLS.has(method)) return call(method, params)
       return engine.request(method, resolveTags(params, head.number, finalityDepth))
     },
     async close() {
-      await queue
-      journal?.close()
+      await oneAtATime(async () => journal?.close())
     },
   }
 
@@ -61,30 +61,23 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
         const where = `${stateFile}, line ${index + 2}`
         throw new Error(`${where}, was written on other blocks than this version makes: move the file away.`)
       }
-      // What was refused then is refused now, and changes as little.
-      await carryOut(method, params, time).catch(() => undefined)
+      // A request that failed then fails now, and changes nothing again.
+      await execute(method, params, time).catch(() => undefined)
     }
   }
 
-  /** One at a time: the journal's order is the chain's. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work)
-    queue = turn.catch(() => undefined)
-    return turn
-  }
-
   function change(method: string, params: readonly unknown[]): Promise<unknown> {
-    return inTurn(async () => {
+    return oneAtATime(async () => {
       const time = clock.next(head.time)
       const { hash } = head
       journal?.append({ method, params, time, head: hash })
-      const result = await carryOut(method, params, time)
+      const result = await execute(method, params, time)
       if (head.hash !== hash) clock.unpin()
       return result
     })
   }
 
-  async function carryOut(method: string, params: readonly unknown[], time: number): Promise<unknown> {
+  async function execute(method: string, params: readonly unknown[], time: number): Promise<unknown> {
     await engine.request('evm_setNextBlockTimestamp', [time])
     const result = await engine.request(method, params)
     head = await readHead(engine)
@@ -92,11 +85,11 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
   }
 
   /**
-   * The engine runs a call on `latest` at the time of the newest block, which may be hours old where nobody pays. On a
-   * chain that never rests it is now, and authorizations depend on it: so the call runs in the block to come.
+   * EDR runs a call on `latest` at the time of the newest block, which may be hours old on a quiet chain. Real chains
+   * make blocks all the time, and authorizations depend on the time: so the call runs in the pending block.
    */
   function call(method: string, [transaction, tag = 'latest', ...rest]: readonly unknown[]): Promise<unknown> {
-    return inTurn(async () => {
+    return oneAtATime(async () => {
       const isNow = tag === 'latest' && (await engine.request('hardhat_getAutomine'))
       if (isNow) await engine.request('evm_setNextBlockTimestamp', [clock.next(head.time)])
       const params = [transaction, isNow ? 'pending' : tag, ...rest]
@@ -105,7 +98,7 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
   }
 
   function pinTime(params: readonly unknown[]): Promise<unknown> {
-    return inTurn(async () => {
+    return oneAtATime(async () => {
       const result = await engine.request('evm_setNextBlockTimestamp', params)
       clock.pin(Number(params[0]))
       return result

@@ -1,8 +1,10 @@
 import type { Address, Hex } from 'viem'
 
+export const CHAIN_ID = 143
+
 export type DevAccount = { address: Address; privateKey: Hex }
 
-/** The development mnemonic every EVM tool knows; accounts are m/44'/60'/0'/0/i. Worth nothing anywhere else. */
+/** The development mnemonic that every EVM tool knows; accounts are m/44'/60'/0'/0/i. Worth nothing anywhere else. */
 export const DEV_MNEMONIC = 'test test test test test test test test test test test junk'
 
 const accounts: DevAccount[] = [

@@ -1,17 +1,16 @@
 import { createClient, defineChain, type Hash, http, publicActions, testActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { DevAccount } from './dev-accounts.ts'
-import { CHAIN_ID } from './engine.ts'
+import { CHAIN_ID, type DevAccount } from './dev-accounts.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
-/** A stock viem client that reads, signs for one account, and moves the chain (mine, setNextBlockTimestamp, …). */
+/** A stock viem client that reads, signs for one account, and controls the chain (mine, setNextBlockTimestamp, …). */
 export function connectAs(account: DevAccount, url: string) {
   return createClient({
     account: privateKeyToAccount(account.privateKey),
     chain: viemChain(url),
     transport: http(),
-    // viem would answer the block number of up to four seconds ago, and a test would wait for nothing.
+    // By default viem may return the block number of four seconds ago.
     cacheTime: 0,
   })
     .extend(publicActions)

@@ -1,8 +1,17 @@
-import { isAddress, parseUnits } from 'viem'
-import { ASSETS, type Asset, decimalsOf, grantTransaction, type UnsignedTransaction } from './assets.ts'
-import { INVALID_PARAMS, RpcError } from './rpc-error.ts'
+import { type Address, encodeFunctionData, type Hex, isAddress, numberToHex, parseUnits } from 'viem'
+import { invalidParams, type RpcError } from '../rpc-error.ts'
+import { MINT_ABI, TOKENS } from './contracts.ts'
+import { DEV_MINTER } from './dev-accounts.ts'
 
-const MOST = 1_000_000_000
+type Asset = 'MON' | keyof typeof TOKENS
+
+export const ASSETS: readonly Asset[] = ['MON', 'USDC', 'USDT0', 'WETH']
+
+export function decimalsOf(asset: Asset): number {
+  return asset === 'MON' ? 18 : TOKENS[asset].decimals
+}
+
+const MAX_AMOUNT = 1_000_000_000
 
 /** `dev_faucet [address, asset, amount]`, the amount in display units: the transaction that grants it. */
 export function faucetTransaction(params: readonly unknown[]): UnsignedTransaction {
@@ -26,8 +35,8 @@ function unitsOf(amount: unknown, asset: Asset): bigint {
     throw invalid(`amount has too many digits after the point: ${asset} has ${decimals} decimals`)
   }
   const units = parseUnits(text, decimals)
-  if (units === 0n || units > parseUnits(String(MOST), decimals)) {
-    throw invalid(`amount must be above 0 and at most ${MOST} ${asset}`)
+  if (units === 0n || units > parseUnits(String(MAX_AMOUNT), decimals)) {
+    throw invalid(`amount must be above 0 and at most ${MAX_AMOUNT} ${asset}`)
   }
   return units
 }
@@ -37,5 +46,17 @@ function isAsset(value: unknown): value is Asset {
 }
 
 function invalid(what: string): RpcError {
-  return new RpcError(INVALID_PARAMS, `dev_faucet: ${what}`)
+  return invalidParams(`dev_faucet: ${what}`)
+}
+
+/** For eth_sendTransaction, from an account whose key the chain holds. */
+type UnsignedTransaction = { from: Address; to: Address; value?: Hex; data?: Hex; gas: Hex }
+
+/** The minter sends native coin and mints tokens: either way the grant is a real transaction. */
+export function grantTransaction(to: Address, asset: Asset, units: bigint): UnsignedTransaction {
+  const from = DEV_MINTER.address
+  const gas = numberToHex(100_000)
+  if (asset === 'MON') return { from, to, value: numberToHex(units), gas }
+  const data = encodeFunctionData({ abi: MINT_ABI, functionName: 'mint', args: [to, units] })
+  return { from, to: TOKENS[asset].address, data, gas }
 }

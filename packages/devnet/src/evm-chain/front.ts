@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readBody } from '../http-server.ts'
+import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import type { EvmChain } from './chain.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from './rpc-error.ts'
 
 type RpcRequest = { jsonrpc: '2.0'; id: number | string; method: string; params?: unknown[] }
 
-const LONGEST_BODY = 8 * 1024 * 1024
+const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 // Wallets in any web page may use the chain.
 const CORS = {
@@ -14,44 +15,40 @@ const CORS = {
 }
 
 /** JSON-RPC 2.0 over HTTP: errors travel in the body with status 200, as hardhat's node sends them. */
-export function createFront(chain: EvmChain): Server {
-  // Clients end connections, so that none asks just when its connection is closed.
-  return createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+export function createFront(chain: EvmChain) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, CORS).end()
       return
     }
     const answer = await answerBody(chain, request)
     response.writeHead(200, { ...CORS, 'content-type': 'application/json' }).end(JSON.stringify(answer))
-  })
+  }
 }
 
 async function answerBody(chain: EvmChain, request: IncomingMessage): Promise<unknown> {
   let body: unknown
   try {
-    body = JSON.parse(await readBody(request))
+    const text = await readBody(request, MAX_BODY_BYTES)
+    if (text === null) throw new Error(`the body is longer than ${MAX_BODY_BYTES} bytes`)
+    body = JSON.parse(text)
   } catch (error) {
-    return failure(null, new RpcError(PARSE_ERROR, `Parse error: ${messageOf(error)}`))
+    return failure(null, new RpcError(RPC_CODES.parseError, `Parse error: ${messageOf(error)}`))
   }
   if (!Array.isArray(body)) return answerOne(chain, body)
-  if (body.length === 0) return failure(null, new RpcError(INVALID_REQUEST, 'Invalid request: the batch is empty'))
+  if (body.length === 0) return failure(null, invalidRequest('the batch is empty'))
   const answers = []
   for (const one of body) answers.push(await answerOne(chain, one))
   return answers
 }
 
 async function answerOne(chain: EvmChain, request: unknown): Promise<unknown> {
-  if (!isRequest(request)) {
-    return failure(
-      null,
-      new RpcError(INVALID_REQUEST, 'Invalid request: wants jsonrpc "2.0", id, method and a list of params'),
-    )
-  }
+  if (!isRequest(request)) return failure(null, invalidRequest('wants jsonrpc "2.0", id, method and a list of params'))
   const { id, method, params = [] } = request
   try {
     return { jsonrpc: '2.0', id, result: await chain.request({ method, params }) }
   } catch (error) {
-    return failure(id, error instanceof RpcError ? error : new RpcError(INTERNAL_ERROR, messageOf(error)))
+    return failure(id, error instanceof RpcError ? error : new RpcError(RPC_CODES.internalError, messageOf(error)))
   }
 }
 
@@ -59,23 +56,15 @@ function failure(id: number | string | null, { code, message, data }: RpcError):
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } }
 }
 
+function invalidRequest(what: string): RpcError {
+  return new RpcError(RPC_CODES.invalidRequest, `Invalid request: ${what}`)
+}
+
 function isRequest(value: unknown): value is RpcRequest {
   if (typeof value !== 'object' || value === null) return false
   const { jsonrpc, id, method, params } = value as Record<string, unknown>
   const hasId = typeof id === 'number' || typeof id === 'string'
   return jsonrpc === '2.0' && hasId && typeof method === 'string' && (params === undefined || Array.isArray(params))
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request) {
-    length += chunk.length
-    if (length <= LONGEST_BODY) chunks.push(chunk)
-  }
-  // Said only now: a client that is still sending would see a broken connection instead.
-  if (length > LONGEST_BODY) throw new Error(`the body is longer than ${LONGEST_BODY} bytes`)
-  return Buffer.concat(chunks).toString()
 }
 
 function messageOf(error: unknown): string {

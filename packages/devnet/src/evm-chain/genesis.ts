@@ -1,14 +1,20 @@
-import { type AccountOverride, l1GenesisState, l1HardforkFromString, PRAGUE } from '@nomicfoundation/edr'
+import { type AccountOverride, l1GenesisState, l1HardforkFromString } from '@nomicfoundation/edr'
 import { hexToBytes, parseEther, parseUnits } from 'viem'
-import { ASSETS, decimalsOf, grantTransaction } from './assets.ts'
 import { MULTICALL3, TOKENS } from './contracts.ts'
 import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
-import type { Engine } from './engine.ts'
+import { createEngine, type Engine, HARDFORK } from './engine.ts'
+import { ASSETS, decimalsOf, grantTransaction } from './faucet.ts'
 
-export const HARDFORK = PRAGUE
+/** A fresh chain: the same two blocks every time. `time` is in seconds. */
+export async function createGenesis(time: number): Promise<Engine> {
+  const ownedKeys = [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY].map(({ privateKey }) => privateKey)
+  const engine = await createEngine({ time, accounts: genesisAccounts(), ownedKeys })
+  await fundPayers(engine, time)
+  return engine
+}
 
-/** Block 0: the system contracts of the hard fork, the contracts' code, and the minter, who pays for the rest. */
-export function genesisState(): AccountOverride[] {
+/** Block 0: the system contracts of the hard fork, the contracts' code, and the minter, which pays for the rest. */
+function genesisAccounts(): AccountOverride[] {
   return [
     ...l1GenesisState(l1HardforkFromString(HARDFORK)),
     ...[...Object.values(TOKENS), MULTICALL3].map(({ address, code }) => ({
@@ -19,13 +25,8 @@ export function genesisState(): AccountOverride[] {
   ]
 }
 
-/** Keys the chain itself holds, so that eth_sendTransaction and wallet pages work without a signer. */
-export function ownedKeys(): string[] {
-  return [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY].map(({ privateKey }) => privateKey)
-}
-
-/** Block 1: every payer gets 10,000 of every asset. The treasury starts empty: what it holds was earned. */
-export async function fundPayers(engine: Engine, time: number): Promise<void> {
+/** Block 1: every payer gets 10,000 of every asset. The treasury starts empty. */
+async function fundPayers(engine: Engine, time: number): Promise<void> {
   await engine.request('evm_setAutomine', [false])
   for (const asset of ASSETS) {
     for (const { address } of DEV_PAYERS) {

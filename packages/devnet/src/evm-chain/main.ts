@@ -1,7 +1,8 @@
+// One EVM chain in a process of its own.
+
 import { join } from 'node:path'
-import { DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
-import { CHAIN_ID } from './engine.ts'
-import { startEvmChain } from './start-evm-chain.ts'
+import { CHAIN_ID, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
+import { startEvmChain } from './start.ts'
 
 const { DEV_EVM_RPC_PORT, DATA_DIR } = process.env
 const running = await startEvmChain({

@@ -1,4 +1,8 @@
-/** Requests that change the chain: carried out one at a time, and kept in the journal. */
+// Which requests the chain treats how.
+
+import { numberToHex } from 'viem'
+
+/** Requests that change the chain: executed one at a time and recorded in the journal. */
 export const CHANGES: ReadonlySet<string> = new Set([
   'eth_sendRawTransaction',
   'eth_sendTransaction',
@@ -21,11 +25,32 @@ export const CHANGES: ReadonlySet<string> = new Set([
   'hardhat_stopImpersonatingAccount',
 ])
 
-/** Requests that run code without keeping what it does. */
+/** Requests that run code without changing the chain. */
 export const CALLS: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Requests that would make or drop blocks behind the journal's back, and what to do instead. */
+/** Requests that would make or drop blocks without the journal, and what to do instead. */
 export const REFUSED: ReadonlyMap<string, string> = new Map([
   ['evm_setIntervalMining', 'mine with evm_mine or hardhat_mine'],
   ['hardhat_reset', 'start another chain'],
 ])
+
+/**
+ * EDR calls its newest block final. With a depth, `finalized` means that many blocks below the head and `safe` one
+ * below, as chain 143 distinguishes proposed, voted and finalized blocks.
+ */
+export function resolveTags(params: readonly unknown[], head: number, depth: number): readonly unknown[] {
+  if (depth === 0) return params
+  return params.map((param) => {
+    if (typeof param === 'string') return resolve(param)
+    if (typeof param !== 'object' || param === null || Array.isArray(param)) return param
+    return Object.fromEntries(
+      Object.entries(param).map(([key, value]) => [key, key.endsWith('Block') ? resolve(value) : value]),
+    )
+  })
+
+  function resolve(tag: unknown): unknown {
+    if (tag === 'finalized') return numberToHex(Math.max(0, head - depth))
+    if (tag === 'safe') return numberToHex(Math.max(0, head - 1))
+    return tag
+  }
+}

@@ -1,17 +1,26 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
-import { createAccountHistory } from './account-history.ts'
-import { createBlockhashes, type IssuedBlockhash } from './blockhashes.ts'
-import { type Ageing, type Commitment, commitmentOf, type View, viewAt } from './commitments.ts'
-import type { Machine, Outcome } from './execute.ts'
 import { type Journal, type JournalEntry, loadAccount, type StoredAccount } from './journal.ts'
-import { createLedger, type TransactionRecord } from './ledger.ts'
-import { type Account, liveAccount } from './live-account.ts'
-import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './submit.ts'
-import { CLOCK_SYSVAR, setClock } from './sysvars.ts'
-import { createTimeline, SLOT_MS, type Timeline } from './timeline.ts'
-import type { TransactionError } from './transaction-errors.ts'
-import type { WireTransaction } from './wire-transaction.ts'
+import {
+  type Ageing,
+  CLOCK_SYSVAR,
+  type Commitment,
+  commitmentOf,
+  createBlockhashes,
+  createTimeline,
+  type IssuedBlockhash,
+  SLOT_MS,
+  setClock,
+  type Timeline,
+  type View,
+  viewAt,
+} from './timeline.ts'
+import { type Account, liveAccount } from './transactions/accounts.ts'
+import type { TransactionError } from './transactions/errors.ts'
+import type { Machine, Outcome } from './transactions/execute.ts'
+import { createAccountHistory, createLedger, type TransactionRecord } from './transactions/history.ts'
+import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './transactions/submit.ts'
+import type { WireTransaction } from './transactions/wire-transaction.ts'
 
 export interface PrimaryChain {
   readonly svm: LiteSVM
@@ -24,15 +33,15 @@ export interface PrimaryChain {
   blockTime(slot: number): number
   latestBlockhash(view: View): IssuedBlockhash
   isBlockhashValid(blockhash: string, view: View): boolean
-  /** Why a transaction would not be taken up as of `view`; null when nothing is in its way. */
+  /** Why the chain would refuse a transaction at `view`; null when it would not. */
   refusal(wire: WireTransaction, view: View): TransactionError | null
   submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
-  /** Whether the transaction would go through, its signatures included. */
+  /** Whether the transaction would succeed, signatures included. */
   preflight(wire: WireTransaction): Outcome
   simulate(wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction
-  /** Moves the chain's time forward, as if so much had passed. */
+  /** Moves the chain's time forward. */
   advanceTime(milliseconds: number): void
-  /** Lets 151 blocks go by at once: every blockhash handed out so far is too old, and block height says so. */
+  /** Skips 151 blocks, so that every blockhash issued so far has expired. */
   expireBlockhashes(): void
   close(): void
 }
@@ -125,7 +134,7 @@ function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => vo
     state.timeline.countTransaction(entry.time)
     for (const stored of entry.accounts) latest.set(stored.address, stored)
   }
-  // A program can only be loaded once the account with its code is there.
+  // A program can be loaded only after the account that holds its code.
   const accounts = [...latest.values()].map(loadAccount)
   const programsLast = accounts.sort((a, b) => Number(a.executable) - Number(b.executable))
   for (const account of programsLast) state.svm.setAccount(account)

@@ -1,16 +1,26 @@
-import { type Address, address } from '@solana/kit'
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto'
+import { type Address, address, getAddressDecoder } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { devKey } from './dev-key.ts'
+
+const PKCS8_ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** A key that everybody knows: its seed is the SHA-256 of its label. Never fund one on a public chain. */
+export interface DevKey {
+  readonly address: Address
+  /** The 32-byte Ed25519 seed, as `createKeyPairSignerFromPrivateKeyBytes` takes it. */
+  readonly privateKeyBytes: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
 
 export const FAUCET = devKey('svc-dev/faucet')
 export const MINT_AUTHORITY = devKey('svc-dev/mint-authority')
 export const TREASURY = devKey('svc-dev/treasury')
-/** Where the agent service is paid: never where the gateway is, or one payment would buy from both. */
+/** The agent service's treasury is not the gateway's, or one payment could buy from both. */
 export const AGENT_TREASURY = devKey('svc-dev/agent-treasury')
 export const PUBLICATION = devKey('svc-dev/publication')
 export const DEMO_PAYERS = [1, 2, 3, 4].map((number) => devKey(`svc-dev/payer/${number}`))
 
-/** The mints of mainnet at their own addresses, so that a gateway's default assets are the same in development. */
+/** Mainnet's mints at their own addresses, so that a gateway's default assets work in development. */
 export const MINTS = {
   USDC: { mint: address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'), decimals: 6 },
   USDT: { mint: address('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'), decimals: 6 },
@@ -19,7 +29,7 @@ export const MINTS = {
 } as const
 
 export type TokenAsset = keyof typeof MINTS
-export const TOKEN_ASSETS = Object.keys(MINTS) as TokenAsset[] // Object.keys forgets the literal type
+export const TOKEN_ASSETS = Object.keys(MINTS) as TokenAsset[] // Object.keys returns plain strings
 
 /** Mainnet's: `solana:` and its first 32 characters are the CAIP-2 id that the gateway uses. */
 export const GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -32,4 +42,23 @@ export async function tokenAccountOf(owner: Address, asset: TokenAsset): Promise
     tokenProgram: TOKEN_PROGRAM_ADDRESS,
   })
   return tokenAccount
+}
+
+function devKey(label: string): DevKey {
+  const privateKeyBytes = new Uint8Array(hash('sha256', label, 'buffer'))
+  const key = ed25519Key(privateKeyBytes)
+  return {
+    address: addressOf(key),
+    privateKeyBytes,
+    sign: (message) => new Uint8Array(sign(null, message, key)),
+  }
+}
+
+function ed25519Key(seed: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PKCS8_ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' })
+}
+
+function addressOf(key: KeyObject): Address {
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
+  return getAddressDecoder().decode(spki.subarray(-32))
 }

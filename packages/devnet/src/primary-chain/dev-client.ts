@@ -16,7 +16,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit'
-import type { DevKey } from './dev-key.ts'
+import type { DevKey } from './dev-accounts.ts'
 import { type PrimaryChainOptions, startPrimaryChain } from './start.ts'
 
 export type Rpc = ReturnType<typeof createSolanaRpc>
@@ -77,7 +77,7 @@ export async function send(
   return getSignatureFromTransaction(transaction)
 }
 
-/** Calls without a client, to see the bare answer; `body` may be anything at all. */
+/** Posts without a client, to see the raw answer; `body` may be anything. */
 export async function post(url: string, body: string, contentType = 'application/json') {
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': contentType }, body })
   return { status: response.status, headers: response.headers, text: await response.text() }

@@ -12,20 +12,52 @@ import {
 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getCreateAssociatedTokenIdempotentInstruction, getMintToCheckedInstruction } from '@solana-program/token'
-import { lastValidBlockHeight } from './blockhashes.ts'
+import { invalidParams, RPC_CODES, RpcError } from '../rpc-error.ts'
 import type { PrimaryChain } from './chain.ts'
-import { FAUCET, MINT_AUTHORITY, MINTS, type TokenAsset, tokenAccountOf } from './dev-accounts.ts'
-import type { TransactionRecord } from './ledger.ts'
-import { RPC_CODES, RpcError } from './rpc-error.ts'
-import { describeTransactionError } from './transaction-errors.ts'
-import { decodeWireTransaction } from './wire-transaction.ts'
+import { FAUCET, MINT_AUTHORITY, MINTS, TOKEN_ASSETS, type TokenAsset, tokenAccountOf } from './dev-accounts.ts'
+import { addressAt, type Methods, type Params, u64At } from './methods/params.ts'
+import { lastValidBlockHeight } from './timeline.ts'
+import { describeTransactionError } from './transactions/errors.ts'
+import type { TransactionRecord } from './transactions/history.ts'
+import { decodeWireTransaction } from './transactions/wire-transaction.ts'
+
+const USAGE = 'dev_faucet takes [address, asset, amount]'
+const SOL_DECIMALS = 9
+const U64_MAX = 2n ** 64n - 1n
+
+export const faucetMethods: Methods = {
+  requestAirdrop: (chain, params) => giveSol(chain, addressAt(params, 0), u64At(params, 1)).signature,
+
+  async dev_faucet(chain, params) {
+    const to = addressAt(params, 0)
+    const asset = ['SOL', ...TOKEN_ASSETS].find((name) => name === params[1])
+    if (asset === undefined) throw invalidParams(`${USAGE}: asset must be one of SOL, ${TOKEN_ASSETS.join(', ')}`)
+    const token = TOKEN_ASSETS.find((name) => name === asset)
+    const amount = amountAt(params, 2, token ? MINTS[token].decimals : SOL_DECIMALS)
+    const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
+    return record.signature
+  },
+}
+
+/** An amount in display units, such as "1.5", as atomic units. */
+function amountAt(params: Params, index: number, decimals: number): bigint {
+  const value = params[index]
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
+  const match = typeof text === 'string' ? /^(\d+)(?:\.(\d+))?$/.exec(text) : null
+  if (!match) throw invalidParams(`${USAGE}: amount must be a decimal number in display units, such as "1.5"`)
+  const fraction = (match[2] ?? '').replace(/0+$/, '')
+  if (fraction.length > decimals) throw invalidParams(`${USAGE}: this asset has ${decimals} decimals, give no more`)
+  const amount = BigInt(match[1] + fraction.padEnd(decimals, '0'))
+  if (amount === 0n || amount > U64_MAX) throw invalidParams(`${USAGE}: amount must be above 0 and fit in 64 bits`)
+  return amount
+}
 
 export function giveSol(chain: PrimaryChain, to: Address, amount: bigint): TransactionRecord {
   const source = createNoopSigner(FAUCET.address)
   return send(chain, [getTransferSolInstruction({ source, destination: to, amount })])
 }
 
-export async function giveTokens(chain: PrimaryChain, to: Address, asset: TokenAsset, amount: bigint) {
+async function giveTokens(chain: PrimaryChain, to: Address, asset: TokenAsset, amount: bigint) {
   const { mint, decimals } = MINTS[asset]
   const ata = await tokenAccountOf(to, asset)
   const payer = createNoopSigner(FAUCET.address)
@@ -36,7 +68,7 @@ export async function giveTokens(chain: PrimaryChain, to: Address, asset: TokenA
   ])
 }
 
-// Synchronous from the blockhash to the execution: two equal gifts at once would else be one and the same transaction.
+// Synchronous from blockhash to execution: otherwise two equal gifts at once would be the same transaction.
 function send(chain: PrimaryChain, instructions: Instruction[]): TransactionRecord {
   const issued = chain.latestBlockhash(chain.view('processed'))
   const lifetime = { blockhash: issued.blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight(issued)) }

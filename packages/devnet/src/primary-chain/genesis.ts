@@ -21,7 +21,7 @@ const PAYER_TOKENS: Record<TokenAsset, bigint> = { USDC: 1_000_000n, USDT: 1_000
 
 const TREASURIES = [TREASURY, AGENT_TREASURY]
 
-/** A fresh chain: the same accounts every time. Blockhashes and duplicates are judged by us, so litesvm's checks are off. */
+/** A fresh chain: the same accounts every time. We check blockhashes and duplicates, so litesvm's checks are off. */
 export async function createGenesis(): Promise<LiteSVM> {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n).withNativeMints()
   loadMemoV4(svm)
@@ -36,7 +36,7 @@ export async function createGenesis(): Promise<LiteSVM> {
 
 function loadMemoV4(svm: LiteSVM) {
   const memoV3 = svm.getAccount(LEGACY_MEMO_PROGRAM_ADDRESS_V3)
-  if (!memoV3.exists) throw new Error('litesvm no longer carries the memo program')
+  if (!memoV3.exists) throw new Error('litesvm no longer includes the memo program')
   svm.addProgram(MEMO_PROGRAM_ADDRESS, memoV3.data)
 }
 

@@ -1,10 +1,10 @@
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Address, address, lamports } from '@solana/kit'
-import type { IssuedBlockhash } from './blockhashes.ts'
 import { parseJson, stringifyJson } from './json.ts'
-import type { TransactionRecord } from './ledger.ts'
-import type { Account } from './live-account.ts'
+import type { IssuedBlockhash } from './timeline.ts'
+import type { Account } from './transactions/accounts.ts'
+import type { TransactionRecord } from './transactions/history.ts'
 
 /** One line of the journal; `time` is when it was written, by the chain's clock. */
 export type JournalEntry = { readonly time: number } & (
@@ -31,8 +31,8 @@ export interface Journal {
 export const NO_JOURNAL: Journal = { append() {}, close() {} }
 
 /**
- * Everything that changed the chain, a JSON line each. A line is handed to the operating system before the client gets
- * its answer, so a killed process loses nothing acknowledged; the half line that it may leave behind is cut off here.
+ * Everything that changed the chain, one JSON line each. A line is written before the client gets its answer, so a killed
+ * process loses nothing acknowledged. If it leaves an incomplete last line, that line is cut off here.
  */
 export function openJournal(file: string): { journal: Journal; entries: JournalEntry[] } {
   mkdirSync(dirname(file), { recursive: true })
@@ -78,7 +78,7 @@ export function storeAccount(at: Address, account: Account | null): StoredAccoun
   }
 }
 
-/** A closed account becomes one without lamports, which litesvm takes for no account. */
+/** A closed account becomes one without lamports, which litesvm treats as no account. */
 export function loadAccount(stored: StoredAccount): Account {
   const data = new Uint8Array(Buffer.from(stored.data ?? '', 'base64'))
   return {

@@ -5,8 +5,8 @@ const sourceJson = JSON as unknown as {
 }
 
 /**
- * JSON whose integers are exact: Solana's RPC writes u64 values as plain JSON integers, which a JavaScript number cannot
- * hold. Integers beyond 2^53 come in as bigint; every bigint goes out as an integer.
+ * JSON with exact integers: Solana's RPC writes u64 values as plain JSON integers, which a JavaScript number cannot
+ * hold. Integers beyond 2^53 are parsed as bigint; every bigint is written as an integer.
  */
 export function parseJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text) // nothing in it can be beyond 2^53

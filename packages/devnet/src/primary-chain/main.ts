@@ -1,3 +1,5 @@
+// One primary chain in a process of its own.
+
 import { startPrimaryChain } from './start.ts'
 
 const { DEV_PRIMARY_RPC_PORT = '8899', DEV_PRIMARY_STATE_FILE } = process.env
@@ -8,7 +10,4 @@ const { url, stop } = await startPrimaryChain({
 })
 console.log(`Local primary chain at ${url}`)
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    void stop()
-  })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())

@@ -1,23 +1,21 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { startHttpServer } from '../http-server.ts'
 import { createChain, type PrimaryChain } from './chain.ts'
 import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
 import { NO_JOURNAL, openJournal } from './journal.ts'
-import { answerJsonRpc } from './json-rpc.ts'
-import { installRegistry } from './registry/install.ts'
+import { installRegistry } from './registry/stand-in.ts'
 
 export interface PrimaryChainOptions {
-  /** 0 takes a free port. */
+  /** 0 takes any free port. */
   readonly port: number
   readonly host?: string
-  /** Where the chain is kept from one start to the next; without it the chain lives in memory alone. */
+  /** File that keeps the chain between starts; without it the chain is in memory only. */
   readonly stateFile?: string
   readonly confirmAfterMs?: number
   readonly finalizeAfterMs?: number
-  /** File with the registry's real program; without it the chain carries a stand-in. */
+  /** File with the registry's real program; without it the chain uses a stand-in. */
   readonly registryProgram?: string
-  /** The time in milliseconds since 1970. */
+  /** Unix milliseconds. */
   readonly now?: () => number
 }
 
@@ -32,26 +30,23 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   const svm = await createGenesis()
   const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
-  const server = createFront((body) => answerJsonRpc(chain, body))
-  server.listen(port, host)
-  await once(server, 'listening')
-  // The port is taken before the journal is touched: of two processes by mistake started alike, only one writes.
+  // Take the port before touching the journal: of two processes started by mistake, only one writes.
+  const server = await startHttpServer(
+    createFront(() => chain),
+    { port, host },
+  )
   try {
     const { journal, entries } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, entries: [] }
     chain = createChain({ svm, withRegistry, now, journal, entries, confirmAfterMs, finalizeAfterMs })
   } catch (error) {
-    server.close()
+    await server.stop()
     throw error
   }
-  const { port: boundPort } = server.address() as AddressInfo // a listening TCP server has one
   return {
-    url: `http://${host}:${boundPort}`,
+    url: server.url,
     chain,
     async stop() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
+      await server.stop()
       chain.close()
     },
   }

@@ -1,3 +1,9 @@
+// The chain's time and everything counted by it: slots, blocks, commitments and blockhashes.
+
+import { hash } from 'node:crypto'
+import { address, type Blockhash, getBase58Decoder } from '@solana/kit'
+import { Clock, type LiteSVM } from 'litesvm'
+
 export const SLOT_MS = 400
 export const SLOTS_PER_EPOCH = 432_000
 const FIRST_SLOT = 440_208_000
@@ -5,9 +11,9 @@ const FIRST_SLOT = 440_208_000
 export type Timeline = ReturnType<typeof createTimeline>
 
 /**
- * The chain's time and what is counted by it. A block comes every 400 ms; a slot with every block and with every
- * transaction, so that each transaction has a slot of its own while block height, and with it the life of a blockhash,
- * depends on time alone. Time never runs backwards, and after a restart goes on from where the chain had got to.
+ * A block comes every 400 ms; a slot comes with every block and with every transaction. So each transaction has its own
+ * slot, while block height and the lifetime of a blockhash depend on time alone. Time never runs backwards; after a
+ * restart it continues from the chain's last time.
  */
 export function createTimeline(now: () => number, genesisTime: number, resumeAt: number) {
   let ahead = Math.max(0, resumeAt - now())
@@ -48,4 +54,97 @@ function countUpTo(times: readonly number[], time: number): number {
     else high = middle
   }
   return low
+}
+
+export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
+export type Commitment = (typeof COMMITMENTS)[number]
+
+/** The chain as seen at one commitment: everything up to `cutoff`, nothing later. */
+export interface View {
+  readonly commitment: Commitment
+  readonly cutoff: number
+  readonly slot: number
+  readonly height: number
+}
+
+export interface Ageing {
+  readonly confirmAfterMs: number
+  readonly finalizeAfterMs: number
+}
+
+export function viewAt(timeline: Timeline, ageing: Ageing, commitment: Commitment): View {
+  const age = { processed: 0, confirmed: ageing.confirmAfterMs, finalized: ageing.finalizeAfterMs }[commitment]
+  const cutoff = timeline.time() - age
+  return { commitment, cutoff, slot: timeline.slotAt(cutoff), height: timeline.heightAt(cutoff) }
+}
+
+export function commitmentOf(time: number, now: number, ageing: Ageing): Commitment {
+  if (now - time >= ageing.finalizeAfterMs) return 'finalized'
+  return now - time >= ageing.confirmAfterMs ? 'confirmed' : 'processed'
+}
+
+const MAX_AGE_IN_BLOCKS = 150
+
+export interface IssuedBlockhash {
+  readonly blockhash: Blockhash
+  readonly slot: number
+  readonly height: number
+}
+
+/**
+ * The issued blockhashes. litesvm accepts only its newest blockhash, so its own check is off and a transaction's
+ * lifetime is checked here, by block height as on a real chain.
+ */
+export function createBlockhashes(genesisTime: number, onIssue: (issued: IssuedBlockhash) => void) {
+  const issued = new Map<string, IssuedBlockhash>()
+  const isExpired = (entry: IssuedBlockhash, height: number) => height > lastValidBlockHeight(entry)
+
+  return {
+    issue(view: View): IssuedBlockhash {
+      const blockhash = blockhashOfSlot(genesisTime, view.slot)
+      const known = issued.get(blockhash)
+      if (known) return known
+      for (const [key, entry] of issued) {
+        if (!isExpired(entry, view.height)) break
+        issued.delete(key)
+      }
+      const entry = { blockhash, slot: view.slot, height: view.height }
+      issued.set(blockhash, entry)
+      onIssue(entry)
+      return entry
+    },
+    restore(entry: IssuedBlockhash) {
+      issued.set(entry.blockhash, entry)
+    },
+    isValid(blockhash: string, view: View): boolean {
+      const entry = issued.get(blockhash)
+      return entry !== undefined && entry.slot <= view.slot && !isExpired(entry, view.height)
+    },
+  }
+}
+
+export function lastValidBlockHeight(issued: IssuedBlockhash): number {
+  return issued.height + MAX_AGE_IN_BLOCKS
+}
+
+function blockhashOfSlot(genesisTime: number, slot: number): Blockhash {
+  const digest = hash('sha256', `svc primary chain/${genesisTime}/${slot}`, 'buffer')
+  return getBase58Decoder().decode(digest) as Blockhash // 32 bytes in base58 are a blockhash by definition
+}
+
+export const CLOCK_SYSVAR = address('SysvarC1ock11111111111111111111111111111111')
+export const LOOKUP_TABLE_PROGRAM = address('AddressLookupTab1e1111111111111111111111111')
+const SLOT_HASHES = 512
+
+/** Sets the clock that programs see. */
+export function setClock(svm: LiteSVM, timeline: Timeline, slot: number, time: number) {
+  const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH))
+  const seconds = (milliseconds: number) => BigInt(Math.floor(milliseconds / 1000))
+  svm.setClock(new Clock(BigInt(slot), seconds(timeline.genesisTime), epoch, epoch + 1n, seconds(time)))
+}
+
+/** Creating a lookup table needs a recent slot. The list is expensive to write, so it is set only when needed. */
+export function setSlotHashes(svm: LiteSVM, timeline: Timeline, slot: number) {
+  const slots = Array.from({ length: SLOT_HASHES }, (_, age) => slot - 1 - age)
+  svm.setSlotHashes(slots.map((past) => ({ slot: BigInt(past), hash: blockhashOfSlot(timeline.genesisTime, past) })))
 }

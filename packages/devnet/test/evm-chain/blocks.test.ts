@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs } from '../../src/evm-chain/dev-client.ts'
-import { type EvmChainOptions, type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { type EvmChainOptions, type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start.ts'
 
 const to = DEV_TREASURY.address
 const CLOCK = Date.parse('2030-01-01T00:00:00Z')

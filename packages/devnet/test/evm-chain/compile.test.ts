@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 test('compiling the contracts gives the committed bytecode', () => {
-  const script = new URL('../../src/evm-chain/compile.ts', import.meta.url).pathname
+  const script = new URL('../../src/evm-chain/contracts/compile.ts', import.meta.url).pathname
   const printed = execFileSync(process.execPath, [script], { encoding: 'utf8' })
   expect(printed).toBe(readFileSync(new URL('../../src/evm-chain/contracts/compiled.json', import.meta.url), 'utf8'))
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_MINTER, DEV_PAYERS } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
-import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start.ts'
 
 const payer = DEV_PAYERS[0]!.address
 let running: RunningEvmChain

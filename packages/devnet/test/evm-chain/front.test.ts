@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start.ts'
 
 let running: RunningEvmChain
 

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FIXTURES, TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
-import { startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { startEvmChain } from '../../src/evm-chain/start.ts'
 
 const to = DEV_TREASURY.address
 const payer = DEV_PAYERS[0]!

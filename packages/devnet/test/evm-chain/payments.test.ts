@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FIXTURES, MINT_ABI, MULTICALL3, TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
-import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start.ts'
 
 const treasury = DEV_TREASURY.address
 const payer = DEV_PAYERS[0]!

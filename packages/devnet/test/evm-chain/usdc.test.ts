@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
-import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start-evm-chain.ts'
+import { type RunningEvmChain, startEvmChain } from '../../src/evm-chain/start.ts'
 
 const { address } = TOKENS.USDC
 const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: address } as const

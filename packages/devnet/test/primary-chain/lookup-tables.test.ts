@@ -12,7 +12,7 @@ import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-progr
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { send, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
-import { LOOKUP_TABLE_PROGRAM } from '../../src/primary-chain/sysvars.ts'
+import { LOOKUP_TABLE_PROGRAM } from '../../src/primary-chain/timeline.ts'
 
 describe('lookup tables and transaction versions', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>

@@ -2,7 +2,6 @@ import { zstdDecompressSync } from 'node:zlib'
 import { type Address, address, fetchEncodedAccount, generateKeyPairSigner } from '@solana/kit'
 import { decodeMint, fetchToken, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOKEN_2022_PROGRAM_ADDRESS } from '../../src/primary-chain/balances.ts'
 import {
   DEMO_PAYERS,
   GENESIS_HASH,
@@ -13,6 +12,7 @@ import {
   tokenAccountOf,
 } from '../../src/primary-chain/dev-accounts.ts'
 import { call, startTestChain } from '../../src/primary-chain/dev-client.ts'
+import { TOKEN_2022_PROGRAM_ADDRESS } from '../../src/primary-chain/transactions/accounts.ts'
 
 describe('read methods', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>

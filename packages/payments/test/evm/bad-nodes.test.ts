@@ -1,5 +1,5 @@
 import type { DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { type LyingNode, startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { type FaultyNode, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Destination } from '../../src/payment.ts'
 import { describeBadNodes } from '../bad-nodes.ts'
@@ -28,12 +28,12 @@ for (const [kind, destination] of [
 
 describe('an EVM node that forges its answers', () => {
   let payments: Payments
-  let node: LyingNode
+  let node: FaultyNode
   let payer: DevClient
   beforeAll(async () => {
     payments = await startPayments()
     payer = payments.people.payer
-    node = await startLyingNode(payments.url)
+    node = await startFaultyNode(payments.url)
   })
   afterAll(async () => {
     await node.stop()

@@ -1,4 +1,4 @@
-import { startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEvmBalanceReader } from '../../src/evm/balance-reader.ts'
 import { type Payments, payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './payments.ts'
@@ -35,7 +35,7 @@ describe('balances of the EVM chain', () => {
   })
 
   it('PAY-46 are not read from a node of another chain', async () => {
-    const other = await startLyingNode(
+    const other = await startFaultyNode(
       payments.url,
       withResult('eth_chainId', () => '0x1'),
     )

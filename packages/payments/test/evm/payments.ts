@@ -1,7 +1,7 @@
 import { FIXTURES, MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { type EvmChainOptions, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
+import { type EvmChainOptions, startEvmChain } from '@svc/devnet/evm-chain/start'
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem'
 import { createEvmPaymentReader, type EvmPaymentReaderOptions } from '../../src/evm/payment-reader.ts'
 import { EVM } from '../../src/networks.ts'

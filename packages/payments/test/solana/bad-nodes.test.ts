@@ -1,5 +1,5 @@
 import { getBase64Decoder, getBase64Encoder } from '@solana/kit'
-import { type LyingNode, startLyingNode, withBody, withResult } from '@svc/devnet/lying-node'
+import { type FaultyNode, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
 import { GENESIS_HASH } from '@svc/devnet/primary-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSolanaPaymentReader } from '../../src/solana/payment-reader.ts'
@@ -31,10 +31,10 @@ interface Answer {
 
 describe('a Solana node that forges its answers', () => {
   let payments: Payments
-  let node: LyingNode
+  let node: FaultyNode
   beforeAll(async () => {
     payments = await startPayments()
-    node = await startLyingNode(payments.url)
+    node = await startFaultyNode(payments.url)
   })
   afterAll(async () => {
     await node.stop()

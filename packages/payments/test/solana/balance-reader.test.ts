@@ -1,5 +1,5 @@
 import { address, generateKeyPairSigner } from '@solana/kit'
-import { startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRIMARY } from '../../src/networks.ts'
@@ -45,7 +45,7 @@ describe('balances of the primary chain', () => {
   })
 
   it('PAY-46 are not read from a node of another chain', async () => {
-    const other = await startLyingNode(
+    const other = await startFaultyNode(
       payments.url,
       withResult('getGenesisHash', () => '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY'),
     )

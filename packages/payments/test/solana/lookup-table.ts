@@ -8,7 +8,7 @@ import {
   type KeyPairSigner,
 } from '@solana/kit'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
-import { LOOKUP_TABLE_PROGRAM } from '@svc/devnet/primary-chain/sysvars'
+import { LOOKUP_TABLE_PROGRAM } from '@svc/devnet/primary-chain/timeline'
 import type { Payments } from './payments.ts'
 
 /** A table of addresses on chain. The program's client library does not go with this version of kit. */

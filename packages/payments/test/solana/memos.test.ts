@@ -1,6 +1,6 @@
 import { getBase58Decoder, type KeyPairSigner } from '@solana/kit'
 import { getAddMemoInstruction, SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
-import { startLyingNode, withResult } from '@svc/devnet/lying-node'
+import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { utf8 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { judgePayment } from '../../src/judge-payment.ts'
@@ -55,7 +55,7 @@ describe('memos', () => {
   // No program at hand calls the memo program, so the node's answer is given the inner instruction.
   it('ADD-03 a memo made by another program counts', async () => {
     const tx = await payments.send(payer, paySol(payer, SOL), memo('outside'))
-    const node = await startLyingNode(
+    const node = await startFaultyNode(
       payments.url,
       withResult('getTransaction', (result: { meta: object }) => {
         const data = getBase58Decoder().decode(utf8(OURS))

@@ -5,8 +5,8 @@ import {
   getMintToInstruction,
   getTransferCheckedInstruction,
 } from '@solana-program/token'
-import { TOKEN_2022_PROGRAM_ADDRESS as tokenProgram } from '@svc/devnet/primary-chain/balances'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { TOKEN_2022_PROGRAM_ADDRESS as tokenProgram } from '@svc/devnet/primary-chain/transactions/accounts'
 import { expect, it } from 'vitest'
 import { associatedAccount, startPayments } from './payments.ts'
 

@@ -2,7 +2,7 @@ import type { ErrorBody } from '@svc/api/errors'
 import type { SigningKeys } from '@svc/api/info'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import { startProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -138,7 +138,7 @@ describe('nothing is paid', () => {
 })
 
 it('a node that fails to answer now and then is asked again', async () => {
-  const shaky = await startProxy(market.chains.primary.url)
+  const shaky = await startFaultyProxy(market.chains.primary.url)
   shaky.plan(/getEpochInfo|sendTransaction/, ...Array.from({ length: 5 }, () => ({ cut: 'request' }) as const))
   const { signer } = market.solana()
   const { receipt } = await buy({ signer, wallet: solanaWallet({ rpcUrl: shaky.url, signer }) })

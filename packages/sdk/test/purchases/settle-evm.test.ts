@@ -1,6 +1,6 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
-import { startProxy } from '@svc/devnet/tampering-proxy'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evmWallet } from '../../src/evm-wallet.ts'
 import { cutPurchase, patience } from '../buyers.ts'
@@ -63,7 +63,7 @@ interface Block {
 }
 
 it('a payment whose nonce is taken is not replaced on the word of a node that does not remember its time', async () => {
-  const forgetful = await startProxy(market.chains.evm.url)
+  const forgetful = await startFaultyProxy(market.chains.evm.url)
   const { signer } = market.evm()
   const buyer = { signer, wallet: evmWallet({ rpcUrl: forgetful.url, account: DEV_PAYERS[0]!.privateKey }) }
   const { signed, goOn } = await cutPurchase(market, buyer, 'MON', BEFORE_SENDING)

@@ -1,8 +1,8 @@
 import { createSolanaRpc } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call, send, signerOf } from '@svc/devnet/primary-chain/dev-client'
-import { startProxy } from '@svc/devnet/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signerFromSeed } from '../../src/signers.ts'
 import { solanaWallet } from '../../src/solana-wallet.ts'
@@ -61,7 +61,7 @@ describe('a payment that was signed and perhaps not sent', () => {
   })
 
   it('is not replaced on the word of a node that does not remember its time', async () => {
-    const forgetful = await startProxy(market.chains.primary.url)
+    const forgetful = await startFaultyProxy(market.chains.primary.url)
     const error = { code: -32001, message: 'Block cleaned up' }
     forgetful.always(/getBlockTime/, { answer: { status: 200, body: { jsonrpc: '2.0', id: '0', error } } })
     const { signer } = market.solana()

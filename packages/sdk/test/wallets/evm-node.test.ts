@@ -1,6 +1,6 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { startProxy, type TestProxy } from '@svc/devnet/tampering-proxy'
+import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { evmWallet } from '../../src/evm-wallet.ts'
@@ -9,10 +9,10 @@ import { connectEvm } from '../../src/wallets/evm-node.ts'
 import { type Market, openMarket } from '../market.ts'
 
 let market: Market
-let proxy: TestProxy
+let proxy: FaultyProxy
 beforeAll(async () => {
   market = await openMarket()
-  proxy = await startProxy(market.chains.evm.url)
+  proxy = await startFaultyProxy(market.chains.evm.url)
 })
 afterAll(async () => {
   await proxy.stop()

@@ -9,8 +9,8 @@ import {
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { startProxy } from '@svc/devnet/tampering-proxy'
 import { ed25519Signer } from '@svc/protocol/keys'
 import fc from 'fast-check'
 import { encodeAbiParameters, formatUnits } from 'viem'
@@ -126,7 +126,7 @@ describe('a leg that calls a token what its contract does not', () => {
   })
 
   it('is believed where Tether writes itself with its own sign', async () => {
-    const node = await startProxy(market.chains.evm.url)
+    const node = await startFaultyProxy(market.chains.evm.url)
     const leg = await evmLeg('USDT0')
     const sign = encodeAbiParameters([{ type: 'string' }], ['USD₮0'])
     const symbol = encodeAbiParameters([{ type: 'string' }], ['USDT0'])
@@ -137,7 +137,7 @@ describe('a leg that calls a token what its contract does not', () => {
   })
 
   it('is objected to on a chain whose coin nobody knows', async () => {
-    const node = await startProxy(market.chains.evm.url)
+    const node = await startFaultyProxy(market.chains.evm.url)
     const other = JSON.stringify('0x1')
     node.always(/eth_chainId/, { lie: (answers) => JSON.parse(JSON.stringify(answers).replaceAll('"0x8f"', other)) })
     const wallet = evmWallet({ rpcUrl: node.url, account: DEV_PAYERS[3]!.privateKey })

@@ -1,8 +1,8 @@
 import type { Statements } from '@svc/api/evidence'
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start-evm-chain'
-import { honestly, type LyingNode, startLyingNode } from '@svc/devnet/lying-node'
+import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
+import { honestly, type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -18,13 +18,13 @@ const key = (privateKey: string) => Buffer.from(privateKey.slice(2), 'hex')
 describe('statements in the EVM registry', () => {
   let harbour: Harbour
   let evm: RunningEvmChain
-  let node: LyingNode
+  let node: FaultyNode
   let contract: Address
   let house: LockerHouse
   beforeAll(async () => {
     harbour = await openHarbour()
     evm = await startEvmChain({ port: 0, now: harbour.clock.now })
-    node = await startLyingNode(evm.url)
+    node = await startFaultyNode(evm.url)
     const account = createEvmAccount(EVM, [evm.url], key(OWNER.privateKey))
     const deployment = await prepareDeployment(account)
     await account.send(deployment.raw)

@@ -1,5 +1,5 @@
 import { OUT_OF_ORDER, TAKEN } from '@svc/chains/test/evm/test-chain'
-import { withBody, withResult } from '@svc/devnet/lying-node'
+import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EvmRegistry } from '../../../src/anchors/evm/evm-registry.ts'
 import type { RegistryEntry } from '../../../src/anchors/evm/registry-entry.ts'

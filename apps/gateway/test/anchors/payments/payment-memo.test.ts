@@ -1,4 +1,4 @@
-import { honestly } from '@svc/devnet/lying-node'
+import { honestly } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -6,7 +6,7 @@ import {
   getTransactionDecoder,
 } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
-import { withResult } from '@svc/devnet/lying-node'
+import { withResult } from '@svc/devnet/faulty-node'
 import { decodeRecord, REGISTRY_LAYOUT, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
 import {
   getAttestationDecoder,

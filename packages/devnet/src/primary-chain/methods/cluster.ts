@@ -1,8 +1,7 @@
+import { RPC_CODES, RpcError } from '../../rpc-error.ts'
 import { GENESIS_HASH } from '../dev-accounts.ts'
-import { configAt, u64At, viewFor } from '../params.ts'
-import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { SLOTS_PER_EPOCH } from '../timeline.ts'
-import { API_VERSION, type Methods } from './method.ts'
+import { API_VERSION, configAt, type Methods, u64At, viewFor } from './params.ts'
 
 export const clusterMethods: Methods = {
   getHealth: () => 'ok',

@@ -1,10 +1,18 @@
-import { readMint, readTokenAccount, TOKEN_PROGRAMS, uiTokenAmount } from '../balances.ts'
+import { invalidParams } from '../../rpc-error.ts'
 import type { PrimaryChain } from '../chain.ts'
-import type { View } from '../commitments.ts'
-import { addressAt, type Config, configAt, readAddress, readConfig, viewFor } from '../params.ts'
-import { invalidParams } from '../rpc-error.ts'
-import { present } from './accounts.ts'
-import { inContext, type Methods } from './method.ts'
+import type { View } from '../timeline.ts'
+import { readMint, readTokenAccount, TOKEN_PROGRAMS, uiTokenAmount } from '../transactions/accounts.ts'
+import { accountEncoder } from './accounts.ts'
+import {
+  addressAt,
+  type Config,
+  configAt,
+  inContext,
+  type Methods,
+  readAddress,
+  readConfig,
+  viewFor,
+} from './params.ts'
 
 export const tokenMethods: Methods = {
   getTokenAccountBalance(chain, params) {
@@ -35,7 +43,7 @@ export const tokenMethods: Methods = {
     const config = configAt(params, 2)
     const view = viewFor(chain, config)
     const matches = tokenFilter(chain, view, filter)
-    const encode = present(chain, view, config, 'binary')
+    const encode = accountEncoder(chain, view, config, 'binary')
     const accounts = TOKEN_PROGRAMS.flatMap((program) => chain.programAccounts(program, view)).filter((account) => {
       const token = readTokenAccount(account)
       return token?.owner === owner && matches(token.mint, account.programAddress)

@@ -1,33 +1,26 @@
+// Reading transactions that were sent.
+
+import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
 import type { PrimaryChain } from '../chain.ts'
-import type { TransactionRecord } from '../ledger.ts'
-import { commitmentIn, configAt, flag, listAt, oneOf, readSignature, readU64, textAt, viewFor } from '../params.ts'
-import { invalidParams, RPC_CODES, RpcError } from '../rpc-error.ts'
-import { encodeTransaction, TRANSACTION_ENCODINGS } from '../transaction-encoding.ts'
-import { describeTransactionError, type TransactionError } from '../transaction-errors.ts'
-import { inContext, type Methods } from './method.ts'
-import { readWireTransaction } from './read-wire-transaction.ts'
+import type { TransactionRecord } from '../transactions/history.ts'
+import {
+  commitmentIn,
+  configAt,
+  flag,
+  inContext,
+  listAt,
+  type Methods,
+  oneOf,
+  readSignature,
+  readU64,
+  textAt,
+} from './params.ts'
+import { encodeTransaction, TRANSACTION_ENCODINGS } from './transaction-encoding.ts'
 
 const MAX_CONFIRMATIONS = 31
 const STATUS_CACHE_BLOCKS = 150
 
 export const transactionMethods: Methods = {
-  sendTransaction(chain, params) {
-    const config = configAt(params, 1)
-    const wire = readWireTransaction(textAt(params, 0), config)
-    if (!flag(config, 'skipPreflight')) {
-      const view = viewFor(chain, config, 'preflightCommitment')
-      const outcome = chain.preflight(wire)
-      if (outcome.err === 'SignatureFailure')
-        throw new RpcError(RPC_CODES.signatureVerificationFailure, 'Transaction signature verification failure')
-      const refusal = chain.refusal(wire, view)
-      if (refusal !== null) throw preflightFailure(refusal, [], 0)
-      if (outcome.err !== null) throw preflightFailure(outcome.err, outcome.logs, outcome.unitsConsumed)
-    }
-    // A node forwards the transaction and answers with its id; whether it lands, the client must find out by itself.
-    chain.submit(wire)
-    return wire.signatures[0]
-  },
-
   getSignatureStatuses(chain, params) {
     const signatures = listAt(params, 0, 256).map(readSignature)
     const all = flag(configAt(params, 1), 'searchTransactionHistory')
@@ -55,19 +48,6 @@ export const transactionMethods: Methods = {
     requireKnownVersion(record, known === null ? null : readU64(known, 'maxSupportedTransactionVersion'))
     return encodeTransaction(record, encoding, known !== null)
   },
-}
-
-function preflightFailure(err: TransactionError, logs: readonly string[], unitsConsumed: number): RpcError {
-  const message = `Transaction simulation failed: ${describeTransactionError(err)}`
-  return new RpcError(RPC_CODES.preflightFailure, message, {
-    accounts: null,
-    err,
-    innerInstructions: null,
-    logs,
-    replacementBlockhash: null,
-    returnData: null,
-    unitsConsumed,
-  })
 }
 
 function statusOf(chain: PrimaryChain, record: TransactionRecord, slot: number) {

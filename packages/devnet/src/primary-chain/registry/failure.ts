@@ -1,4 +1,4 @@
-// How a program refuses: its own error numbers are the registry's, the others those that every program shares.
+// How a program fails: with the registry's own error numbers, or with those that all programs share.
 
 const REGISTRY_ERRORS = {
   InvalidCredential: 0n,
@@ -10,7 +10,7 @@ const REGISTRY_ERRORS = {
   InvalidEventAuthority: 7n,
   InvalidTokenAccount: 10n,
   SchemaPaused: 11n,
-  /** Not the registry's: what the stand-in does not do. */
+  /** Not the registry's: the stand-in does not support this. */
   NotInStandIn: 1000n,
 } as const
 
@@ -26,7 +26,7 @@ const SHARED_ERRORS = {
 
 const CUSTOM_ZERO = 1n << 32n
 
-/** `Panic` is the program giving up in the middle, which the runtime reports as ProgramFailedToComplete. */
+/** `Panic` aborts the program; the runtime reports ProgramFailedToComplete. */
 export type FailureName = keyof typeof REGISTRY_ERRORS | keyof typeof SHARED_ERRORS | 'Panic'
 
 export class ProgramFailure extends Error {
@@ -39,7 +39,7 @@ export class ProgramFailure extends Error {
   }
 }
 
-/** What a program returns to fail so: a custom error in the lower half, a shared one in the upper. */
+/** The program's return value: a custom error in the lower half, a shared one in the upper. */
 export function resultOf(failure: Exclude<FailureName, 'Panic'>): bigint {
   if (failure in SHARED_ERRORS) return SHARED_ERRORS[failure as keyof typeof SHARED_ERRORS] << 32n
   return REGISTRY_ERRORS[failure as keyof typeof REGISTRY_ERRORS] || CUSTOM_ZERO

@@ -1,5 +1,9 @@
-import { createDecoder, type Decoder, getArrayDecoder, getU32Decoder } from '@solana/kit'
-import { ProgramFailure } from './failure.ts'
+// An instruction to the registry: reading its parameters and checking its accounts.
+
+import { type Address, createDecoder, type Decoder, getArrayDecoder, getU32Decoder } from '@solana/kit'
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { REGISTRY } from './accounts.ts'
+import { type FailureName, ProgramFailure } from './failure.ts'
 import type { Code } from './program/assembler.ts'
 import type { ProgramAccount } from './program/memory.ts'
 
@@ -9,16 +13,16 @@ interface RegistryInstruction {
   readonly parameters: Uint8Array
 }
 
-export interface Surroundings {
+export interface Environment {
   /** The chain's clock in Unix seconds. */
   readonly now: bigint
   rentFor(space: number): bigint
 }
 
-/** What the registry does with an instruction, as code; throws a ProgramFailure where it refuses. */
-export type Rule = (instruction: RegistryInstruction, surroundings: Surroundings) => Code
+/** Returns what the registry does with an instruction, as code; throws a ProgramFailure when it refuses. */
+export type Rule = (instruction: RegistryInstruction, environment: Environment) => Code
 
-/** Bytes to spare are ignored, as the program does. */
+/** Ignores extra bytes, as the program does. */
 export function readParameters<T>(decoder: Decoder<T>, parameters: Uint8Array): T {
   try {
     return decoder.decode(parameters)
@@ -27,7 +31,7 @@ export function readParameters<T>(decoder: Decoder<T>, parameters: Uint8Array): 
   }
 }
 
-/** kit takes a list that is not there for an empty one; the program does not. */
+/** kit reads a missing list as an empty one; the program does not. */
 export function listDecoder<T>(item: Decoder<T>): Decoder<T[]> {
   return createDecoder({
     read(bytes, offset) {
@@ -41,4 +45,39 @@ export function nameAccounts<N extends string>(accounts: readonly ProgramAccount
   if (accounts.length !== names.length)
     throw new ProgramFailure('NotEnoughAccountKeys', `takes ${names.length} accounts, not ${accounts.length}`)
   return Object.fromEntries(names.map((name, index) => [name, accounts[index]])) as Record<N, ProgramAccount>
+}
+
+export function requireSigner({ address, signer }: ProgramAccount) {
+  if (!signer) throw new ProgramFailure('MissingRequiredSignature', `${address} has not signed`)
+}
+
+export function requireProgram({ address }: ProgramAccount, expected: Address) {
+  if (address !== expected) throw new ProgramFailure('IncorrectProgramId', `${address} is not the program ${expected}`)
+}
+
+export function requireOwned({ address, owner }: ProgramAccount) {
+  if (owner !== REGISTRY) throw new ProgramFailure('InvalidAccountOwner', `${address} does not belong to the registry`)
+}
+
+export function requireWritable({ address, writable }: ProgramAccount) {
+  if (!writable) throw new ProgramFailure('InvalidAccountData', `${address} is not writable`)
+}
+
+/** The account must not exist yet. */
+export function requireVacant(account: ProgramAccount) {
+  const { address, owner } = account
+  if (owner !== SYSTEM_PROGRAM_ADDRESS) throw new ProgramFailure('InvalidAccountOwner', `${address} is taken`)
+  requireWritable(account)
+}
+
+export function requireAddress({ address }: ProgramAccount, expected: Address, failure: FailureName) {
+  if (address !== expected) throw new ProgramFailure(failure, `${address} should be ${expected}`)
+}
+
+export function requireAuthority({ address }: ProgramAccount, authority: Address) {
+  if (address !== authority) throw new ProgramFailure('IncorrectAuthority', `${address} is not the authority`)
+}
+
+export function requireAuthorized({ address }: ProgramAccount, signers: readonly Address[]) {
+  if (!signers.includes(address)) throw new ProgramFailure('SignerNotAuthorized', `${address} may not attest`)
 }

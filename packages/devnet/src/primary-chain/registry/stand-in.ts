@@ -1,44 +1,59 @@
-// The registry on a chain that has not got its program. Before a transaction runs, the registry's rules say what each
-// instruction for it would do; that becomes a small program of its own, which is put at the registry's address and runs
-// with the rest of the transaction. So the runtime keeps its own promises: all or nothing, balances, rent, logs.
+// The attestation registry on the local chain: its real program where there is a file with it, a stand-in otherwise.
+//
+// Before a transaction runs, the stand-in applies the registry's rules to each instruction for it. The result becomes a
+// small program, which is put at the registry's address and runs with the rest of the transaction. So the runtime itself
+// guarantees atomicity, balances, rent and logs.
 
+import { readFileSync } from 'node:fs'
 import { type Address, getCompiledTransactionMessageEncoder } from '@solana/kit'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { FailedTransactionMetadata, type LiteSVM } from 'litesvm'
-import { dryRun } from '../dry-run.ts'
-import { type GetAccount, liveAccount } from '../live-account.ts'
-import { type AccountKey, accountKeys, loadAddresses, type WireTransaction } from '../wire-transaction.ts'
-import { REGISTRY } from './derived-address.ts'
-import type { Surroundings } from './instruction.ts'
-import { processInstruction } from './process-instruction.ts'
-import { placeAccounts } from './program/memory.ts'
-import { programOf, type Step } from './steps.ts'
+import { type GetAccount, liveAccount } from '../transactions/accounts.ts'
+import { dryRun, type WithRegistry } from '../transactions/execute.ts'
+import { type AccountKey, accountKeys, loadAddresses, type WireTransaction } from '../transactions/wire-transaction.ts'
+import { REGISTRY } from './accounts.ts'
+import { acceptOwnEvent, closeAttestation, createAttestation } from './attestations.ts'
+import { changeAuthorizedSigners, createCredential } from './credentials.ts'
+import { ProgramFailure } from './failure.ts'
+import type { Environment, Rule } from './instruction.ts'
+import { type Code, call, exit, ifResultIs } from './program/assembler.ts'
+import { fail } from './program/effects.ts'
+import { elfOf } from './program/elf.ts'
+import { HEAP, type ProgramAccount, placeAccounts } from './program/memory.ts'
+import { changeSchemaStatus, createSchema } from './schemas.ts'
 
-/** Runs a transaction in the presence of the registry's program. */
-export type WithRegistry = <T>(wire: WireTransaction, run: () => T) => T
+export function installRegistry(svm: LiteSVM, programFile: string | undefined): WithRegistry {
+  if (programFile === undefined) return standIn(svm)
+  try {
+    svm.addProgram(REGISTRY, readFileSync(programFile))
+  } catch (cause) {
+    throw new Error(`the registry program ${programFile} cannot be loaded: ${String(cause)}`, { cause })
+  }
+  return (_wire, run) => run()
+}
 
-export function standIn(svm: LiteSVM): WithRegistry {
-  const resting = programOf([])
-  svm.addProgram(REGISTRY, resting)
+function standIn(svm: LiteSVM): WithRegistry {
+  const idle = programOf([])
+  svm.addProgram(REGISTRY, idle)
   return (wire, run) => {
     if (!wire.message.staticAccounts.includes(REGISTRY)) return run()
     try {
-      svm.addProgram(REGISTRY, programOf(foresee(svm, wire)))
+      svm.addProgram(REGISTRY, programOf(planSteps(svm, wire)))
       return run()
     } finally {
-      svm.addProgram(REGISTRY, resting)
+      svm.addProgram(REGISTRY, idle)
     }
   }
 }
 
 /** What the registry does in this transaction, up to its first refusal. */
-function foresee(svm: LiteSVM, wire: WireTransaction): Step[] {
+function planSteps(svm: LiteSVM, wire: WireTransaction): Step[] {
   const { message } = wire
   const keys = accountKeys(
     message,
     loadAddresses(message, (address) => liveAccount(svm, address)),
   )
-  const surroundings: Surroundings = {
+  const environment: Environment = {
     now: svm.getClock().unixTimestamp,
     rentFor: (space) => svm.minimumBalanceForRentExemption(BigInt(space)),
   }
@@ -47,17 +62,17 @@ function foresee(svm: LiteSVM, wire: WireTransaction): Step[] {
     if (message.staticAccounts[instruction.programAddressIndex] !== REGISTRY) continue
     const getAccount = accountsBefore(svm, wire, index, steps)
     const named = instruction.accountIndices?.map((position) => keys[position]) ?? []
-    // Where an earlier instruction fails, or a lookup table is not there, the transaction will not get this far.
+    // If an earlier instruction fails or a lookup table is missing, the transaction does not get this far.
     if (getAccount === null || !named.every((key) => key !== undefined)) break
     const accounts = placeAccounts(named.map((key) => readAccount(key, getAccount)))
-    const { code, accepted } = processInstruction(accounts, Uint8Array.from(instruction.data ?? []), surroundings)
+    const { code, accepted } = processInstruction(accounts, Uint8Array.from(instruction.data ?? []), environment)
     steps.push({ index, code })
     if (!accepted) break
   }
   return steps
 }
 
-/** The accounts as an instruction finds them; null when those before it do not go through. */
+/** The accounts as an instruction finds them; null when an earlier instruction fails. */
 function accountsBefore(svm: LiteSVM, wire: WireTransaction, index: number, steps: readonly Step[]): GetAccount | null {
   const live = (address: Address) => liveAccount(svm, address)
   if (index === 0) return live
@@ -73,4 +88,60 @@ function accountsBefore(svm: LiteSVM, wire: WireTransaction, index: number, step
 function readAccount({ address, signer, writable }: AccountKey, getAccount: GetAccount) {
   const { lamports = 0n, programAddress = SYSTEM_PROGRAM_ADDRESS, data = new Uint8Array() } = getAccount(address) ?? {}
   return { address, signer, writable, lamports, owner: programAddress, data: Uint8Array.from(data) }
+}
+
+const RULES: Readonly<Record<number, Rule>> = {
+  0: createCredential,
+  1: createSchema,
+  2: changeSchemaStatus,
+  3: changeAuthorizedSigners,
+  6: createAttestation,
+  7: closeAttestation,
+}
+
+/** The code for one instruction, and whether the registry accepts it. */
+function processInstruction(
+  accounts: readonly ProgramAccount[],
+  data: Uint8Array,
+  environment: Environment,
+): { code: Code; accepted: boolean } {
+  try {
+    const [number, ...parameters] = data
+    if (number === undefined) throw new ProgramFailure('InvalidInstructionData', 'the instruction is empty')
+    const rule = RULES[number]
+    if (!rule) throw new ProgramFailure('NotInStandIn', `the local registry does not know instruction ${number}`)
+    const code = rule({ accounts, parameters: Uint8Array.from(parameters) }, environment)
+    return { code: [...code, ...exit(0n)], accepted: true }
+  } catch (failure) {
+    if (!(failure instanceof ProgramFailure)) throw failure
+    return { code: fail(failure), accepted: false }
+  }
+}
+
+/** What the registry does as the instruction at `index` of a transaction. The code ends with an exit. */
+interface Step {
+  readonly index: number
+  readonly code: Code
+}
+
+const UNPLANNED = new ProgramFailure('NotInStandIn', 'the local registry did not foresee this instruction')
+const TOP_LEVEL = 1
+const FOUND = 1
+
+/** A program for one transaction. It refuses every instruction that is not among the steps. */
+function programOf(steps: readonly Step[]): Uint8Array {
+  const latestFirst = steps.toReversed().flatMap(ifReached)
+  return elfOf([
+    ...acceptOwnEvent(),
+    ...call('sol_get_stack_height'),
+    ...ifResultIs(TOP_LEVEL, latestFirst),
+    ...fail(UNPLANNED),
+  ])
+}
+
+/** A program cannot ask for its instruction's index, but it can ask whether so many siblings have run before. */
+function ifReached({ index, code }: Step): Code {
+  if (index === 0) return code
+  const answers = [0x0n, 0x40n, 0x1000n, 0x2000n].map((offset) => HEAP + offset)
+  return [...call('sol_get_processed_sibling_instruction', BigInt(index - 1), ...answers), ...ifResultIs(FOUND, code)]
 }

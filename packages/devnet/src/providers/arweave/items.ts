@@ -1,8 +1,10 @@
-// Data items that were taken, and what became of each.
+// Data items that the upload service accepted.
 
-import type { GoodItem } from './verify-item.ts'
+import { rm } from 'node:fs/promises'
+import { type Exchange, receiveFile } from '../http/exchange.ts'
+import { type VerifiedItem, verifyItem } from './verify-item.ts'
 
-export interface Item extends GoodItem {
+export interface Item extends VerifiedItem {
   path: string
   /** How often it was paid for. */
   paid: number
@@ -12,9 +14,9 @@ export interface Item extends GoodItem {
 export interface Items {
   find(id: string): Item | null
   list(): Item[]
-  /** Whether it has the item, and would not take it again. */
+  /** Whether it holds the item and would not accept it again. */
   has(id: string): boolean
-  keep(path: string, item: GoodItem): void
+  keep(path: string, item: VerifiedItem): void
 }
 
 export function createItems(): Items {
@@ -28,4 +30,42 @@ export function createItems(): Items {
       items.set(item.id, { ...item, path, paid, hasFailed: false })
     },
   }
+}
+
+/** POST of a whole item. */
+export async function takeItem(exchange: Exchange, service: UploadService): Promise<void> {
+  const { items } = service
+  const { path } = await receiveFile(exchange, service.newPath())
+  service.received(exchange)
+  const item = await verifyItem(path)
+  if (!item || items.has(item.id)) await rm(path)
+  if (!item) return answerJson(exchange, 400, { error: 'Invalid Data Item!' })
+  if (items.has(item.id)) return answerJson(exchange, 202, { error: 'Data item exists' })
+  if (!service.canPay(item.owner)) return answerJson(exchange, 402, { error: 'Insufficient balance' })
+  items.keep(path, item)
+  answerJson(exchange, 200, { id: item.id, winc: '1', dataCaches: [], fastFinalityIndexes: [] })
+}
+
+export function serveItemStatus(exchange: Exchange, { items, isSealing }: UploadService, id: string): void {
+  const item = items.find(id)
+  const status = item?.hasFailed ? 'FAILED' : isSealing() ? 'FINALIZED' : 'CONFIRMED'
+  if (item) answerJson(exchange, 200, { status, winc: '1' })
+  else exchange.answer(404, {}, "TX doesn't exist")
+}
+
+/** What the parts of the upload service share. */
+export interface UploadService {
+  items: Items
+  /** A path for incoming bytes. */
+  newPath(): string
+  /** Called when the body of a request has arrived completely. */
+  received(exchange: Exchange): void
+  /** Whether the owner of an item has credit. */
+  canPay(owner: Buffer): boolean
+  /** Whether accepted items are final on the chain. */
+  isSealing(): boolean
+}
+
+export function answerJson(exchange: Exchange, status: number, body: object): void {
+  exchange.answer(status, { 'content-type': 'application/json' }, JSON.stringify(body))
 }

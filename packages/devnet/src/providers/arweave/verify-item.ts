@@ -1,4 +1,4 @@
-// Whether a file is a data item (ANS-104) whose signature is good. Shares nothing with whoever writes items.
+// Verifies data items (ANS-104). Shares no code with the storage driver that writes them.
 
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -10,12 +10,12 @@ interface ItemHeader {
   owner: Buffer
   anchor: Buffer
   tags: { name: string; value: string }[]
-  /** Where the tags as they were written begin, and the data. */
+  /** Offsets of the encoded tags and of the data. */
   tagsStart: number
   dataStart: number
 }
 
-export interface GoodItem extends ItemHeader {
+export interface VerifiedItem extends ItemHeader {
   /** Of the data. */
   size: number
 }
@@ -26,8 +26,8 @@ const MAX_TAG_BYTES = 4096
 const MOST_HEADER_BYTES = 2 + SIGNATURE_BYTES + OWNER_BYTES + 33 + 33 + 16 + MAX_TAG_BYTES
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Null when it is not. */
-export async function verifyItem(path: string): Promise<GoodItem | null> {
+/** Null when the file is not a data item with a valid signature. */
+export async function verifyItem(path: string): Promise<VerifiedItem | null> {
   const start = await readStart(path)
   const header = parseHeader(start)
   if (!header) return null
@@ -54,7 +54,7 @@ async function readStart(path: string): Promise<Buffer> {
   return buffer.subarray(0, bytesRead)
 }
 
-/** Only what an Ed25519 key has signed, without a target. */
+/** Reads only items that an Ed25519 key signed, without a target. */
 function parseHeader(bytes: Buffer): ItemHeader | null {
   let at = 0
   const take = (length: number) => {

@@ -1,4 +1,4 @@
-// The contract that keeps data sets, on a chain that moves on when somebody looks at it.
+// The contract that keeps data sets, on a chain that advances whenever somebody asks.
 
 import { randomBytes } from 'node:crypto'
 import { type Address, encodeErrorResult, type Hex, isAddressEqual, parseAbi, toHex } from 'viem'
@@ -7,7 +7,7 @@ import { type Domain, readAddition, readCreation } from './signatures.ts'
 interface DataSet {
   payer: Address
   clientDataSetId: bigint
-  /** In the order in which they were added. */
+  /** In the order they were added. */
   pieces: string[]
   hasEnded: boolean
 }
@@ -21,16 +21,16 @@ interface Transaction {
 export interface Chain {
   dataSets: Map<bigint, DataSet>
   transactions: Map<string, Transaction>
-  /** Each throws a `Revert` where the contract would refuse it now. */
+  /** Both throw a `Revert` when the contract would refuse now. */
   createDataSet(extraData: Hex): Promise<Transaction>
   addPiece(dataSet: bigint, piece: { text: string; bytes: Uint8Array }, extraData: Hex): Promise<Transaction>
-  /** What `clientNonces` says. */
+  /** The answer of `clientNonces`. */
   useOf(payer: Address, nonce: bigint): bigint
-  /** Time passes. */
+  /** Advances the chain by one step. */
   moveOn(): void
-  /** So many transactions to come fail once they are on the chain. */
+  /** How many of the next transactions fail on the chain. */
   rejections: number
-  /** Nothing gets on the chain. */
+  /** No transaction gets on the chain. */
   isStopped: boolean
 }
 
@@ -38,7 +38,7 @@ export class Revert extends Error {
   readonly data: Hex
 
   constructor(data: Hex) {
-    super('the contract refuses')
+    super('the contract reverted')
     this.data = data
   }
 }

@@ -1,4 +1,4 @@
-// Pieces of a provider, as files of a folder, and the uploads that bring them.
+// The provider's pieces, as files in a folder, and their uploads.
 
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -14,28 +14,28 @@ interface StoredPiece {
 }
 
 interface Upload extends StoredPiece {
-  /** Null until all bytes are there. */
+  /** Null until all bytes have arrived. */
   cid: string | null
 }
 
 export interface Pieces {
   find(cid: string): StoredPiece | null
-  /** Whether it may be added to a data set: so many looks after its upload was finished. */
+  /** Whether it can be added to a data set: true after it was asked a few times. */
   isReady(cid: string): boolean
   begin(): string
   /** False when there is no such upload. */
   receive(upload: string, bytes: Readable): Promise<boolean>
-  /** Null when there is no such upload, false when its bytes are missing or others. */
+  /** Null when there is no such upload, false when its bytes are missing or different. */
   finish(upload: string, cid: string): boolean | null
   place(cid: string, bytes: Uint8Array): Promise<void>
   read(piece: StoredPiece, start: number, end: number): Readable
-  /** Content ids of what came whole, once for each time. */
+  /** Content ids of every upload that arrived completely. */
   readonly received: readonly string[]
 }
 
 const CHUNKS = { highWaterMark: 256 * 1024 }
 
-/** Computes what was sent by itself; or believes what it is told, which is faster. */
+/** Computes the content id of what was sent; or trusts the client, which is faster. */
 export async function openPieces(folder: string, looksToPark: number, isTrusting: boolean): Promise<Pieces> {
   await mkdir(folder, { recursive: true })
   const pieces = new Map<string, StoredPiece & { looks: number }>()

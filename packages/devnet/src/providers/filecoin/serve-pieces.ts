@@ -1,8 +1,13 @@
+// The provider's HTTP interface: pieces, their uploads, and the data sets that the provider keeps on the contract.
+
 import { json } from 'node:stream/consumers'
+import type { Hex } from 'viem'
 import type { Exchange } from '../http/exchange.ts'
+import { type Chain, Revert } from './chain.ts'
+import { readContentId } from './commitment.ts'
 import type { Pieces } from './pieces.ts'
 
-/** `/pdp/piece…`: looking for pieces, and bringing them. */
+/** `/pdp/piece…`: finding and uploading pieces. */
 export async function servePieces(exchange: Exchange, pieces: Pieces): Promise<void> {
   const { method, url, body } = exchange
   const upload = /^\/pdp\/piece\/uploads\/([0-9a-f-]+)$/.exec(url.pathname)?.[1]
@@ -34,5 +39,51 @@ export async function serveRetrieval(exchange: Exchange, pieces: Pieces, ignores
   if (start > end) return exchange.answer(416)
   const range = first === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${piece.size}` }
   const answer = { 'content-length': end - start + 1, ...range }
-  await exchange.give(first === undefined ? 200 : 206, answer, pieces.read(piece, start, end))
+  await exchange.answerStream(first === undefined ? 200 : 206, answer, pieces.read(piece, start, end))
+}
+
+/** `/pdp/data-sets…`: transactions that the provider sends to the contract for its clients. */
+export async function serveDataSets(
+  exchange: Exchange,
+  chain: Chain,
+  pieces: Pieces,
+  recordKeeper: string,
+): Promise<void> {
+  const { method, url } = exchange
+  const [, dataSet, transaction] = /^\/pdp\/data-sets\/(\d+)\/pieces(?:\/added\/(0x\w+))?$/.exec(url.pathname) ?? []
+  try {
+    if (method === 'POST' && url.pathname === '/pdp/data-sets') return await create()
+    if (method === 'POST' && dataSet && !transaction) return await add(BigInt(dataSet))
+    if (method === 'GET' && dataSet && transaction) return serveStatus(transaction)
+    exchange.answer(404)
+  } catch (error) {
+    if (!(error instanceof Revert)) throw error
+    exchange.answer(500, {}, `Failed to send transaction: message execution failed (vm error=[${error.data}])`)
+  }
+
+  async function create(): Promise<void> {
+    const body = (await json(exchange.body)) as { recordKeeper: string; extraData: Hex }
+    if (body.recordKeeper.toLowerCase() !== recordKeeper.toLowerCase()) return exchange.answer(403)
+    const { hash } = await chain.createDataSet(body.extraData)
+    exchange.answer(201, { location: `/pdp/data-sets/created/${hash}` })
+  }
+
+  async function add(id: bigint): Promise<void> {
+    const body = (await json(exchange.body)) as { pieces: { pieceCid: string }[]; extraData: Hex }
+    const text = body.pieces[0]?.pieceCid ?? ''
+    const bytes = readContentId(text)
+    if (!bytes || !pieces.find(text)) return exchange.answer(400, {}, 'Failed to transform add pieces request')
+    const { hash } = await chain.addPiece(id, { text, bytes }, body.extraData)
+    exchange.answer(201, { location: `/pdp/data-sets/${id}/pieces/added/${hash}` })
+  }
+
+  function serveStatus(hash: string): void {
+    chain.moveOn()
+    const found = chain.transactions.get(hash)
+    if (!found) return void exchange.answer(404)
+    const { status, dataSet } = found
+    const isAdded = status === 'confirmed'
+    const summary = { txHash: hash, txStatus: status, dataSetId: Number(dataSet), pieceCount: 1, piecesAdded: isAdded }
+    exchange.answer(200, {}, JSON.stringify({ ...summary, addMessageOk: status === 'pending' ? null : isAdded }))
+  }
 }

@@ -1,4 +1,4 @@
-// What of the chain's JSON-RPC a client needs that only reads.
+// The part of the chain's JSON-RPC that reading clients need.
 
 import { text } from 'node:stream/consumers'
 import { type Address, decodeFunctionData, encodeFunctionResult, type Hex, parseAbi, toHex, zeroAddress } from 'viem'

@@ -1,4 +1,4 @@
-// Who signed what a provider is asked to bring to the contract (EIP-712), and what it says.
+// Reads what a client signed (EIP-712) for the provider to send to the contract, and recovers the signer.
 
 import { type Address, decodeAbiParameters, type Hex, recoverTypedDataAddress, toHex } from 'viem'
 

@@ -1,5 +1,5 @@
-// The emulator in a process of its own, so that what it holds is not taken for its clients'. It has all in memory, and
-// ends when its parent lets go.
+// The emulator in a process of its own, so that its memory is not measured as its clients'. It keeps everything in
+// memory and ends with its parent.
 
 import { FirestoreServer, type FirestoreStateDocument } from '@firestore-emulator/server'
 import { type Server, ServerCredentials } from '@grpc/grpc-js'
@@ -12,7 +12,7 @@ export interface KeptDocument {
 
 const emulator = new FirestoreServer()
 const { state } = emulator
-// Its own way to start listens to the whole network.
+// Its own start method listens on all interfaces.
 const { server } = emulator as unknown as { server: Server }
 
 const documents = new Map<string, FirestoreStateDocument>()
@@ -20,10 +20,10 @@ state.emitter.on('create-document', ({ document }) => documents.set(document.get
 state.emitter.on('delete-document', ({ document }) => documents.delete(document.getPath()))
 
 const [getDocument, writeDocument] = [state.getDocument.bind(state), state.writeV1Document.bind(state)]
-const notThere = new FirestoreServer().state.getDocument('projects/p/databases/d/documents/none/none')
+const missing = new FirestoreServer().state.getDocument('projects/p/databases/d/documents/none/none')
 let isWriting = false
-// It remembers every document that is asked for, also those that are not there, and copies its list for each.
-state.getDocument = (path) => documents.get(path) ?? (isWriting ? getDocument(path) : notThere)
+// The emulator remembers every requested document, even missing ones, and copies its list each time.
+state.getDocument = (path) => documents.get(path) ?? (isWriting ? getDocument(path) : missing)
 state.writeV1Document = (date, write) => {
   isWriting = true
   try {
@@ -33,8 +33,8 @@ state.writeV1Document = (date, write) => {
   }
 }
 
-/** Long binary values are told by their length. */
-function tell(document: FirestoreStateDocument): KeptDocument {
+/** Shows long binary values by their length. */
+function describe(document: FirestoreStateDocument): KeptDocument {
   const { fields } = document.toJSON()
   const values = Object.entries(fields).map(([name, { value }]) => [
     name,
@@ -44,7 +44,7 @@ function tell(document: FirestoreStateDocument): KeptDocument {
 }
 
 const questions: Record<string, () => unknown> = {
-  documents: () => [...documents.values()].map(tell),
+  documents: () => [...documents.values()].map(describe),
   encodedLengths: () => [...documents.values()].map((document) => document.toV1Document().serialize().length),
 }
 process.on('message', (question: string) => process.send?.(questions[question]?.()))

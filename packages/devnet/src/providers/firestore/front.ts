@@ -1,5 +1,5 @@
-// What clients speak to: passes calls on to the emulator, and lets them go wrong where it is told to. A call of gRPC is
-// a stream of HTTP/2 with the method in its path, and its status in the trailers.
+// The front that clients connect to: forwards calls to the emulator and makes them fail on demand. A gRPC call is an
+// HTTP/2 stream with the method in its path and the status in its trailers.
 
 import {
   type ClientHttp2Session,
@@ -21,7 +21,7 @@ export interface Front {
   cut(): void
 }
 
-export function createFront(emulator: ClientHttp2Session, meet: (method: string) => Mishap | null): Front {
+export function createFront(emulator: ClientHttp2Session, strike: (method: string) => Mishap | null): Front {
   const server = createServer(SETTINGS)
   const sessions = new Set<{ destroy(): void }>()
   server.on('session', (session) => {
@@ -32,7 +32,7 @@ export function createFront(emulator: ClientHttp2Session, meet: (method: string)
   })
   server.on('stream', (call, headers) => {
     call.on('error', () => {})
-    serve(emulator, call, headers, meet(`${headers[':path']}`.replace(/.*\//, '')))
+    serve(emulator, call, headers, strike(`${headers[':path']}`.replace(/.*\//, '')))
   })
   return {
     server,
@@ -53,32 +53,32 @@ function serve(
   if (mishap === 'silence') return void call.resume()
   if (isA(mishap, 'status')) {
     call.resume()
-    const { status, message = 'as told' } = mishap
+    const { status, message = 'planned by the test' } = mishap
     const trailers = { 'grpc-status': status, 'grpc-message': encodeURIComponent(message) }
     return call.respond({ ':status': 200, 'content-type': 'application/grpc', ...trailers }, { endStream: true })
   }
-  const onward = emulator.request(headers)
-  onward.on('error', () => call.close(constants.NGHTTP2_INTERNAL_ERROR))
-  call.on('aborted', () => onward.close(constants.NGHTTP2_CANCEL))
+  const forwarded = emulator.request(headers)
+  forwarded.on('error', () => call.close(constants.NGHTTP2_INTERNAL_ERROR))
+  call.on('aborted', () => forwarded.close(constants.NGHTTP2_CANCEL))
   const limitOf = (length: number | false) => (length === false ? Number.POSITIVE_INFINITY : length)
-  call.pipe(upTo(limitOf(isA(mishap, 'cutRequestAt') && mishap.cutRequestAt), cut)).pipe(onward)
-  onward.once('response', (answer, flags) => {
+  call.pipe(upTo(limitOf(isA(mishap, 'cutRequestAt') && mishap.cutRequestAt), cut)).pipe(forwarded)
+  forwarded.once('response', (answer, flags) => {
     if (mishap === 'lost answer') return cut()
     if (call.destroyed) return
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) return call.respond(answer, { endStream: true })
     call.respond(answer, { waitForTrailers: true })
     let trailers: IncomingHttpHeaders = {}
-    onward.on('trailers', (last) => {
+    forwarded.on('trailers', (last) => {
       trailers = last
     })
     call.on('wantTrailers', () => call.sendTrailers(trailers))
     const stall = () => {}
-    if (isA(mishap, 'stallAnswerAt')) onward.pipe(upTo(mishap.stallAnswerAt, stall)).pipe(call)
-    else onward.pipe(upTo(limitOf(isA(mishap, 'cutAnswerAt') && mishap.cutAnswerAt), cut)).pipe(call)
+    if (isA(mishap, 'stallAnswerAt')) forwarded.pipe(upTo(mishap.stallAnswerAt, stall)).pipe(call)
+    else forwarded.pipe(upTo(limitOf(isA(mishap, 'cutAnswerAt') && mishap.cutAnswerAt), cut)).pipe(call)
   })
 }
 
-/** Passes on so many bytes; then it is the end. */
+/** Passes `limit` bytes, then calls `end`. */
 function upTo(limit: number, end: () => void): Transform {
   let left = limit
   return new Transform({

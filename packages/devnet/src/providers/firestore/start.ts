@@ -1,30 +1,31 @@
-// Firestore for tests and demonstrations: an emulator, and before it what lets calls go wrong.
+// Firestore for tests and demonstrations: an emulator behind a front that makes calls fail on demand.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { listen } from '../../http-server.ts'
+import { createFaults } from '../http/faults.ts'
 import type { KeptDocument } from './emulator.ts'
-import { createFaults, type Fault } from './faults.ts'
+import type { Fault, Mishap } from './faults.ts'
 import { createFront } from './front.ts'
 
 export interface FirestoreServer {
   /** `host:port`. */
   address: string
-  /** The emulator itself, where nothing goes wrong, and calls are neither seen nor passed on. */
+  /** The emulator itself: no faults, and calls are not recorded. */
   directAddress: string
   /** Every call so far, by its method. */
   readonly calls: readonly string[]
   fail(fault: Fault): void
-  /** Nothing fails any more. */
+  /** Removes all faults. */
   recover(): void
   documents(): Promise<KeptDocument[]>
-  /** Of the same documents, each as a whole. */
+  /** The encoded length of each document. */
   encodedLengths(): Promise<number[]>
-  /** Nobody answers any more; the documents stay. */
+  /** Stops answering; the documents stay. */
   goDown(): Promise<void>
-  /** At the same address. */
+  /** Answers again, at the same address. */
   comeBack(): Promise<void>
   stop(): Promise<void>
 }
@@ -35,18 +36,12 @@ export async function startFirestoreServer(): Promise<FirestoreServer> {
   const [emulatorPort] = (await once(child, 'message')) as [number]
   const emulator = connect(`http://127.0.0.1:${emulatorPort}`, { settings: { initialWindowSize: 4 * 1024 * 1024 } })
   emulator.on('error', () => {})
-  const faults = createFaults()
+  const faults = createFaults<Mishap>()
   const calls: string[] = []
   const { server, cut } = createFront(emulator, (method) => {
     calls.push(method)
     return faults.strike(method)
   })
-
-  async function listen(at: number): Promise<number> {
-    server.listen(at, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port // a listening TCP server has one
-  }
 
   async function goDown(): Promise<void> {
     const closed = once(server, 'close')
@@ -61,7 +56,7 @@ export async function startFirestoreServer(): Promise<FirestoreServer> {
     return (await answer)[0]
   }
 
-  const boundPort = await listen(0)
+  const boundPort = await listen(server, 0)
   return {
     address: `127.0.0.1:${boundPort}`,
     directAddress: `127.0.0.1:${emulatorPort}`,
@@ -72,7 +67,7 @@ export async function startFirestoreServer(): Promise<FirestoreServer> {
     encodedLengths: () => ask('encodedLengths'),
     goDown,
     async comeBack() {
-      await listen(boundPort)
+      await listen(server, boundPort)
     },
     async stop() {
       if (server.listening) await goDown()

@@ -1,4 +1,4 @@
-// The service account that may use the store, and how it shows who it is: OAuth tokens for its signed assertion, a
+// The service account that may use the store, and how it authenticates: OAuth tokens for its signed assertion, a
 // metadata server as on Google's machines, and IAM's signBlob.
 
 import {
@@ -21,19 +21,19 @@ const TOKEN_SECONDS = 3600
 
 export interface Account {
   publicKey: KeyObject
-  /** What an operator would download as the key file. */
+  /** The key file that an operator would download. */
   keyFile(origin: string): string
-  /** Whether the request carries a token that is good. */
-  isLetIn(exchange: Exchange): boolean
+  /** Whether the request carries a valid token. */
+  isAuthorized(exchange: Exchange): boolean
   revokeTokens(): void
   /** Whether the account may sign without its key. */
   setMaySign(maySign: boolean): void
-  giveToken(exchange: Exchange): Promise<void>
-  giveMetadata(exchange: Exchange): void
+  serveToken(exchange: Exchange): Promise<void>
+  serveMetadata(exchange: Exchange): void
   signBlob(exchange: Exchange): Promise<void>
 }
 
-/** The key stays the same as long as the folder does. */
+/** The key is kept in the folder. */
 export async function openAccount(folder: string): Promise<Account> {
   const privateKey = createPrivateKey(await readOrMakeKey(join(folder, 'account.pem')))
   const publicKey = createPublicKey(privateKey)
@@ -56,17 +56,17 @@ export async function openAccount(folder: string): Promise<Account> {
         client_email: EMAIL,
         token_uri: `${origin}/token`,
       }),
-    isLetIn: ({ headers }) => tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''),
+    isAuthorized: ({ headers }) => tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''),
     revokeTokens: () => tokens.clear(),
     setMaySign(may) {
       maySign = may
     },
-    async giveToken(exchange) {
+    async serveToken(exchange) {
       const form = new URLSearchParams(await text(exchange.body))
-      if (isGoodAssertion(form.get('assertion') ?? '', publicKey)) return exchange.answer(200, newToken())
+      if (isValidAssertion(form.get('assertion') ?? '', publicKey)) return exchange.answer(200, newToken())
       exchange.answer(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
     },
-    giveMetadata(exchange) {
+    serveMetadata(exchange) {
       const flavor = { 'metadata-flavor': 'Google' }
       if (exchange.headers['metadata-flavor'] !== 'Google')
         return exchange.answer(403, 'Missing Metadata-Flavor header')
@@ -84,7 +84,7 @@ export async function openAccount(folder: string): Promise<Account> {
       exchange.answer(found === undefined ? 404 : 200, found ?? 'not found', flavor)
     },
     async signBlob(exchange) {
-      if (!account.isLetIn(exchange)) return exchange.refuse(401, 'required', 'Request had invalid credentials.')
+      if (!account.isAuthorized(exchange)) return exchange.refuse(401, 'required', 'Request had invalid credentials.')
       const denied = "Permission 'iam.serviceAccounts.signBlob' denied on resource (or it may not exist)."
       if (!maySign) return exchange.refuse(403, 'forbidden', denied)
       const { payload } = JSON.parse(await text(exchange.body))
@@ -104,8 +104,8 @@ async function readOrMakeKey(path: string): Promise<string> {
   return pem
 }
 
-/** The audience is always Google's: its libraries know no other. */
-function isGoodAssertion(assertion: string, publicKey: KeyObject): boolean {
+/** The audience is always Google's, because its libraries use no other. */
+function isValidAssertion(assertion: string, publicKey: KeyObject): boolean {
   const [header = '', claims = '', signature = ''] = assertion.split('.')
   const signed = Buffer.from(`${header}.${claims}`)
   if (!verify('sha256', signed, publicKey, Buffer.from(signature, 'base64url'))) return false

@@ -1,20 +1,15 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type Readable, Transform, type TransformCallback } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Exchange as HttpExchange, openExchange as openHttpExchange } from '../http/exchange.ts'
 import type { Mishap } from './faults.ts'
 
-/** One request and its answer, with whatever is to go wrong in between. */
-export interface Exchange {
-  method: string
-  url: URL
-  headers: IncomingHttpHeaders
-  body: Readable
-  /** How much of a chunk may be kept at most. */
+/** One request to the store and its answer, in the words of the JSON API. */
+export interface Exchange extends Omit<HttpExchange, 'answer'> {
+  /** How many bytes of a chunk may be kept. */
   keepOfChunk: number
+  /** An object is sent as JSON. */
   answer(status: number, value?: object | string, headers?: Record<string, string>): void
-  /** As the JSON API tells of an error. */
+  /** An error in the form of the JSON API. */
   refuse(status: number, reason: string, message: string): void
-  give(status: number, headers: Record<string, string | number>, bytes: Readable): Promise<void>
 }
 
 export function openExchange(
@@ -23,61 +18,21 @@ export function openExchange(
   url: URL,
   mishap: Mishap | null,
 ): Exchange {
-  const told = typeof mishap === 'object' ? mishap : null
-  const cut = () => {
-    request.socket.destroy()
-  }
-
-  const body = told && 'cutBodyAt' in told ? request.compose(stopAt(told.cutBodyAt, cut)) : request
-  for (const stream of [request, body]) stream.on('error', () => {}) // whoever reads it hears of it too
+  const http = openHttpExchange(request, response, url, mishap)
+  const keepsPart = typeof mishap === 'object' && mishap && 'keepOfChunk' in mishap
 
   function answer(status: number, value?: object | string, headers: Record<string, string> = {}): void {
-    if (mishap === 'lost answer') return void cut()
-    request.resume() // a client that still sends would not hear the answer
     const isJson = typeof value === 'object'
-    const bytes = Buffer.from(isJson ? JSON.stringify(value) : (value ?? ''))
-    const type = isJson ? 'application/json; charset=UTF-8' : 'text/plain'
-    const about = value === undefined ? {} : { 'content-type': type, 'content-length': bytes.length }
-    response.writeHead(status, { ...about, ...headers })
-    if (told && 'stallAnswerAt' in told) response.write(bytes.subarray(0, told.stallAnswerAt))
-    else response.end(bytes)
+    const type = { 'content-type': isJson ? 'application/json; charset=UTF-8' : 'text/plain' }
+    http.answer(status, { ...(value !== undefined && type), ...headers }, isJson ? JSON.stringify(value) : value)
   }
 
   return {
-    method: request.method ?? 'GET',
-    url,
-    headers: request.headers,
-    body,
-    keepOfChunk: told && 'keepOfChunk' in told ? told.keepOfChunk : Number.POSITIVE_INFINITY,
+    ...http,
+    keepOfChunk: keepsPart ? mishap.keepOfChunk : Number.POSITIVE_INFINITY,
     answer,
     refuse(status, reason, message) {
       answer(status, { error: { code: status, message, errors: [{ domain: 'global', reason, message }] } })
     },
-    async give(status, headers, bytes) {
-      response.writeHead(status, headers)
-      if (told && 'cutAnswerAt' in told) return pipeline(bytes, stopAt(told.cutAnswerAt, cut), response)
-      if (told && 'stallAnswerAt' in told)
-        return pipeline(
-          bytes,
-          stopAt(told.stallAnswerAt, () => {}),
-          response,
-        )
-      await pipeline(bytes, response)
-    },
   }
-}
-
-/** Lets so many bytes through, then does this, and nothing more. */
-function stopAt(limit: number, stop: () => void): Transform {
-  let passed = 0
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      const rest = limit - passed
-      passed += chunk.length
-      if (passed < limit) return done(null, chunk)
-      this.push(chunk.subarray(0, rest))
-      // What was let through is on its way before the end of it.
-      setImmediate(stop)
-    },
-  })
 }

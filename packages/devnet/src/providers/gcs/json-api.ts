@@ -1,7 +1,6 @@
-// Objects of the one bucket by the JSON API: metadata, bytes, deletion, lists.
+// The bucket's objects through the JSON API: metadata, bytes, deletion, listings.
 
 import type { Exchange } from './exchange.ts'
-import { giveMedia } from './media.ts'
 import type { GcsObject, Objects } from './objects.ts'
 
 interface Bucket {
@@ -28,11 +27,11 @@ export async function serveObjects(exchange: Exchange, objects: Objects, { bucke
     return exchange.answer(204)
   }
   if (method !== 'GET') return exchange.refuse(405, 'methodNotAllowed', 'Method Not Allowed')
-  if (isMedia) return giveMedia(exchange, objects, found, found.contentType)
+  if (isMedia) return serveMedia(exchange, objects, found, found.contentType)
   exchange.answer(200, wireObject(found, bucket))
 }
 
-/** With the fields that clients here look at, whether or not they asked for fewer. */
+/** Always with the fields that our clients read, even if they asked for fewer. */
 export function wireObject({ size, ...rest }: GcsObject, bucket: string) {
   return { kind: 'storage#object', bucket, metageneration: '1', size: `${size}`, ...rest }
 }
@@ -53,4 +52,28 @@ function listObjects(exchange: Exchange, objects: Objects, pageSize: number): vo
     items: matching.slice(0, most).map(({ name }) => ({ name })),
     ...(next && { nextPageToken: next.name }),
   })
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+/** The bytes of an object, or the requested range. */
+export async function serveMedia(exchange: Exchange, objects: Objects, found: GcsObject, contentType: string) {
+  const { size, generation } = found
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(exchange.headers.range ?? '') ?? []
+  const start = Number(first ?? 0)
+  const end = Math.min(last ? Number(last) : size - 1, size - 1)
+  if (first && start >= size) {
+    return exchange.answer(416, 'Requested range not satisfiable', { 'content-range': `bytes */${size}` })
+  }
+  const headers = {
+    'content-type': contentType,
+    'content-length': end - start + 1,
+    'x-goog-generation': generation,
+    'x-goog-stored-content-encoding': 'identity',
+    'x-goog-stored-content-length': size,
+    ...(first && { 'content-range': `bytes ${start}-${end}/${size}` }),
+  }
+  const file = await objects.read(found)
+  const bytes = file.createReadStream({ start, end: Math.max(end, start), highWaterMark: CHUNK_BYTES })
+  await exchange.answerStream(first ? 206 : 200, headers, bytes)
 }

@@ -1,4 +1,4 @@
-// Objects as files of a folder, so that a store that is started again has what it had.
+// Objects as files in a folder, so that a restarted store still has them.
 
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,11 +15,11 @@ export type NewObject = Omit<GcsObject, 'generation' | 'size'>
 
 export interface Objects {
   find(name: string): GcsObject | null
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): GcsObject[]
-  /** Where bytes may be put that are on their way. */
+  /** A path for incoming bytes. */
   newFile(): string
-  /** Null when the name is taken and must not be. */
+  /** Null when the object must be new and the name is taken. */
   keep(path: string, size: number, about: NewObject, mustBeNew: boolean): Promise<GcsObject | null>
   remove(name: string): Promise<void>
   read(found: GcsObject): Promise<FileHandle>

@@ -1,4 +1,4 @@
-// The store in a process of its own, so that its work can be told from its clients'. It ends when its parent lets go.
+// The store in a process of its own, so that its work is not measured as its clients'. It ends with its parent.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,11 +1,11 @@
-// Addresses signed by the account (GOOG4-RSA-SHA256), with which anybody may put or get one object.
+// URLs signed by the account (GOOG4-RSA-SHA256), with which anybody may upload or download one object.
 
 import { createHash, type KeyObject, verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { EMAIL } from './account.ts'
 import type { Exchange } from './exchange.ts'
-import { giveMedia } from './media.ts'
+import { serveMedia } from './json-api.ts'
 import type { Objects } from './objects.ts'
 
 export async function serveSigned(
@@ -13,8 +13,8 @@ export async function serveSigned(
   objects: Objects,
   account: { bucket: string; publicKey: KeyObject; now: () => number },
 ): Promise<void> {
-  const complaint = findFault(exchange, account.publicKey, account.now())
-  if (complaint) return refuse(exchange, 403, complaint)
+  const problem = findProblem(exchange, account.publicKey, account.now())
+  if (problem) return refuse(exchange, 403, problem)
   const [, bucket, ...rest] = exchange.url.pathname.split('/').map(decodeURIComponent)
   const name = rest.join('/')
   if (bucket !== account.bucket) return refuse(exchange, 404, 'NoSuchBucket')
@@ -30,11 +30,11 @@ export async function serveSigned(
   const found = objects.find(name)
   if (!found) return refuse(exchange, 404, 'NoSuchKey')
   const type = exchange.url.searchParams.get('response-content-type')
-  return giveMedia(exchange, objects, found, type ?? found.contentType)
+  return serveMedia(exchange, objects, found, type ?? found.contentType)
 }
 
-/** Why the signature does not let this request in; null when it does. */
-function findFault({ method, url, headers }: Exchange, publicKey: KeyObject, now: number): string | null {
+/** Why the signature does not authorize this request; null when it does. */
+function findProblem({ method, url, headers }: Exchange, publicKey: KeyObject, now: number): string | null {
   const query = new URLSearchParams(url.search)
   const field = (name: string) => query.get(`X-Goog-${name}`) ?? ''
   const signature = field('Signature')
@@ -69,7 +69,7 @@ function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** As the XML API, to which signed addresses lead, tells of an error. */
+/** An error in the form of the XML API, which serves signed URLs. */
 function refuse(exchange: Exchange, status: number, code: string): void {
   const type = { 'content-type': 'application/xml; charset=UTF-8' }
   exchange.answer(status, `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${code}</Code></Error>`, type)

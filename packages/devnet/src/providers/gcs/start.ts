@@ -1,25 +1,26 @@
-// A stand-in for Google Cloud Storage with one bucket: the JSON API, signed addresses, and the services by which a
-// client shows who it is, all on one port.
+// A stand-in for Google Cloud Storage with one bucket: the JSON API, signed URLs, and the services that authenticate
+// clients, all on one port.
 
-import { EventEmitter, on, once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { EventEmitter, on } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { startHttpServer } from '../../http-server.ts'
+import { createFaults } from '../http/faults.ts'
 import { EMAIL, openAccount } from './account.ts'
 import { type Exchange, openExchange } from './exchange.ts'
-import { createFaults, type Fault } from './faults.ts'
+import type { Fault, Mishap } from './faults.ts'
 import { serveObjects } from './json-api.ts'
 import { type GcsObject, openObjects } from './objects.ts'
 import { serveSigned } from './signed-url.ts'
 import { createUploads } from './uploads.ts'
 
 export interface GcsServerOptions {
-  /** Where objects and the account's key are kept. */
+  /** Keeps the objects and the account's key. */
   folder: string
   /** 0, the default, takes any free port. */
   port?: number
-  /** How many names a page of a list has at most; the store's own limit is 1000. */
+  /** Names per page of a listing; the real store allows up to 1000. */
   pageSize?: number
-  /** The time in milliseconds since 1970. */
+  /** Unix milliseconds. */
   now?: () => number
 }
 
@@ -32,17 +33,17 @@ export interface GcsServer {
   keyFile: string
   /** Every request so far, as `METHOD /path?query`. */
   readonly requests: readonly string[]
-  /** Resolves when the next such request has come. */
+  /** Resolves when the next matching request arrives. */
   until(at: RegExp): Promise<void>
   fail(fault: Fault): void
-  /** Nothing fails any more. */
+  /** Removes all faults. */
   recover(): void
-  /** Tokens given out so far are good no longer. */
+  /** Invalidates all tokens issued so far. */
   revokeTokens(): void
-  /** Whether IAM signs for the account; at first it does. */
+  /** Whether IAM signs for the account; it does by default. */
   setMaySign(maySign: boolean): void
   objects(): GcsObject[]
-  /** How many uploads are begun and neither finished nor cancelled. */
+  /** How many uploads are neither finished nor cancelled. */
   openUploads(): number
   stop(): Promise<void>
 }
@@ -53,20 +54,14 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
   const { folder, port = 0, pageSize = 1000, now = Date.now } = options
   const objects = await openObjects(folder)
   const account = await openAccount(folder)
-  const faults = createFaults()
+  const faults = createFaults<Mishap>()
   const requests: string[] = []
   const arrivals = new EventEmitter()
-  // An upload may take longer than the five minutes that are usual.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
-    serve(request, response).catch(() => request.socket.destroy())
-  })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const { port: boundPort } = server.address() as AddressInfo // a listening TCP server has one
-  const url = `http://127.0.0.1:${boundPort}`
+  const server = await startHttpServer(handle, { port, requestTimeout: 0 })
+  const { url } = server
   const uploads = createUploads(objects, bucket, url)
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = new URL(request.url ?? '/', url)
     const line = `${request.method} ${target.pathname}${target.search}`
     requests.push(line)
@@ -76,33 +71,33 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
     if (mishap === 'silence') return void request.resume()
     if (mishap === 'nonsense') return exchange.answer(200, '<html>')
     if (typeof mishap === 'object' && mishap && 'status' in mishap) {
-      return exchange.refuse(mishap.status, mishap.reason ?? 'backendError', 'as told')
+      return exchange.refuse(mishap.status, mishap.reason ?? 'backendError', 'planned by the test')
     }
     if (typeof mishap === 'object' && mishap && 'claimKept' in mishap) {
       const range = mishap.claimKept > 0 ? { range: `bytes=0-${mishap.claimKept - 1}` } : {}
       return exchange.answer(308, '', range)
     }
-    await answer(exchange)
+    await serve(exchange)
   }
 
-  async function answer(exchange: Exchange): Promise<void> {
+  async function serve(exchange: Exchange): Promise<void> {
     const { pathname, searchParams } = exchange.url
-    if (pathname === '/token') return account.giveToken(exchange)
-    if (pathname.startsWith('/computeMetadata/')) return account.giveMetadata(exchange)
+    if (pathname === '/token') return account.serveToken(exchange)
+    if (pathname.startsWith('/computeMetadata/')) return account.serveMetadata(exchange)
     if (pathname.endsWith(':signBlob')) return account.signBlob(exchange)
-    // The address of a session is itself the permission to use it.
+    // Knowing a session's URL is the permission to use it.
     if (pathname.startsWith('/upload/') && searchParams.has('upload_id')) return uploads.proceed(exchange)
     if (searchParams.has('X-Goog-Signature')) {
       return serveSigned(exchange, objects, { bucket, publicKey: account.publicKey, now })
     }
-    if (!account.isLetIn(exchange)) return exchange.refuse(401, 'authError', 'Invalid Credentials')
+    if (!account.isAuthorized(exchange)) return exchange.refuse(401, 'authError', 'Invalid Credentials')
     if (pathname.startsWith('/upload/')) return uploads.begin(exchange)
     return serveObjects(exchange, objects, { bucket, pageSize })
   }
 
   return {
     url,
-    port: boundPort,
+    port: server.port,
     bucket,
     email: EMAIL,
     keyFile: account.keyFile(url),
@@ -116,11 +111,6 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
     setMaySign: account.setMaySign,
     objects: objects.list,
     openUploads: uploads.count,
-    async stop() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    stop: server.stop,
   }
 }

@@ -1,24 +1,23 @@
-// Uploads by the JSON API: in one multipart request, or by a session that is resumed where it broke off.
+// Uploads through the JSON API: in one multipart request, or in a session that can be resumed.
 
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
 import { buffer, text } from 'node:stream/consumers'
+import { keyedMutex } from '@svc/concurrency/locks'
 import type { Exchange } from './exchange.ts'
 import { refusePrecondition, wireObject } from './json-api.ts'
 import type { GcsObject, NewObject, Objects } from './objects.ts'
 
-/** Only the last chunk of an upload may have another length than a multiple of this. */
+/** Every chunk but the last must be a multiple of this. */
 const GRAIN = 256 * 1024
 
 interface Session {
   about: NewObject
   mustBeNew: boolean
   path: string
-  /** How much has been kept. */
+  /** Bytes kept so far. */
   size: number
   done: GcsObject | null
-  /** One request of a session waits for the one before. */
-  turn: Promise<void>
 }
 
 export interface Uploads {
@@ -30,8 +29,9 @@ export interface Uploads {
 
 export function createUploads(objects: Objects, bucket: string, origin: string): Uploads {
   const sessions = new Map<string, Session>()
+  const oneAtATime = keyedMutex()
 
-  async function finish(exchange: Exchange, { path, size, about, mustBeNew }: Omit<Session, 'done' | 'turn'>) {
+  async function finish(exchange: Exchange, { path, size, about, mustBeNew }: Omit<Session, 'done'>) {
     const kept = await objects.keep(path, size, about, mustBeNew)
     if (kept) exchange.answer(200, wireObject(kept, bucket))
     else {
@@ -56,7 +56,7 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
     const path = objects.newFile()
     await writeFile(path, '')
     const id = randomBytes(24).toString('base64url')
-    sessions.set(id, { ...asked, path, size: 0, done: null, turn: Promise.resolve() })
+    sessions.set(id, { ...asked, path, size: 0, done: null })
     const query = new URLSearchParams({ uploadType: 'resumable', name: asked.about.name, upload_id: id })
     exchange.answer(200, '', {
       location: `${origin}/upload/storage/v1/b/${bucket}/o?${query}`,
@@ -94,14 +94,13 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
       const id = exchange.url.searchParams.get('upload_id') ?? ''
       const session = sessions.get(id)
       if (!session) return exchange.answer(404, 'Not Found')
-      const work = session.turn.then(async () => {
+      // A request of a session waits for the one before it.
+      await oneAtATime(id, async () => {
         if (exchange.method === 'PUT') return takeChunk(exchange, session)
         sessions.delete(id)
         await rm(session.path, { force: true })
         exchange.answer(499)
       })
-      session.turn = work.catch(() => {})
-      await work
     },
   }
 }
@@ -122,7 +121,7 @@ function aboutObject({ name, mustBeNew }: Given, given: Metadata): { about: NewO
   return { about: { name: name || (given.name ?? ''), contentType, metadata }, mustBeNew }
 }
 
-/** Both parts of a multipart/related body. */
+/** The two parts of a multipart/related body. */
 function splitParts(body: Buffer, contentType: string): [metadata: Buffer, bytes: Buffer] {
   const boundary = /boundary="?([^";]+)"?/.exec(contentType)?.[1] ?? ''
   const border = `\r\n--${boundary}`
@@ -133,7 +132,7 @@ function splitParts(body: Buffer, contentType: string): [metadata: Buffer, bytes
 }
 
 interface ContentRange {
-  /** Null: no bytes come, it is asked how much there is. */
+  /** Null when the request has no bytes and only asks how much was kept. */
   start: number | null
   total: number | 'unknown' | 'at the end'
 }
@@ -144,7 +143,7 @@ function readContentRange(header = 'bytes 0-*/*'): ContentRange {
   return { start: start === undefined ? null : Number(start), total: end === '*' ? 'at the end' : 'unknown' }
 }
 
-/** Keeps what comes; false when not all of it came. */
+/** Appends the body; false when it broke off. */
 async function append(exchange: Exchange, session: Session, { start, total }: ContentRange): Promise<boolean> {
   const limit = session.size + exchange.keepOfChunk
   const file = await open(session.path, 'r+')

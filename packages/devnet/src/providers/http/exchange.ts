@@ -1,51 +1,78 @@
+// One request to a provider server and its answer, with the faults of the connection.
+
+import { createHash, randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Mishap } from './faults.ts'
 
-/** One request and its answer, with whatever is to go wrong in between. */
 export interface Exchange {
   method: string
   url: URL
   headers: IncomingHttpHeaders
   body: Readable
   answer(status: number, headers?: Record<string, string | number>, text?: string): void
-  give(status: number, headers: Record<string, string | number>, bytes: Readable): Promise<void>
+  answerStream(status: number, headers: Record<string, string | number>, bytes: Readable): Promise<void>
 }
 
+/** Thrown to refuse a request. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string) {
+    super(code)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Of the mishaps, only those of the connection matter here. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  mishap: Mishap | null,
+  mishap: object | string | null,
 ): Exchange {
-  const told = typeof mishap === 'object' ? mishap : null
   const cut = (through?: Transform) => {
     request.socket.destroy()
-    through?.destroy(new Error('cut off as told'))
+    through?.destroy(new Error('the test cut the connection'))
   }
+  const [cutBodyAt, cutAnswerAt, stallAnswerAt] = ['cutBodyAt', 'cutAnswerAt', 'stallAnswerAt'].map((name) =>
+    limitIn(mishap, name),
+  )
+  const body = cutBodyAt === undefined ? request : request.compose(stopAt(cutBodyAt, cut))
+  // Readers of the body get the error too.
+  for (const stream of [request, body]) stream.on('error', () => {})
   return {
     method: request.method ?? 'GET',
     url,
     headers: request.headers,
-    body: told && 'cutBodyAt' in told ? request.compose(stopAt(told.cutBodyAt, cut)) : request,
+    body,
     answer(status, headers = {}, text = '') {
       if (mishap === 'lost answer') return cut()
-      request.resume() // a client that still sends would not hear the answer
-      response.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers }).end(text)
+      request.resume() // a client that is still sending would not see the answer
+      const bytes = Buffer.from(text)
+      response.writeHead(status, { 'content-length': bytes.length, ...headers })
+      if (stallAnswerAt !== undefined && bytes.length > 0) response.write(bytes.subarray(0, stallAnswerAt))
+      else response.end(bytes)
     },
-    async give(status, headers, bytes) {
+    async answerStream(status, headers, bytes) {
       response.writeHead(status, headers)
-      const [at, stop] =
-        told && 'cutAnswerAt' in told
-          ? [told.cutAnswerAt, cut]
-          : [told && 'stallAnswerAt' in told ? told.stallAnswerAt : Number.POSITIVE_INFINITY, () => {}]
-      await (at === Number.POSITIVE_INFINITY ? pipeline(bytes, response) : pipeline(bytes, stopAt(at, stop), response))
+      if (cutAnswerAt !== undefined) return pipeline(bytes, stopAt(cutAnswerAt, cut), response)
+      const stall = () => {}
+      if (stallAnswerAt !== undefined) return pipeline(bytes, stopAt(stallAnswerAt, stall), response)
+      return pipeline(bytes, response)
     },
   }
 }
 
-/** Lets so many bytes through, then does this, and nothing more. */
+function limitIn(mishap: object | string | null, name: string): number | undefined {
+  return typeof mishap === 'object' ? (mishap as Record<string, number> | null)?.[name] : undefined
+}
+
+/** Passes `limit` bytes, calls `stop`, and passes nothing more. */
 function stopAt(limit: number, stop: (self: Transform) => void): Transform {
   let passed = 0
   return new Transform({
@@ -54,8 +81,31 @@ function stopAt(limit: number, stop: (self: Transform) => void): Transform {
       passed += chunk.length
       if (passed < limit) return done(null, chunk)
       this.push(chunk.subarray(0, rest))
-      // What was let through is on its way before the end of it.
+      // Let the bytes leave before the connection ends.
       setImmediate(stop, this)
     },
   })
+}
+
+export interface ReceivedFile {
+  path: string
+  size: number
+  etag: string
+}
+
+/** Writes the body of a request to a file. Leaves no file when the body breaks off or differs from the signed hash. */
+export async function receiveFile({ body, headers }: Exchange, path: string): Promise<ReceivedFile> {
+  const declared = headers['x-amz-content-sha256']?.toString() ?? ''
+  if (headers['content-length'] === undefined) throw new Refusal(411, 'MissingContentLength')
+  const hash = /^[0-9a-f]{64}$/.test(declared) ? createHash('sha256') : null
+  const file = createWriteStream(path, { flags: 'wx' })
+  try {
+    if (hash) body.on('data', (chunk) => hash.update(chunk))
+    await pipeline(body, file)
+    if (hash && hash.digest('hex') !== declared) throw new Refusal(400, 'XAmzContentSHA256Mismatch')
+    return { path, size: file.bytesWritten, etag: randomUUID() }
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
 }

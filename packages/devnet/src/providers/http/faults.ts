@@ -1,48 +1,54 @@
-// What can go wrong between a client and the store, on demand.
+// What can go wrong between a client and a provider server, on demand. Each server adds faults of its own.
 
-export type Mishap =
-  /** Answers so instead of doing anything: before it asks for a body, or when that has come. */
-  | { status: number; code: string; afterBody?: true }
-  /** Takes the request and never answers, nor reads its body. */
+/** Faults of the connection, which every HTTP server here can have. */
+export type ConnectionMishap =
+  /** Accepts the request and never answers. */
   | 'silence'
-  /** Does what it is asked to, and the connection breaks before the answer. */
+  /** Executes the request; the connection breaks before the answer. */
   | 'lost answer'
-  /** The connection breaks when so much of the request's body has come. */
+  /** The connection breaks after so many bytes of the request's body. */
   | { cutBodyAt: number }
-  /** The connection breaks when so much of an object has been given. */
+  /** The connection breaks after so many bytes of the answer. */
   | { cutAnswerAt: number }
-  /** No more is given from there on, and the connection stays. */
+  /** The answer stops after so many bytes, and the connection stays open. */
   | { stallAnswerAt: number }
 
-export interface Fault {
-  /** Which requests it strikes, by `METHOD /path?query`. */
+export type Mishap =
+  | ConnectionMishap
+  /** Refuses the request: before asking for its body, or after the body has arrived. */
+  | { status: number; code: string; afterBody?: true }
+
+export interface Fault<M = Mishap> {
+  /** Which requests fail: `METHOD /path?query` over HTTP, the method's name in gRPC. */
   at: RegExp
-  mishap: Mishap
-  /** How many of them; all by default. */
+  mishap: M
+  /** How many matching requests pass first; none by default. */
+  after?: number
+  /** How many then fail; all by default. */
   times?: number
 }
 
-export interface Faults {
-  add(fault: Fault): void
+export interface Faults<M = Mishap> {
+  add(fault: Fault<M>): void
   clear(): void
-  /** What is to go wrong with this request, if anything. */
-  strike(line: string): Mishap | null
+  /** What goes wrong with this request; null when nothing does. */
+  strike(line: string): M | null
 }
 
-export function createFaults(): Faults {
-  let faults: { fault: Fault; left: number }[] = []
+export function createFaults<M = Mishap>(): Faults<M> {
+  let faults: (Fault<M> & { spared: number; left: number })[] = []
   return {
     add(fault) {
-      faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY })
+      faults.push({ ...fault, spared: fault.after ?? 0, left: fault.times ?? Number.POSITIVE_INFINITY })
     },
     clear() {
       faults = []
     },
     strike(line) {
-      const struck = faults.find(({ fault, left }) => left > 0 && fault.at.test(line))
-      if (!struck) return null
+      const struck = faults.find(({ at, left }) => left > 0 && at.test(line))
+      if (!struck || struck.spared-- > 0) return null
       struck.left--
-      return struck.fault.mishap
+      return struck.mishap
     },
   }
 }

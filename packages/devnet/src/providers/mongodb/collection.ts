@@ -1,25 +1,24 @@
 import { Binary, type Document, deserialize, serialize } from 'bson'
 import { Query } from 'mingo'
-import { CommandError } from './command-error.ts'
-import type { Journal, JournalEntry } from './journal.ts'
-import { createKeyIndex, type IndexSpec, type KeyIndex } from './key-index.ts'
-import { createRuleOut } from './rule-out.ts'
+import { createKeyIndex, createRuleOut, type IndexSpec, type KeyIndex } from './indexes.ts'
+import { type Journal, type JournalEntry, openJournal } from './journal.ts'
+import { CommandError } from './state.ts'
 
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
-/** Longer values are kept in files. No query looks at them. */
+/** Longer values are kept in files; queries ignore them. */
 const MAX_HELD_BYTES = 1024
 
 export interface StoredDocument {
-  /** All of it, but for long binary values. */
+  /** All of it except long binary values. */
   head: Document
-  /** Where the whole is kept, if it is not all in `head`. */
+  /** The file with the whole document, if `head` is not all of it. */
   body: string | null
 }
 
 export interface Collection {
   indexes(): IndexSpec[]
   addIndex(spec: IndexSpec): void
-  /** Throws a `CommandError` where an index says so, and when it is too large. */
+  /** Throws a `CommandError` when a unique index has the key already, or the document is too large. */
   insert(bytes: Uint8Array): void
   matching(filter: Document): StoredDocument[]
   /** Null when it has been removed. */
@@ -29,7 +28,7 @@ export interface Collection {
   replay(entry: JournalEntry): void
 }
 
-export function createCollection(name: string, journal: Journal): Collection {
+function createCollection(name: string, journal: Journal): Collection {
   const documents = new Set<StoredDocument>()
   const indexes: KeyIndex<StoredDocument>[] = [createKeyIndex({ key: { _id: 1 }, name: '_id_', unique: true })]
 
@@ -105,9 +104,30 @@ function refuseTooLarge(bytes: Uint8Array): void {
   throw new CommandError(10334, 'BSONObjectTooLarge', `a document of ${bytes.length} bytes is too large`)
 }
 
-/** The document itself where nothing in it is long. */
+/** The document itself when it has no long values. */
 function headOf(document: Document): Document {
   const isLong = (value: unknown) => value instanceof Binary && value.length() > MAX_HELD_BYTES
   if (!Object.values(document).some(isLong)) return document
   return Object.fromEntries(Object.entries(document).filter(([, value]) => !isLong(value)))
+}
+
+export interface Database {
+  /** By its full name, `database.collection`. Null before the first write. */
+  find(name: string): Collection | null
+  findOrCreate(name: string): Collection
+  close(): void
+}
+
+export function openDatabase(folder: string): Database {
+  const { journal, entries } = openJournal(folder)
+  const collections = new Map<string, Collection>()
+
+  function findOrCreate(name: string): Collection {
+    const collection = collections.get(name) ?? createCollection(name, journal)
+    collections.set(name, collection)
+    return collection
+  }
+
+  for (const entry of entries) findOrCreate(entry.collection).replay(entry)
+  return { find: (name) => collections.get(name) ?? null, findOrCreate, close: journal.close }
 }

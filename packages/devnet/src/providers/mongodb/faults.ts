@@ -4,20 +4,20 @@ export interface SeenCommand {
   /** In lower case: `insert`, `find`, `hello`. */
   name: string
   collection: string
-  /** As it came; documents to insert as their bytes. */
+  /** As received; documents to insert stay bytes. */
   body: Document
 }
 
 /**
- * What goes wrong with a command: an error in place of doing it; no answer at all; the connection cut instead of doing
- * it, after doing it, or in the middle of the answer.
+ * What goes wrong with a command: an error instead of executing it; no answer; the connection cut instead of executing
+ * it, after executing it, or in the middle of the answer.
  */
 export type Fault = { error: Document } | 'silence' | 'cut' | 'cut-after' | 'cut-answer'
 
 export interface Faults {
-  /** Asked for every command. */
+  /** Called for every command. */
   on(command: SeenCommand): Fault | null
-  /** A longer message is cut off while it comes. */
+  /** The connection breaks when a message is longer. */
   maxMessageBytes: number
 }
 

@@ -1,6 +1,6 @@
-// What is kept from one start to the next. A large document has a file of its own, so that memory stays free of it;
-// everything else is in a journal of BSON documents, one for each change. All of it is done at once, so that nothing comes
-// between finding a document and changing it.
+// What is kept between starts. A large document has a file of its own, to save memory; everything else is in a journal of
+// BSON documents, one per change. All of it is synchronous, so that nothing happens between finding a document and
+// changing it.
 
 import {
   appendFileSync,
@@ -24,7 +24,7 @@ export type JournalEntry = { collection: string } & (
 
 export interface Journal {
   append(entry: JournalEntry): void
-  /** Says under which name the bytes are kept. */
+  /** Returns the name for `readBody`. */
   keepBody(bytes: Uint8Array): string
   readBody(name: string): Buffer
   dropBody(name: string): void
@@ -53,7 +53,7 @@ export function openJournal(folder: string): { journal: Journal; entries: Journa
   }
 }
 
-/** A process that was killed may have left half an entry: it is cut off. */
+/** Cuts off the incomplete entry that a killed process may have left. */
 function readEntries(file: string): JournalEntry[] {
   const bytes = readFileSync(file)
   const entries: JournalEntry[] = []

@@ -1,3 +1,5 @@
+// A MongoDB server in a process of its own; prints its URL.
+
 import { startMongodbServer } from './start.ts'
 
 const { DEV_MONGODB_PORT = '27017', DEV_MONGODB_FOLDER } = process.env
@@ -8,7 +10,4 @@ const { url, stop } = await startMongodbServer({
 })
 console.log(url)
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    void stop()
-  })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())

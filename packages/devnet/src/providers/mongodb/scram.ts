@@ -9,14 +9,14 @@ export interface Credentials {
 
 export interface Conversation {
   challenge: string
-  /** What proves to the client that we know its password, too; null when the client does not know it. */
+  /** Proves to the client that the server knows the password; null when the client's proof is wrong. */
   finish(clientFinal: string): string | null
 }
 
 /** The least that drivers accept. */
 const ITERATIONS = 4096
 
-/** The answer to a client's first message; null for a user that is not known. */
+/** The answer to a client's first message; null for an unknown user. */
 export type BeginScram = (clientFirst: string) => Conversation | null
 
 export function createScram({ user, password }: Credentials): BeginScram {

@@ -2,33 +2,34 @@
 
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Document } from 'bson'
-import { openDatabase } from './database.ts'
+import { listen } from '../../http-server.ts'
+import { openDatabase } from './collection.ts'
+import { serveConnection } from './connection.ts'
 import { type Faults, noFaults } from './faults.ts'
 import { type Credentials, createScram } from './scram.ts'
-import { serveConnection } from './serve-connection.ts'
-import type { ServerState } from './server-state.ts'
+import type { ServerState } from './state.ts'
 
 export interface MongodbServerOptions {
-  /** A free one when it is left out. */
+  /** 0, the default, takes any free port. */
   port?: number
-  /** Where documents are kept from one start to the next; without it they are gone with the server. */
+  /** Keeps documents between starts; without it they end with the server. */
   folder?: string
-  /** Who is let in; without it everybody is. */
+  /** Without them everybody may connect. */
   credentials?: Credentials
 }
 
 export interface MongodbServer {
-  /** With the credentials in it. */
+  /** Includes the credentials. */
   url: string
   port: number
   faults: Faults
-  /** All documents of a collection by its full name, without long binary values. */
+  /** All documents of a collection, by its full name, without long binary values. */
   documents(collection: string): Document[]
-  /** Of readers who have not come to the end. */
+  /** Cursors that are not read to their end. */
   openCursors(): number
   stop(): Promise<void>
 }
@@ -46,10 +47,9 @@ export async function startMongodbServer(options: MongodbServerOptions = {}): Pr
       .catch(() => {})
       .finally(() => socket.destroy())
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}` // a listening TCP server has one
-  // The port is taken before files are touched: of two servers started alike, only one writes.
+  // Take the port before touching files: of two servers started by mistake, only one writes.
+  const boundPort = await listen(server, port)
+  const address = `127.0.0.1:${boundPort}`
   const database = openDatabase(home)
   state = {
     address,
@@ -64,7 +64,7 @@ export async function startMongodbServer(options: MongodbServerOptions = {}): Pr
     : ''
   return {
     url: `mongodb://${login}${address}/`,
-    port: (server.address() as AddressInfo).port,
+    port: boundPort,
     faults: state.faults,
     documents: (collection) => (database.find(collection)?.matching({}) ?? []).map(({ head }) => head),
     openCursors: () => state.cursors.size,

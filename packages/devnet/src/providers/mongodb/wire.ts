@@ -1,4 +1,4 @@
-// The wire protocol as far as drivers of today speak it: OP_MSG, and OP_QUERY for the first hello of a connection.
+// The wire protocol that current drivers use: OP_MSG, and OP_QUERY for the first hello of a connection.
 
 import { type Document, deserialize, serialize } from 'bson'
 
@@ -18,7 +18,7 @@ const HEADER_BYTES = 16
 const MORE_TO_COME = 2
 const KEPT_RAW = { fieldsAsRaw: { documents: true } }
 
-/** Ends where the client does; fails on a message that is longer than `maxBytes` says at that moment. */
+/** Ends with the client's stream; fails on a message longer than `maxBytes()`. */
 export async function* requestsOf(bytes: AsyncIterable<Buffer>, maxBytes: () => number): AsyncGenerator<Request> {
   let held: Buffer[] = []
   let size = 0
@@ -62,7 +62,7 @@ function decodeSections(sections: Buffer): Document {
   return command
 }
 
-/** A field whose documents follow each other without an array around them. */
+/** A field whose documents follow each other without an array. */
 function decodeSequence(section: Buffer): Document {
   const nameEnd = section.indexOf(0, 4)
   const name = section.toString('utf8', 4, nameEnd)
@@ -81,7 +81,7 @@ function documentAt(bytes: Buffer, at: number): Buffer {
 
 let lastReplyId = 0
 
-/** What goes before the document, and the document. */
+/** The header and the document. */
 export function encodeReply({ id, isQuery }: Request, reply: Document): [Buffer, Uint8Array] {
   const document = serialize(reply, { ignoreUndefined: true })
   // OP_MSG: flags and the kind of section. OP_REPLY: flags, cursor, offset, one document.

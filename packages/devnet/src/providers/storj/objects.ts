@@ -1,19 +1,19 @@
-// Objects as files of a folder, so that a store that is started again has what it had.
+// Objects as files in a folder, so that a restarted store still has them.
 
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { StoreError } from './store-error.ts'
+import { Refusal } from '../http/exchange.ts'
 
 export interface StoredObject {
   key: string
   size: number
   etag: string
-  /** As they came with it: its type, and what its owner noted. */
+  /** As they were sent: content type and custom metadata. */
   headers: Record<string, string>
-  /** Its parts as they came, one after the other. */
+  /** Its parts in order. */
   files: File[]
 }
 
@@ -24,14 +24,14 @@ interface File {
 
 export interface Objects {
   find(key: string): StoredObject | null
-  /** In no order that a client could rely on. */
+  /** In no particular order. */
   list(): StoredObject[]
-  /** Where bytes may be written that are on their way. */
+  /** A path for incoming bytes. */
   newPath(): string
-  /** From now on these files are the object. */
+  /** Makes these files the object. */
   keep(object: Omit<StoredObject, 'size'>, mustBeNew: boolean): Promise<void>
   remove(key: string): Promise<void>
-  /** Both ends are in it. */
+  /** `start` and `end` are inclusive. */
   read(object: StoredObject, start: number, end: number): Readable
 }
 
@@ -59,7 +59,7 @@ export async function openObjects(folder: string): Promise<Objects> {
     newPath: () => join(incoming, randomUUID()),
     async keep(object, mustBeNew) {
       const before = objects.get(object.key)
-      if (before && mustBeNew) throw new StoreError(412, 'PreconditionFailed')
+      if (before && mustBeNew) throw new Refusal(412, 'PreconditionFailed')
       const files = object.files.map(({ path, size }) => ({ path: join(kept, basename(path)), size }))
       const whole = { ...object, files, size: files.reduce((sum, { size }) => sum + size, 0) }
       objects.set(object.key, whole)

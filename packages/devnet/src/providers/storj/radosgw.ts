@@ -1,5 +1,5 @@
-// A real S3 store: Ceph's gateway on a cluster of one machine that keeps everything in memory. Debian has all of it in
-// the packages radosgw, ceph-mon, ceph-mgr and ceph-osd.
+// A real S3 store: Ceph's gateway on a one-machine cluster that keeps everything in memory. It is in Debian's packages
+// radosgw, ceph-mon, ceph-mgr and ceph-osd.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -20,7 +20,7 @@ interface Radosgw {
 
 const BUCKET = 'svc-test'
 
-/** Null where it is not installed. */
+/** Null when it is not installed. */
 export async function startRadosgw(): Promise<Radosgw | null> {
   const tools = ['radosgw', 'radosgw-admin', 'ceph', 'ceph-mon', 'ceph-osd', 'ceph-mgr']
   if (tools.some((tool) => spawnSync(tool, ['--version']).status !== 0)) return null
@@ -41,18 +41,18 @@ export async function startRadosgw(): Promise<Radosgw | null> {
     cwd: folder,
     env: { PATH: process.env.PATH, ...variables },
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C in a terminal must not end the one that cleans up.
+    // Ctrl-C in a terminal must not end the shell that cleans up.
     detached: true,
   })
   const [line] = await Promise.race([once(createInterface(shell.stdout), 'line'), once(shell, 'exit')])
-  if (line !== 'ready') throw new Error('radosgw does not start')
+  if (line !== 'ready') throw new Error('radosgw did not start')
   const url = `http://127.0.0.1:${port}`
   const bucketUrl = new URL(`${url}/${BUCKET}`)
   const made = await fetch(bucketUrl, {
     method: 'PUT',
     headers: signedHeaders('PUT', bucketUrl, credentials, new Date()),
   })
-  if (!made.ok) throw new Error(`radosgw makes no bucket: ${made.status} ${await made.text()}`)
+  if (!made.ok) throw new Error(`radosgw did not create the bucket: ${made.status} ${await made.text()}`)
   return {
     url,
     bucket: BUCKET,
@@ -64,7 +64,7 @@ export async function startRadosgw(): Promise<Radosgw | null> {
   }
 }
 
-/** When its standard input closes, because this process ended in whatever way, all is stopped and removed. */
+/** When its standard input closes, because this process ended, it stops and removes everything. */
 const SCRIPT = `
 servers=
 trap 'kill -9 $servers; wait; cd /; rm -rf "\${CEPH_CONF%/*}"' EXIT

@@ -1,5 +1,5 @@
-// A store that somebody else wrote, as a second opinion on what is signed and asked for. It leaves half an object where
-// an upload breaks off, takes no preconditions, and cannot abort or list uploads in parts.
+// An independent S3 store, as a second opinion on requests and signatures. It keeps half an object when an upload breaks
+// off, ignores preconditions, and cannot abort or list multipart uploads.
 
 import S3rver from '@20minutes/s3rver'
 import type { Credentials } from './signature.ts'

@@ -2,7 +2,7 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { StoreError } from './store-error.ts'
+import { Refusal } from '../http/exchange.ts'
 
 export interface Credentials {
   accessKeyId: string
@@ -16,26 +16,26 @@ interface SignableRequest {
   headers: IncomingHttpHeaders
 }
 
-/** On what a request is signed, besides what it asks for. */
+/** What is signed besides the request itself. */
 interface Terms {
   date: string
   region: string
   signedHeaders: string[]
   /** `YYYYMMDDTHHMMSSZ`. */
   time: string
-  /** The hash of its body, or that there is none. */
+  /** The hash of the body, or `UNSIGNED-PAYLOAD`. */
   payload: string
 }
 
-/** What a request says of its own signature. */
+/** A request's signature as the request states it. */
 interface Claim extends Terms {
   accessKeyId: string
   signature: string
-  /** Only in addresses that anybody may use for a time. */
+  /** Only in signed URLs. */
   expiresInSeconds: number | null
 }
 
-/** What a client sends with a request so that it is let in; the body is left unsigned. */
+/** The headers that authorize a request; the body is not signed. */
 export function signedHeaders(method: string, url: URL, credentials: Credentials, now: Date): Record<string, string> {
   const { accessKeyId, secretAccessKey, region } = credentials
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
@@ -55,36 +55,36 @@ export function signedHeaders(method: string, url: URL, credentials: Credentials
 
 const SKEW_MS = 15 * 60 * 1000
 
-/** Throws what the store answers where a request is not signed by who it says, for now, and with all that counts. */
+/** Throws a `Refusal` when the signature is wrong, out of time, or does not cover all required headers. */
 export function requireSignature(request: SignableRequest, credentials: Credentials, now: number): void {
   const claim = readClaim(request)
   const time = Date.parse(claim.time.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'))
   if (claim.expiresInSeconds === null && !(Math.abs(now - time) <= SKEW_MS))
-    throw new StoreError(403, 'RequestTimeTooSkewed')
+    throw new Refusal(403, 'RequestTimeTooSkewed')
   if (claim.expiresInSeconds !== null && !(now < time + claim.expiresInSeconds * 1000))
-    throw new StoreError(403, 'AccessDenied')
-  if (claim.accessKeyId !== credentials.accessKeyId) throw new StoreError(403, 'InvalidAccessKeyId')
-  if (claim.region !== credentials.region) throw new StoreError(400, 'AuthorizationHeaderMalformed')
+    throw new Refusal(403, 'AccessDenied')
+  if (claim.accessKeyId !== credentials.accessKeyId) throw new Refusal(403, 'InvalidAccessKeyId')
+  if (claim.region !== credentials.region) throw new Refusal(400, 'AuthorizationHeaderMalformed')
   const mustBeSigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))]
   const expected = Buffer.from(signatureOf(request, claim, credentials.secretAccessKey))
   const given = Buffer.from(claim.signature)
   const isRight = given.length === expected.length && timingSafeEqual(given, expected)
   if (!isRight || !mustBeSigned.every((name) => claim.signedHeaders.includes(name))) {
-    throw new StoreError(403, 'SignatureDoesNotMatch')
+    throw new Refusal(403, 'SignatureDoesNotMatch')
   }
 }
 
 function readClaim({ url, headers }: SignableRequest): Claim {
   const query = url.searchParams
-  const isInAddress = query.has('X-Amz-Signature')
-  const [, credential, signedHeaders, signature] = isInAddress
+  const isInUrl = query.has('X-Amz-Signature')
+  const [, credential, signedHeaders, signature] = isInUrl
     ? [null, query.get('X-Amz-Credential'), query.get('X-Amz-SignedHeaders'), query.get('X-Amz-Signature')]
     : (/^AWS4-HMAC-SHA256 Credential=(\S+), ?SignedHeaders=(\S+), ?Signature=(\w+)$/.exec(
         headers.authorization ?? '',
       ) ?? [])
   const [accessKeyId, date, region, service] = (credential ?? '').split('/')
   if (!accessKeyId || !date || !region || service !== 's3' || !signedHeaders || !signature) {
-    throw new StoreError(403, 'AccessDenied')
+    throw new Refusal(403, 'AccessDenied')
   }
   return {
     accessKeyId,
@@ -92,8 +92,8 @@ function readClaim({ url, headers }: SignableRequest): Claim {
     region,
     signedHeaders: signedHeaders.split(';'),
     signature,
-    time: (isInAddress ? query.get('X-Amz-Date') : headers['x-amz-date']?.toString()) ?? '',
-    expiresInSeconds: isInAddress ? Number(query.get('X-Amz-Expires')) : null,
+    time: (isInUrl ? query.get('X-Amz-Date') : headers['x-amz-date']?.toString()) ?? '',
+    expiresInSeconds: isInUrl ? Number(query.get('X-Amz-Expires')) : null,
     payload: headers['x-amz-content-sha256']?.toString() ?? 'UNSIGNED-PAYLOAD',
   }
 }

@@ -1,31 +1,24 @@
-// A stand-in for Storj's S3 gateway with one bucket: objects, uploads in parts, listings and signed addresses.
+// A stand-in for Storj's S3 gateway with one bucket: objects, multipart uploads, listings and signed URLs.
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { finished } from 'node:stream/promises'
-import { type Exchange, openExchange } from '../http/exchange.ts'
+import { type Exchange, Refusal } from '../http/exchange.ts'
 import { createFaults, type Fault } from '../http/faults.ts'
+import { startProviderServer } from '../http/server.ts'
 import { openObjects, type StoredObject } from './objects.ts'
-import { serveBucket } from './serve-bucket.ts'
-import { serveObject } from './serve-object.ts'
-import { serveUpload } from './serve-upload.ts'
+import { element, serveBucket, serveObject, serveUpload } from './serve.ts'
 import { type Credentials, requireSignature } from './signature.ts'
-import { StoreError } from './store-error.ts'
 import { createUploads, type Upload } from './uploads.ts'
-import { element } from './xml.ts'
 
 export interface StorjServerOptions {
-  /** Where objects are kept. */
+  /** Keeps the objects. */
   folder: string
   bucket?: string
   /** 0, the default, takes any free port. */
   port?: number
-  /** Keys in a page of a listing. */
+  /** Keys per page of a listing. */
   pageSize?: number
-  /** As older stores, which take `If-None-Match` and overwrite all the same. */
+  /** Behaves as older stores, which ignore `If-None-Match` and overwrite. */
   ignoresPreconditions?: boolean
-  /** The time in milliseconds since 1970. */
+  /** Unix milliseconds. */
   now?: () => number
 }
 
@@ -37,10 +30,10 @@ export interface StorjServer {
   /** Every request so far, as `METHOD /path?query`. */
   readonly requests: readonly string[]
   fail(fault: Fault): void
-  /** Nothing fails any more. */
+  /** Removes all faults. */
   recover(): void
   objects(): StoredObject[]
-  /** Begun, and neither completed nor aborted. */
+  /** Multipart uploads that are neither completed nor aborted. */
   uploads(): Upload[]
   stop(): Promise<void>
 }
@@ -57,41 +50,11 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
   const uploads = createUploads(objects)
   const faults = createFaults()
   const requests: string[] = []
-  // An upload may take longer than the five minutes that are usual.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 })
-  const receive = (request: IncomingMessage, response: ServerResponse) =>
-    void serve(request, response).catch(() => response.destroy())
-  server.on('request', receive)
-  server.on('checkContinue', receive)
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const { port: boundPort } = server.address() as AddressInfo // a listening TCP server has one
-  const url = `http://127.0.0.1:${boundPort}`
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const line = `${request.method} ${request.url}`
-    requests.push(line)
-    const mishap = faults.strike(line)
-    if (mishap === 'silence') return
-    const exchange = openExchange(request, response, new URL(request.url ?? '/', url), mishap)
-    try {
-      const refusal = typeof mishap === 'object' && mishap && 'status' in mishap ? mishap : null
-      if (refusal && !refusal.afterBody) throw new StoreError(refusal.status, refusal.code)
-      requireSignature(exchange, CREDENTIALS, now())
-      if (request.headers.expect) response.writeContinue()
-      if (!refusal) return await answer(exchange)
-      await finished(request.resume())
-      throw new StoreError(refusal.status, refusal.code)
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error
-      exchange.answer(error.status, {}, request.method === 'HEAD' ? '' : element('Error', { Code: error.code }))
-    }
-  }
-
-  async function answer(exchange: Exchange): Promise<void> {
+  async function serve(exchange: Exchange): Promise<void> {
     const { pathname, searchParams } = exchange.url
     const [, asked, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
-    if (asked !== bucket) throw new StoreError(404, 'NoSuchBucket')
+    if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')
     const mustBeNew = exchange.headers['if-none-match'] === '*' && !options.ignoresPreconditions
     if (key === '') return serveBucket(exchange, objects, uploads, pageSize)
     if (searchParams.has('uploads') || searchParams.has('uploadId')) {
@@ -100,9 +63,19 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
     return serveObject(exchange, objects, key, mustBeNew)
   }
 
+  const server = await startProviderServer({
+    faults,
+    requests,
+    port,
+    authorize: (exchange) => requireSignature(exchange, CREDENTIALS, now()),
+    serve,
+    refuse(exchange, { status, code }) {
+      exchange.answer(status, {}, exchange.method === 'HEAD' ? '' : element('Error', { Code: code }))
+    },
+  })
   return {
-    url,
-    port: boundPort,
+    url: server.url,
+    port: server.port,
     bucket,
     credentials: CREDENTIALS,
     requests,
@@ -110,11 +83,6 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
     recover: faults.clear,
     objects: objects.list,
     uploads: uploads.list,
-    async stop() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    stop: server.stop,
   }
 }

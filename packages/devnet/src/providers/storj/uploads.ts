@@ -1,27 +1,26 @@
-// Uploads in parts: begun, filled part by part, and completed or aborted.
+// Multipart uploads: begun, filled part by part, and completed or aborted.
 
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { type ReceivedFile, Refusal } from '../http/exchange.ts'
 import type { Objects } from './objects.ts'
-import type { Received } from './receive.ts'
-import { StoreError } from './store-error.ts'
 
-/** Of every part but the last. */
+/** For every part but the last. */
 const MIN_PART_BYTES = 5 * 1024 * 1024
 
 export interface Upload {
   id: string
   key: string
   headers: Record<string, string>
-  parts: Map<number, Received>
+  parts: Map<number, ReceivedFile>
 }
 
 export interface Uploads {
   begin(key: string, headers: Record<string, string>): string
   find(key: string, id: string): Upload
   list(): Upload[]
-  keepPart(upload: Upload, number: number, part: Received): Promise<void>
-  /** Says under which tag the object is kept. */
+  keepPart(upload: Upload, number: number, part: ReceivedFile): Promise<void>
+  /** Returns the object's tag. */
   complete(upload: Upload, etags: readonly string[], mustBeNew: boolean): Promise<string>
   abort(upload: Upload): Promise<void>
 }
@@ -42,16 +41,16 @@ export function createUploads(objects: Objects): Uploads {
     },
     find(key, id) {
       const upload = uploads.get(id)
-      if (upload?.key !== key) throw new StoreError(404, 'NoSuchUpload')
+      if (upload?.key !== key) throw new Refusal(404, 'NoSuchUpload')
       return upload
     },
     list: () => [...uploads.values()],
     async keepPart(upload, number, part) {
       const before = upload.parts.get(number)
-      // It may have been aborted while the part came.
+      // The upload may have been aborted while the part arrived.
       if (!uploads.has(upload.id)) {
         await rm(part.path)
-        throw new StoreError(404, 'NoSuchUpload')
+        throw new Refusal(404, 'NoSuchUpload')
       }
       upload.parts.set(number, part)
       if (before) await rm(before.path)
@@ -59,11 +58,11 @@ export function createUploads(objects: Objects): Uploads {
     async complete(upload, etags, mustBeNew) {
       const parts = etags.map((etag, i) => {
         const part = upload.parts.get(i + 1)
-        if (part?.etag !== etag) throw new StoreError(400, 'InvalidPart')
-        if (part.size < MIN_PART_BYTES && i < etags.length - 1) throw new StoreError(400, 'EntityTooSmall')
+        if (part?.etag !== etag) throw new Refusal(400, 'InvalidPart')
+        if (part.size < MIN_PART_BYTES && i < etags.length - 1) throw new Refusal(400, 'EntityTooSmall')
         return part
       })
-      if (parts.length === 0) throw new StoreError(400, 'MalformedXML')
+      if (parts.length === 0) throw new Refusal(400, 'MalformedXML')
       const etag = `${randomUUID()}-${parts.length}`
       await objects.keep({ key: upload.key, etag, headers: upload.headers, files: parts }, mustBeNew)
       await forget(upload)

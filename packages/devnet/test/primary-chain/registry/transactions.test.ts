@@ -1,11 +1,11 @@
 import { AccountRole, type Address, address, type EncodedAccount, getAddressEncoder, lamports } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REGISTRY } from '../../../src/primary-chain/registry/derived-address.ts'
+import { REGISTRY } from '../../../src/primary-chain/registry/accounts.ts'
 import { exit } from '../../../src/primary-chain/registry/program/assembler.ts'
 import { elfOf } from '../../../src/primary-chain/registry/program/elf.ts'
 import { invoke } from '../../../src/primary-chain/registry/program/invoke.ts'
-import { LOOKUP_TABLE_PROGRAM } from '../../../src/primary-chain/sysvars.ts'
+import { LOOKUP_TABLE_PROGRAM } from '../../../src/primary-chain/timeline.ts'
 import {
   close,
   create,

@@ -1,4 +1,4 @@
-// The few instructions of the chain's virtual machine (SBPF version 0) that the stand-in's programs are made of.
+// The few instructions of the chain's virtual machine (SBPF version 0) that the stand-in's programs use.
 
 const OPCODES = {
   loadImmediate64: 0x18,
@@ -21,7 +21,7 @@ interface MachineInstruction {
   readonly source?: number
   readonly offset?: number
   readonly immediate?: number
-  /** The function of the runtime that a call is for. */
+  /** The runtime function that a call is for. */
   readonly symbol?: string
 }
 
@@ -57,7 +57,7 @@ export function addWord(to: bigint, from: bigint): Code {
   ]
 }
 
-/** Calls a function of the runtime; `ifResultIs` looks at what it answers. */
+/** Calls a function of the runtime; `ifResultIs` tests its result. */
 export function call(symbol: string, ...parameters: readonly bigint[]): Code {
   return [
     ...parameters.flatMap((value, index) => loadConstant(index + 1, value)),
@@ -73,7 +73,7 @@ export function ifResultIs(immediate: number, body: Code): Code {
   return [{ opcode: OPCODES.jumpUnlessImmediate, target: RESULT, immediate, offset: body.length }, ...body]
 }
 
-/** Runs `body` when these bytes, whose number is a multiple of eight, are at `address`. */
+/** Runs `body` when `bytes`, a multiple of eight, are at `address`. */
 export function ifBytes(address: bigint, bytes: Uint8Array, body: Code): Code {
   const view = Buffer.from(bytes)
   let code = body
@@ -87,7 +87,7 @@ export function ifBytes(address: bigint, bytes: Uint8Array, body: Code): Code {
   return code
 }
 
-/** Runs `body` when the byte at `address` is anything but 0. */
+/** Runs `body` when the byte at `address` is not 0. */
 export function ifByte(address: bigint, body: Code): Code {
   return [
     ...loadConstant(POINTER, address),

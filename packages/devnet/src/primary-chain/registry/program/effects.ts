@@ -22,7 +22,7 @@ interface NewAccount {
   readonly rent: bigint
 }
 
-/** Lamports that somebody sent ahead count towards the rent, but then the account must be made in single steps. */
+/** Lamports already at the address count towards the rent, but then the account must be created step by step. */
 export function createAccount({ payer, account, owner, seeds, space, rent }: NewAccount): Code {
   const program = SYSTEM_PROGRAM_ADDRESS
   const role = { signer: true, writable: true } as const
@@ -65,10 +65,10 @@ export function resize(account: ProgramAccount, space: number): Code {
   return storeBytes(account.at + FIELDS.dataLength, word(BigInt(space)))
 }
 
-/** Gives all its lamports to another account, and the empty account back to the system. */
-export function closeAccount(account: ProgramAccount, heir: ProgramAccount): Code {
+/** Moves all lamports to another account and returns the empty account to the system program. */
+export function closeAccount(account: ProgramAccount, recipient: ProgramAccount): Code {
   return [
-    ...addWord(heir.at + FIELDS.lamports, account.at + FIELDS.lamports),
+    ...addWord(recipient.at + FIELDS.lamports, account.at + FIELDS.lamports),
     ...storeBytes(account.at + FIELDS.owner, bytes(getAddressEncoder().encode(SYSTEM_PROGRAM_ADDRESS))),
     ...storeBytes(account.at + FIELDS.lamports, word(0n)),
     ...resize(account, 0),

@@ -10,8 +10,8 @@ const RELOCATE_CALL = 10n
 const DYNAMIC_TAGS = { symbols: 6n, relocations: 17n, relocationsSize: 18n, relocationSize: 19n, end: 0n } as const
 
 /**
- * The smallest ELF file that the chain's loader takes: the code, and for each call a relocation to the symbol called.
- * There must be a call, since the loader does not take an empty table.
+ * The smallest ELF file that the chain's loader accepts: the code, and for each call a relocation to its symbol. There
+ * must be at least one call, because the loader rejects an empty table.
  */
 export function elfOf(code: Code): Uint8Array {
   const calls = code.flatMap(({ symbol }, index) => (symbol === undefined ? [] : [{ symbol, index }]))
@@ -87,7 +87,7 @@ function writeHeader(bytes: Buffer, entry: bigint, sectionHeadersAt: number, sec
   bytes.writeUInt16LE(sectionCount - 1, 62)
 }
 
-/** Undefined symbols under their names, after the empty one that every table begins with. */
+/** Undefined symbols by name, after the empty one that starts every table. */
 function symbolTableOf(nameOffsets: readonly number[]): Uint8Array {
   const GLOBAL = 0x10n
   return words([0n, 0n, 0n, ...nameOffsets.flatMap((name) => [BigInt(name) | (GLOBAL << 32n), 0n, 0n])])

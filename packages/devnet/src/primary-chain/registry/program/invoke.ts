@@ -14,11 +14,11 @@ interface InvokedAccount {
   readonly account: ProgramAccount
   readonly signer: boolean
   readonly writable: boolean
-  /** Where an earlier step of the same instruction has changed it. */
+  /** When an earlier step of the same instruction has changed it. */
   readonly dataLength?: number
 }
 
-/** Has another program run with accounts of this instruction. All that it is told is laid out on the heap first. */
+/** Calls another program with accounts of this instruction. Its arguments are laid out on the heap first. */
 export function invoke({ program, accounts, data, seeds }: Invocation): Code {
   const heap = createImage()
   const instruction = heap.words(
@@ -54,7 +54,7 @@ export function invoke({ program, accounts, data, seeds }: Invocation): Code {
   ]
 }
 
-/** Bytes for the heap, put one after the other; each part is pointed at by the address it gets. */
+/** Bytes for the heap, one part after the other; adding a part returns its address. */
 function createImage() {
   const parts: Uint8Array[] = []
   let next = HEAP

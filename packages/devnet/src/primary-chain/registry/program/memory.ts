@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit'
 
-/** An account as a program sees it: the fields it may look at, and where in its memory they are. */
+/** An account as a program sees it: its fields, and where they are in memory. */
 export interface ProgramAccount {
   readonly address: Address
   readonly signer: boolean
@@ -11,9 +11,9 @@ export interface ProgramAccount {
   readonly at: bigint
 }
 
-/** 32 KiB that are a program's own while it runs. */
+/** A program's own 32 KiB while it runs. */
 export const HEAP = 0x3_0000_0000n
-/** The runtime hands over the accounts and the data of an instruction here. */
+/** Where the runtime puts the accounts and the data of an instruction. */
 const INPUT = 0x4_0000_0000n
 export const FIRST_ACCOUNT = INPUT + 8n
 
@@ -22,7 +22,7 @@ const RENT_EPOCH_BYTES = 8n
 const ROOM_TO_GROW = 10_240n
 const REPEATED_ACCOUNT_BYTES = 8n
 
-/** Gives each account of an instruction its place in memory; one that is named again is where it was the first time. */
+/** Gives each account of an instruction its place in memory; a repeated account keeps its first place. */
 export function placeAccounts(accounts: readonly Omit<ProgramAccount, 'at'>[]): ProgramAccount[] {
   const placed = new Map<Address, ProgramAccount>()
   let next = FIRST_ACCOUNT

@@ -1,10 +1,9 @@
 import { Binary, type Document } from 'bson'
-import { CommandError } from '../command-error.ts'
-import type { Command, ServerState } from '../server-state.ts'
+import { type Command, CommandError, type ServerState } from '../state.ts'
 
 const SET = 'svc'
 
-/** One server that says it is the primary of a replica set, so that drivers use what only replica sets have. */
+/** Claims to be the primary of a replica set, so that drivers use the features of replica sets. */
 export const hello: Command = (server, command, connection) => {
   const answer: Document = {
     helloOk: true,
@@ -42,7 +41,7 @@ export const saslContinue: Command = (_, command, connection) => {
   const signature = connection.conversation?.finish(textOf(command.payload)) ?? null
   connection.conversation = null
   if (signature === null) throw authenticationFailed()
-  connection.isKnown = true
+  connection.isAuthenticated = true
   return { ...step(signature, true), ok: 1 }
 }
 
@@ -58,7 +57,7 @@ function textOf(payload: unknown): string {
   return payload instanceof Binary ? Buffer.from(payload.value()).toString() : ''
 }
 
-/** In these words whatever is wrong, so that nobody learns which users there are. */
+/** The same message for every cause, so that it does not reveal which users exist. */
 function authenticationFailed(): CommandError {
   return new CommandError(18, 'AuthenticationFailed', 'Authentication failed.')
 }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { calculateObjectSize, type Document } from 'bson'
 import { find as findIn } from 'mingo'
 import type { StoredDocument } from '../collection.ts'
-import { CommandError } from '../command-error.ts'
-import { type Command, type Cursor, namespaceOf, type ServerState } from '../server-state.ts'
+import { type Command, CommandError, type Cursor, namespaceOf, type ServerState } from '../state.ts'
 
 const FIRST_BATCH_DOCUMENTS = 101
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
@@ -46,7 +45,7 @@ function sorted(found: StoredDocument[], sort: Document | undefined): StoredDocu
   return heads.flatMap((head) => byHead.get(head) ?? [])
 }
 
-/** Ends after so many documents, or before the one that would make it longer than a batch may be. */
+/** Up to so many documents, and not more bytes than a batch may have. */
 function nextBatch(cursor: Cursor, maxDocuments: number): Document[] {
   const batch: Document[] = []
   let bytes = 0

@@ -1,7 +1,7 @@
 import { type Document, deserialize, serialize } from 'bson'
 import { update as change } from 'mingo'
-import { CommandError } from '../command-error.ts'
-import { type Command, namespaceOf, type ServerState } from '../server-state.ts'
+import type { IndexSpec } from '../indexes.ts'
+import { type Command, CommandError, namespaceOf, type ServerState } from '../state.ts'
 
 export const insert: Command = onceOnly(({ database }, command) => {
   const collection = database.findOrCreate(namespaceOf(command, 'insert'))
@@ -38,7 +38,7 @@ export const remove: Command = onceOnly(({ database }, command) => {
   })
 })
 
-/** Does one after the other; the first that fails ends it, and the answer says which. */
+/** Executes the writes in order; when ordered, the first failure ends them. The answer lists the failures. */
 function each<T>(
   { ordered = true }: Document,
   writes: T[],
@@ -60,7 +60,7 @@ function each<T>(
   return { ...sum, ...(writeErrors.length > 0 && { writeErrors }), ok: 1 }
 }
 
-/** Retryable writes: a session numbers its writes, and gets the first answer when it sends one again. */
+/** Retryable writes: a session numbers its writes, and a repeated write gets its first answer again. */
 function onceOnly(command: (server: ServerState, command: Document) => Document): Command {
   return (server, body) => {
     if (body.txnNumber === undefined) return command(server, body)
@@ -72,4 +72,20 @@ function onceOnly(command: (server: ServerState, command: Document) => Document)
     server.lastWrites.set(session, { number, answer })
     return answer
   }
+}
+
+/** Of an index, only its key and whether it is unique matter here. */
+export const createIndexes: Command = ({ database }, command) => {
+  const collection = database.findOrCreate(namespaceOf(command, 'createIndexes'))
+  const before = collection.indexes().length
+  for (const spec of command.indexes as IndexSpec[]) collection.addIndex(spec)
+  return { numIndexesBefore: before, numIndexesAfter: collection.indexes().length, ok: 1 }
+}
+
+export const listIndexes: Command = ({ database }, command) => {
+  const ns = namespaceOf(command, 'listIndexes')
+  const collection = database.find(ns)
+  if (!collection) throw new CommandError(26, 'NamespaceNotFound', `ns does not exist: ${ns}`)
+  const firstBatch = collection.indexes().map((spec) => ({ v: 2, ...spec }))
+  return { cursor: { id: 0n, ns, firstBatch }, ok: 1 }
 }

@@ -1,0 +1,28 @@
+import { startHttpServer } from '../http-server.ts'
+import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
+import { createFront } from './front.ts'
+
+export type EvmChainOptions = ChainOptions & {
+  /** 0 takes any free port. */
+  port: number
+  host?: string
+}
+
+export type RunningEvmChain = { url: string; chain: EvmChain; stop(): Promise<void> }
+
+export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
+  const { port, host = '127.0.0.1', ...chainOptions } = options
+  const chain = await openChain(chainOptions)
+  const server = await startHttpServer(createFront(chain), { port, host }).catch(async (error: unknown) => {
+    await chain.close()
+    throw error
+  })
+  return {
+    url: server.url,
+    chain,
+    async stop() {
+      await server.stop()
+      await chain.close()
+    },
+  }
+}

@@ -1,0 +1,106 @@
+// For tests: a proxy between a client and a service that cuts connections, stalls, or changes answers.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { startHttpServer } from './http-server.ts'
+
+interface Seen {
+  method: string
+  /** With its query. */
+  path: string
+  headers: IncomingMessage['headers']
+}
+
+/**
+ * What goes wrong with a request. `cut` breaks the connection before the request or its answer arrives, or after so many
+ * bytes of the answer; `stall` leaves it open without a word.
+ */
+export type Fault =
+  | { cut: 'request' | 'answer' | number }
+  | { stall: 'request' | 'answer' }
+  | { answer: { status: number; headers?: Record<string, string>; body: unknown } }
+  // A method, so that a test may declare the type of the body.
+  | { lie(body: object): unknown }
+  | { bytes: (bytes: Buffer) => Uint8Array }
+
+export interface FaultyProxy {
+  url: string
+  /** Every request so far. */
+  seen: Seen[]
+  /** Faults for requests whose path or body matches, in order; after the last one requests pass. */
+  plan(pattern: RegExp, ...faults: Fault[]): void
+  /** A fault for every matching request, or for those where the function returns one. */
+  always(pattern: RegExp, fault: Fault | (() => Fault | null)): void
+  /** Removes all faults. */
+  behave(): void
+  stop(): Promise<void>
+}
+
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  const seen: Seen[] = []
+  const plans: { pattern: RegExp; next: () => Fault | null | undefined }[] = []
+
+  /** A plan that is used up returns undefined. */
+  function faultFor(...texts: string[]): Fault | null {
+    for (const { pattern, next } of plans) {
+      const fault = texts.some((text) => pattern.test(text)) ? next() : undefined
+      if (fault !== undefined) return fault
+    }
+    return null
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '', headers } = request
+    seen.push({ method, path, headers })
+    const body = await buffer(request)
+    const fault = faultFor(path, body.subarray(0, 1000).toString('latin1'))
+    if (fault && 'cut' in fault && fault.cut === 'request') return void request.socket.destroy()
+    if (fault && 'stall' in fault && fault.stall === 'request') return
+    if (fault && 'answer' in fault) {
+      response.writeHead(fault.answer.status, { 'content-type': 'application/json', ...fault.answer.headers })
+      return void response.end(
+        typeof fault.answer.body === 'string' ? fault.answer.body : JSON.stringify(fault.answer.body),
+      )
+    }
+    await forward(target, { request, body }, response, fault)
+  }
+
+  const { url, stop } = await startHttpServer(handle)
+  return {
+    url,
+    seen,
+    plan: (pattern, ...faults) => void plans.push({ pattern, next: () => faults.shift() }),
+    always: (pattern, fault) => void plans.push({ pattern, next: typeof fault === 'function' ? fault : () => fault }),
+    behave: () => void plans.splice(0),
+    stop,
+  }
+}
+
+async function forward(
+  target: string,
+  { request, body }: { request: IncomingMessage; body: Buffer },
+  response: ServerResponse,
+  fault: Fault | null,
+): Promise<void> {
+  const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...headers } = request.headers
+  const answer = await fetch(target + request.url, {
+    method: request.method ?? 'GET',
+    headers: headers as Record<string, string>,
+    ...(body.length > 0 && { body: body as BodyInit }),
+    redirect: 'manual',
+  })
+  let bytes: Uint8Array = new Uint8Array(await answer.arrayBuffer())
+  if (fault && 'lie' in fault) bytes = Buffer.from(JSON.stringify(fault.lie(JSON.parse(Buffer.from(bytes).toString()))))
+  if (fault && 'bytes' in fault) bytes = fault.bytes(Buffer.from(bytes))
+  if (fault && 'cut' in fault && fault.cut === 'answer') return void request.socket.destroy()
+  if (fault && 'stall' in fault) return
+  const kept = Object.fromEntries([...answer.headers].filter(([name]) => !HOP_HEADERS.includes(name)))
+  response.writeHead(answer.status, { ...kept, 'content-length': bytes.length })
+  if (fault && 'cut' in fault) {
+    response.write(bytes.subarray(0, Number(fault.cut)), () => request.socket.destroy())
+    return
+  }
+  response.end(bytes)
+}
+
+const HOP_HEADERS = ['connection', 'keep-alive', 'content-length', 'transfer-encoding']

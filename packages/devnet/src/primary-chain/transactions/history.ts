@@ -1,0 +1,79 @@
+// What the chain remembers: its transactions, and what accounts held before recent ones.
+
+import { hash } from 'node:crypto'
+import type { Address, Signature } from '@solana/kit'
+import type { Account, tokenBalances } from './accounts.ts'
+import type { Outcome } from './execute.ts'
+import type { LoadedAddresses } from './wire-transaction.ts'
+
+/** A transaction on the chain. The journal keeps it in this form. */
+export interface TransactionRecord extends Outcome {
+  readonly signature: Signature
+  readonly slot: number
+  /** Milliseconds; the block time is its whole seconds. */
+  readonly time: number
+  /** The transaction as sent, in base64. */
+  readonly wire: string
+  readonly version: 0 | 'legacy'
+  // Lamports are bigint when recorded; read back from the journal, those within 2^53 are numbers.
+  readonly fee: bigint | number
+  readonly preBalances: readonly (bigint | number)[]
+  readonly postBalances: readonly (bigint | number)[]
+  readonly preTokenBalances: ReturnType<typeof tokenBalances>
+  readonly postTokenBalances: ReturnType<typeof tokenBalances>
+  readonly loadedAddresses: LoadedAddresses
+}
+
+export type Ledger = ReturnType<typeof createLedger>
+
+export function createLedger() {
+  const records: TransactionRecord[] = []
+  const bySignature = new Map<string, TransactionRecord>()
+  const messages = new Set<string>()
+
+  return {
+    add(record: TransactionRecord) {
+      records.push(record)
+      bySignature.set(record.signature, record)
+      messages.add(messageDigest(Buffer.from(record.wire, 'base64')))
+    },
+    find: (signature: string) => bySignature.get(signature),
+    /** Whether this message was processed before, under any signature, as a real chain checks it. */
+    has: (wire: Uint8Array) => messages.has(messageDigest(wire)),
+    /** The last transaction at or before a slot. */
+    lastUpTo: (slot: number) => records.findLast((record) => record.slot <= slot),
+  }
+}
+
+function messageDigest(wire: Uint8Array): string {
+  const signatureCount = wire[0] ?? 0
+  return hash('sha256', wire.subarray(1 + 64 * signatureCount), 'base64')
+}
+
+export type AccountHistory = ReturnType<typeof createAccountHistory>
+
+/** What accounts held before each recent transaction, for reads at `confirmed` and `finalized`. */
+export function createAccountHistory() {
+  const changes = new Map<Address, { time: number; before: Account | null }[]>()
+  const queue: { time: number; address: Address }[] = []
+
+  return {
+    remember(time: number, address: Address, before: Account | null) {
+      const list = changes.get(address) ?? []
+      list.push({ time, before })
+      changes.set(address, list)
+      queue.push({ time, address })
+    },
+    /** The account as it was at `cutoff`; undefined when it has not changed since. */
+    at: (address: Address, cutoff: number) => changes.get(address)?.find(({ time }) => time > cutoff)?.before,
+    addresses: () => changes.keys(),
+    forgetUpTo(cutoff: number) {
+      const keep = queue.findIndex(({ time }) => time > cutoff)
+      for (const { address } of queue.splice(0, keep === -1 ? queue.length : keep)) {
+        const list = changes.get(address)!
+        list.shift()
+        if (list.length === 0) changes.delete(address)
+      }
+    },
+  }
+}
