@@ -1,12 +1,11 @@
 // What to do about an attempt that failed.
 
-import type { Endpoint } from '@svc/api/endpoint'
+import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type NoAnswer } from '../errors.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
 import { learnClock } from './learn-clock.ts'
-import { isRepeatable } from './repeatable.ts'
 
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 500
@@ -72,4 +71,22 @@ export function growingPause(attempts: number): number {
 /** About a fifth more or less, so that many who were refused together do not come back together. */
 export function jittered(ms: number): number {
   return ms * (0.8 + 0.4 * Math.random())
+}
+
+/** Whether the call may be made again when it is not known whether the first one arrived. */
+export function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
+  if (method !== 'POST') return true
+  if (repeatable === 'if-named') return namesItsFiles(body as FilesBody)
+  if (repeatable === 'with-once-header')
+    return Object.keys(headers).some((header) => ONCE_HEADERS.includes(header.toLowerCase()))
+  return repeatable
+}
+
+interface FilesBody {
+  filename?: string
+  files?: readonly { filename?: string }[]
+}
+
+function namesItsFiles({ filename, files }: FilesBody): boolean {
+  return files ? files.every((file) => file.filename !== undefined) : filename !== undefined
 }
