@@ -9,7 +9,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   payments: ['protocol'],
   concurrency: [],
   database: ['concurrency'],
-  outgoing: [],
+  outgoing: ['protocol'],
   storage: ['api', 'concurrency', 'http-service', 'protocol'],
   devnet: ['database', 'http-service', 'protocol'],
   contracts: [],

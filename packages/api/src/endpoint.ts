@@ -39,7 +39,7 @@ export interface Endpoint {
  * what the first one did. `false`: it may do the work twice. `if-named`: if the body names its files; the gateway gives
  * files without a name a new one each time. `with-once-header`: with a header of `ONCE_HEADERS`.
  */
-export type Repeatable = boolean | 'if-named' | 'with-once-header'
+type Repeatable = boolean | 'if-named' | 'with-once-header'
 
 /** A request with one of these takes effect once, however often it arrives. */
 export const ONCE_HEADERS: readonly string[] = ['idempotency-key', 'payment-signature']

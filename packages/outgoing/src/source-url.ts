@@ -1,12 +1,9 @@
 import { isIP } from 'node:net'
+import { mayBePublicHost } from '@svc/protocol/public-address'
 import { SourceError } from './source-error.ts'
 
 /** The URL parser drops control characters and turns backslashes; others read such text as the URL of another host. */
 const AMBIGUOUS = /[\p{Cc}\\]/u
-
-/** Names of this machine, of its network, and of what clouds tell their machines. */
-const BLOCKED_ZONES = ['localhost', 'local', 'internal', 'home.arpa']
-const BLOCKED_PREFIX = 'metadata.'
 
 /** A URL that may be fetched, as far as its text tells; which addresses its host has is another question. */
 export function parseSourceUrl(text: string, base?: URL): URL {
@@ -15,7 +12,8 @@ export function parseSourceUrl(text: string, base?: URL): URL {
   if (url.username || url.password)
     throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
   if (url.port) throw new SourceError('blocked_host', 'only port 443 is fetched from')
-  if (isBlocked(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
+  if (!isIP(hostOf(url)) && !mayBePublicHost(hostOf(url)))
+    throw new SourceError('blocked_host', 'only public hosts are fetched from')
   url.hash = ''
   return url
 }
@@ -23,11 +21,4 @@ export function parseSourceUrl(text: string, base?: URL): URL {
 /** A host name, or an IP address without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-/** A name with a dot at its end is the same host under another name. */
-function isBlocked(host: string): boolean {
-  if (isIP(host)) return false
-  const isPlain = host.includes('.') && !host.endsWith('.')
-  return !isPlain || host.startsWith(BLOCKED_PREFIX) || BLOCKED_ZONES.some((zone) => `.${host}`.endsWith(`.${zone}`))
 }

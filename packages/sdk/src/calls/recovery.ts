@@ -74,7 +74,7 @@ export function jittered(ms: number): number {
 }
 
 /** Whether the call may be made again when it is not known whether the first one arrived. */
-export function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
+function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
   if (method !== 'POST') return true
   if (repeatable === 'if-named') return namesItsFiles(body as FilesBody)
   if (repeatable === 'with-once-header')

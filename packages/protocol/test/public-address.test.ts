@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../src/public-address.ts'
+import { isPublicAddress, mayBePublicHost } from '../src/public-address.ts'
 
 /** The first and the last address of each range, and the public ones beside it. */
 const IPV4_RANGES: [first: string, last: string, ...beside: string[]][] = [
@@ -53,6 +53,7 @@ const PUBLIC_IPV6 = [
   '2606:4700:4700::1111',
   '2620:4f:7fff::1',
   '2620:4f:8001::1',
+  '2606:4700::1111',
   '2a00:1450:4001:80f::200e',
   '2A00:1450:4001:080F:0000:0000:0000:200E',
   '3ffd:ffff::1',
@@ -79,7 +80,7 @@ function hex(ipv4: string): string {
 }
 
 describe('IPv4 addresses', () => {
-  it.each(IPV4_RANGES)('T-08 from %s to %s are not public, those beside are', (first, last, ...beside) => {
+  it.each(IPV4_RANGES)('T-08 %s to %s are not public, their neighbours are', (first, last, ...beside) => {
     expect([first, last].filter(isPublicAddress)).toEqual([])
     expect(beside.filter((address) => !isPublicAddress(address))).toEqual([])
   })
@@ -107,8 +108,33 @@ describe('IPv6 addresses', () => {
 })
 
 it.each(['', 'localhost', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '8.8.8.8.', ' 8.8.8.8', '[::1]', '8.8.8'])(
-  'T-08 "%s" is no address, and so not public',
+  'T-08 "%s" is not an address, and so not public',
   (text) => {
     expect(isPublicAddress(text)).toBe(false)
   },
 )
+
+it.each([
+  '1:2:3:4:5:6:7',
+  '1:2:3:4:5:6:7:8:9',
+  '2606:4700::1::1',
+  '2606:4700:::1',
+  '2606:4700::12345',
+  '2606:4700::g',
+  ':2606:4700::1',
+  '2606:4700::1:',
+  '::8.8.8.8:1',
+  '2606:4700:1:2:3:4:5:6::',
+  '2606:4700::8.8.8',
+  '2606:4700::08.8.8.8',
+])('T-08 "%s" is not an IPv6 address, and so not public', (text) => {
+  expect(isPublicAddress(text)).toBe(false)
+})
+
+it('T-08 a host may be public when it is a public address or a name that is not of a private zone', () => {
+  const good = ['example.com', 'a.b.example', '93.184.216.34', '2606:4700::1111', 'internal.example']
+  expect(good.filter((host) => !mayBePublicHost(host))).toEqual([])
+  const bad = ['', 'localhost', 'a.localhost', 'printer', 'printer.local', 'db.internal', 'router.home.arpa']
+  const metadata = ['metadata.google.internal', 'metadata.example', 'example.com.', '127.0.0.1', '::1', 'fe80::1%1']
+  expect([...bad, ...metadata].filter(mayBePublicHost)).toEqual([])
+})
