@@ -1,17 +1,13 @@
 import type { SourcePackage } from './published.ts'
 
-/** What `import '@svc/…'` gives, where one module is what the package is for. */
-const ENTRIES: Record<string, string> = { sdk: 'client', verifier: 'verify-bundle' }
-
 interface PublishedManifest {
   bin?: Record<string, string>
   [field: string]: unknown
 }
 
 /** Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. */
-export function publishedManifest({ name, manifest }: SourcePackage): PublishedManifest {
+export function publishedManifest({ manifest }: SourcePackage): PublishedManifest {
   const { version, description, license, bin, imports, exports, dependencies } = manifest
-  const entry = ENTRIES[name]
   return {
     name: manifest.name,
     version,
@@ -22,7 +18,6 @@ export function publishedManifest({ name, manifest }: SourcePackage): PublishedM
     ...(bin ? { bin: mapped(bin, javaScript) } : { sideEffects: false }),
     imports: imports && mapped(imports, builtConditions),
     exports: {
-      ...(entry && { '.': built(`./src/${entry}.ts`) }),
       ...mapped(withoutTests(exports), built),
       './package.json': './package.json',
     },

@@ -1,11 +1,8 @@
 // What commands work with: settings, output, keys and a client, each made when it is first needed.
 
 import { join } from 'node:path'
-import type { AgentClient } from '@svc/sdk/agent-client'
-import type { Client } from '@svc/sdk/client'
-import type { ClientOptions } from '@svc/sdk/context'
-import type { Journal } from '@svc/sdk/journal'
-import { isPrivateHost } from '@svc/sdk/wallets/private-host'
+import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
+import { isPrivateHost } from '@svc/sdk/local-services'
 import type { Command } from 'commander'
 import { agentAddress } from './config/agent-address.ts'
 import { findLocker, type NamedLocker } from './config/find-locker.ts'
@@ -79,7 +76,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
 
   async function journal(): Promise<Journal> {
     await openFolder(folder)
-    const { fileJournal } = await import('@svc/sdk/file-journal')
+    const { fileJournal } = await import('@svc/sdk/node')
     return fileJournal(join(folder, 'journal'))
   }
 
@@ -100,14 +97,14 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   async function client(key?: Key): Promise<Client> {
     const options = await clientOptions(gateway, key)
     // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
-    const { createClient } = await import('@svc/sdk/client')
+    const { createClient } = await import('@svc/sdk')
     return createClient(options)
   }
 
   const agent = () => agentAddress(settings, gateway)
   async function agentClient(key?: Key): Promise<AgentClient> {
     const options = await clientOptions(agent(), key)
-    const { createAgentClient } = await import('@svc/sdk/agent-client')
+    const { createAgentClient } = await import('@svc/sdk')
     return createAgentClient(options)
   }
 

@@ -2,15 +2,20 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentClient, createAgentClient } from '@svc/sdk/agent-client'
-import { type Client, createClient } from '@svc/sdk/client'
-import type { Overrides, Retry } from '@svc/sdk/context'
-import { fileJournal } from '@svc/sdk/file-journal'
-import type { Journal } from '@svc/sdk/journal'
-import type { Signer } from '@svc/sdk/signers'
-import type { Wallet } from '@svc/sdk/wallets/wallet'
+import { type KeyedMutex, keyedMutex } from '@svc/concurrency/locks'
+import {
+  type AgentClient,
+  type Client,
+  createAgentClient,
+  createClient,
+  type Journal,
+  type Overrides,
+  type Retry,
+  type Signer,
+  type Wallet,
+} from '@svc/sdk'
+import { fileJournal } from '@svc/sdk/node'
 import { Refusal } from './failures.ts'
-import { type InTurn, oneAtATime } from './money/one-at-a-time.ts'
 import { createSpending, type Spending } from './money/spending.ts'
 import { openRoot, type Root } from './paths/root.ts'
 import type { Settings } from './settings.ts'
@@ -34,7 +39,7 @@ export interface Owner {
   wallet: Wallet | null
   spending: Spending
   /** Purchases of one intent, so that each can tell whether it was the one that paid. */
-  inTurn: InTurn
+  inTurn: KeyedMutex
 }
 
 interface Surroundings {
@@ -67,7 +72,7 @@ export async function createContext(
     owner: opened && {
       ...opened,
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),
-      inTurn: oneAtATime(),
+      inTurn: keyedMutex(),
     },
     client: createClient(
       {

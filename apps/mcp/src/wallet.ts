@@ -1,6 +1,5 @@
-import { KeyFileError, readKeyFile } from '@svc/sdk/key-file'
-import type { Signer } from '@svc/sdk/signers'
-import type { Wallet } from '@svc/sdk/wallets/wallet'
+import type { Signer, Wallet } from '@svc/sdk'
+import { KeyFileError, readKeyFile } from '@svc/sdk/node'
 import { SetupError } from './failures.ts'
 import { nodeOf } from './nodes.ts'
 import type { Settings } from './settings.ts'

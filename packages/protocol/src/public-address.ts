@@ -91,7 +91,7 @@ function ipv6Groups(text: string): number[] | null {
   if (tail !== undefined) {
     const bits = ipv4Bits(tail)
     const hex = (part: bigint) => (part & 0xffffn).toString(16)
-    return bits === null ? null : ipv6Groups(text.slice(0, -tail.length) + `${hex(bits >> 16n)}:${hex(bits)}`)
+    return bits === null ? null : ipv6Groups(`${text.slice(0, -tail.length)}${hex(bits >> 16n)}:${hex(bits)}`)
   }
   const halves = text.split('::').map((half) => (half === '' ? [] : half.split(':')))
   const written = halves.flat()

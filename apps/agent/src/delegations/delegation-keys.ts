@@ -1,7 +1,7 @@
 // Every delegation has a key of its own, and its webhook a secret. Both follow from one seed: none is kept anywhere.
 
 import { hkdfSync } from 'node:crypto'
-import { type Signer, signerFromSeed } from '@svc/sdk/signers'
+import { type Signer, signerFromSeed } from '@svc/sdk'
 
 export interface DelegationKeys {
   /** Acts at the gateway for one delegation. */

@@ -1,4 +1,4 @@
-import type { Journal } from '@svc/sdk/journal'
+import type { Journal } from '@svc/sdk'
 import type { Db } from '../db/schema.ts'
 
 /** What the SDK must not forget, in a table: above all the keys that the gateway showed when it was first asked. */

@@ -1,7 +1,7 @@
 // That the gateway is waited for, said once when it begins and once when it is over, however many wait and try again.
 
 import type { Log } from '@svc/http-service/log'
-import type { Retry } from '@svc/sdk/context'
+import type { Retry } from '@svc/sdk'
 
 interface WaitNotes {
   /** A request is about to be made again. */

@@ -1,8 +1,7 @@
 // One run of a task: carried on step by step while there is ground for it, ended once. How it begins: begin-run.ts.
 
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
-import type { Client } from '@svc/sdk/client'
-import type { Locker } from '@svc/sdk/lockers/locker'
+import type { Client, Locker } from '@svc/sdk'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, Schema } from '../db/schema.ts'

@@ -1,4 +1,4 @@
-import type { Locker } from '@svc/sdk/lockers/locker'
+import type { Locker } from '@svc/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { type Agency, delegateCall, ed25519Person, expectRefusal, openAgency, type Person } from '../agency.ts'

@@ -1,7 +1,6 @@
 import { type Price, price as priceEndpoint } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import type { Purchase } from '@svc/sdk/purchases/buy'
-import { paidBut } from '@svc/sdk/purchases/receipt-once'
+import { type Purchase, paidBut } from '@svc/sdk'
 import type { Command } from 'commander'
 import { rememberLocker } from '../config/known-lockers.ts'
 import { paidPairs } from '../output/receipt.ts'

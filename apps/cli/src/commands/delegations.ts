@@ -1,5 +1,5 @@
 import type { Delegation, DelegationSummary } from '@svc/api/agent/delegations'
-import type { AgentClient } from '@svc/sdk/agent-client'
+import type { AgentClient } from '@svc/sdk'
 import { GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
 import type { Command } from 'commander'
 import { readPins } from '../config/pinned.ts'

@@ -1,10 +1,13 @@
 import { addAbortSignal } from 'node:stream'
-import type { Client } from '@svc/sdk/client'
-import type { NamedBytes } from '@svc/sdk/files/put-many'
-import type { PutOutcome } from '@svc/sdk/files/put-outcome'
-import { streamSource } from '@svc/sdk/files/source'
-import { SMALL_FILE_BYTES, type StoredFile } from '@svc/sdk/files/upload'
-import { fileSource } from '@svc/sdk/node-files'
+import {
+  type Client,
+  type NamedBytes,
+  type PutOutcome,
+  SMALL_FILE_BYTES,
+  type StoredFile,
+  streamSource,
+} from '@svc/sdk'
+import { type FoundFile, fileSource } from '@svc/sdk/node'
 import type { Command } from 'commander'
 import type { NamedLocker } from '../config/find-locker.ts'
 import { UsageError } from '../failures.ts'
@@ -13,7 +16,6 @@ import { contentTypeOf } from '../files/content-type.ts'
 import { type Outcome, outcomeTeller } from '../files/outcomes.ts'
 import { secretsAt } from '../files/secrets.ts'
 import { isStored, type Stored, storedUnder } from '../files/unchanged.ts'
-import type { FoundFile } from '../files/walk.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'

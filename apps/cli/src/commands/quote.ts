@@ -1,5 +1,5 @@
 import type { Quote } from '@svc/api/purchases'
-import { amountText } from '@svc/sdk/wallets/objections'
+import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'

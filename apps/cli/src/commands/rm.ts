@@ -1,4 +1,4 @@
-import type { Client } from '@svc/sdk/client'
+import type { Client } from '@svc/sdk'
 import type { Command } from 'commander'
 import type { NamedLocker } from '../config/find-locker.ts'
 import { Failure } from '../failures.ts'

@@ -1,5 +1,5 @@
 import { type Statements, statements as statementsEndpoint } from '@svc/api/evidence'
-import type { Client } from '@svc/sdk/client'
+import type { Client } from '@svc/sdk'
 import type { Command } from 'commander'
 import { NotVerified } from '../failures.ts'
 import { bytesText, short, timeText } from '../output/quantities.ts'

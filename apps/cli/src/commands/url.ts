@@ -1,4 +1,5 @@
 import { fileUrls } from '@svc/api/files'
+import { publicUrl } from '@svc/sdk'
 import { type Command, InvalidArgumentError } from 'commander'
 import { Failure } from '../failures.ts'
 import { durationText } from '../output/quantities.ts'
@@ -31,8 +32,7 @@ async function url(session: Session, filename: string, { ttl, public: isPublic =
   const locker = await session.locker()
   const { locker_id, receipt_id } = locker
   if (isPublic) {
-    const path = filename.split('/').map(encodeURIComponent).join('/')
-    const address = `${gateway}/v1/r/${receipt_id}/f/${path}`
+    const address = publicUrl(gateway, receipt_id, filename)
     output.result({ filename, url: address, expires_in_sec: null }, () => address)
     output.note('Whoever has it knows the receipt id, and with it every file of the locker that he can name.')
     return

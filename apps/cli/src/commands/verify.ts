@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { jsonRpc } from '@svc/sdk/json-rpc'
+import { folderSource } from '@svc/sdk/node'
 import { OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
@@ -7,9 +9,7 @@ import type { Command } from 'commander'
 import { webAddress } from '../config/settings.ts'
 import { NotVerified, UsageError } from '../failures.ts'
 import type { Open, Session } from '../session.ts'
-import { folderSource } from '../verify/folder-source.ts'
 import { type GivenKeys, givenKeys } from '../verify/given-keys.ts'
-import { jsonRpc } from '../verify/json-rpc.ts'
 import { type Judged, objections } from '../verify/judgement.ts'
 import { readReceiptFile, receiptFacts } from '../verify/receipt-facts.ts'
 import { chainText, judgedText } from '../verify/text.ts'
@@ -105,7 +105,7 @@ async function judge(
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
     ...(dir !== undefined && { files: folderSource(dir, { allowExtra }) }),
-    ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), world.signal) }),
+    ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
   const judged: Judged[] = []

@@ -1,6 +1,7 @@
 // What a user can set: by option, by variable, or in `config.json`, the first of them counting.
 
 import { join } from 'node:path'
+import { LOCAL_GATEWAY } from '@svc/sdk/local-services'
 import { UsageError } from '../failures.ts'
 import type { Environment } from '../world.ts'
 import { readJson, writeJson } from './folder.ts'
@@ -27,7 +28,7 @@ export type Settings = Record<SettingName, Setting | null>
 type Values = Partial<Record<SettingName, string>>
 
 /** Where `npm start` serves. */
-const DEFAULTS: Values = { gateway: 'http://localhost:8402' }
+const DEFAULTS: Values = { gateway: LOCAL_GATEWAY }
 
 export async function readSettings(folder: string, env: Environment, options: Values): Promise<Settings> {
   const file = configFile(folder)

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { jsonRpc } from '@svc/sdk/json-rpc'
 import { Failure } from '../failures.ts'
-import { jsonRpc } from '../verify/json-rpc.ts'
 import { type Key, keyInText } from '../wallet/key.ts'
 
 /** A wallet nobody has had before, with coins from a local chain's faucet. */
@@ -14,7 +14,7 @@ export async function fundedWallet(
   const text = isEvm ? `0x${randomBytes(32).toString('hex')}\n` : `${JSON.stringify(newKeypair())}\n`
   await writeFile(file, text, { mode: 0o600, flag: 'wx' })
   const key = keyInText(text, file)
-  const faucet = jsonRpc(rpcUrl, signal)
+  const faucet = jsonRpc(rpcUrl, { signal })
   await faucet('dev_faucet', [key.address, asset, '10']).catch((error: Error) => {
     throw new Failure(`${rpcUrl} has no faucet: ${error.message}`, 'the demo plays on local chains only: `npm start`')
   })

@@ -3,11 +3,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { type Found, type FoundFile, walk } from '@svc/sdk/node'
 import { UsageError } from '../failures.ts'
 import { counted } from '../output/quantities.ts'
 import { excluder } from './exclude.ts'
 import type { IsSecret } from './secrets.ts'
-import { type Found, type FoundFile, walk } from './walk.ts'
 
 export interface CollectOptions {
   /** Put before each name, with a `/` between. */

@@ -2,11 +2,9 @@
 // held to it.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
-import type { Client } from '@svc/sdk/client'
+import type { Client, Download, Locker } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
-import type { Download } from '@svc/sdk/files/download'
-import type { Locker } from '@svc/sdk/lockers/locker'
-import { saveAs } from '@svc/sdk/node-files'
+import { saveAs } from '@svc/sdk/node'
 import { Failure } from '../failures.ts'
 import type { Progress } from '../output/progress.ts'
 import { type GetOptions, isOnDisk } from './on-disk.ts'

@@ -1,6 +1,5 @@
 import type { PaymentLeg } from '@svc/api/quote'
-import { knownAsset } from '@svc/sdk/wallets/known-assets'
-import { amountText } from '@svc/sdk/wallets/objections'
+import { amountText, knownAsset } from '@svc/sdk/money'
 
 /** What a leg asks for. The client has refused legs that call something by the name of what everybody knows. */
 export function askedAmount(leg: PaymentLeg): string {

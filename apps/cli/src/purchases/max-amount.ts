@@ -1,4 +1,5 @@
 import type { PaymentLeg } from '@svc/api/quote'
+import { atomicAmount } from '@svc/sdk/money'
 import { Failure, UsageError } from '../failures.ts'
 import { shown } from '../output/shown.ts'
 import { askedAmount } from './asked-amount.ts'
@@ -15,11 +16,6 @@ export function requireAsset({ asset, max }: PriceLimit): void {
 }
 
 export function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
-  if (max === undefined || BigInt(leg.amount) <= atomic(max, leg.extra.decimals)) return
+  if (max === undefined || BigInt(leg.amount) <= (atomicAmount(max, leg.extra.decimals) ?? 0n)) return
   throw new Failure(`${shown(askedAmount(leg))} is asked for, more than --max ${max}`)
-}
-
-function atomic(text: string, decimals: number): bigint {
-  const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
 }

@@ -1,8 +1,7 @@
 // Purchases that were begun and whose end was not seen. Whoever orders the same again goes on with the one he has begun.
 
 import { randomBytes } from 'node:crypto'
-import type { Journal } from '@svc/sdk/journal'
-import { type JournalEntry, journalEntry } from '@svc/sdk/journal-entry'
+import { type Journal, type JournalEntry, journalEntry } from '@svc/sdk'
 
 interface Unfinished {
   /** What the purchase is called in the journal. */

@@ -1,4 +1,4 @@
-import * as keys from '@svc/sdk/key-file'
+import * as keys from '@svc/sdk/node'
 import { Failure } from '../failures.ts'
 
 export interface Key extends keys.Key {

@@ -1,7 +1,7 @@
 // What a payment is worth. What the gateway says of its worth does not count: a limit must hold against gateways too.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { knownAsset } from '@svc/sdk/wallets/known-assets'
+import { knownAsset } from '@svc/sdk/money'
 import type { Limits } from '../settings.ts'
 
 /** Known tokens that are worth a dollar; they have six decimals, as dollars have here. */

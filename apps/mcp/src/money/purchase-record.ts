@@ -1,4 +1,4 @@
-import { type PurchaseRecord, readPurchase as readRecord } from '@svc/sdk/purchases/purchase-record'
+import { type PurchaseRecord, readPurchase as readRecord } from '@svc/sdk'
 import type { Context } from '../context.ts'
 
 /** What the client notes of a purchase; null where nothing was begun under this name. */

@@ -1,8 +1,7 @@
 // What the wallet may spend. A payment is counted before it is signed, and noted where also other processes look.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import type { Journal } from '@svc/sdk/journal'
-import { journalEntry } from '@svc/sdk/journal-entry'
+import { type Journal, journalEntry } from '@svc/sdk'
 import { Refusal } from '../failures.ts'
 import type { Limits } from '../settings.ts'
 import { dollarsOf } from './dollars-of.ts'

@@ -8,10 +8,14 @@ import type { Settings } from '../settings.ts'
 
 export interface Root {
   readonly folder: string
-  /** An open file; whoever opens it closes it. */
+  /** Opens a file; the caller closes it. */
   open(path: string): Promise<FileHandle>
+  /** The same; null if there is no such file. */
+  openIfThere(path: string): Promise<FileHandle | null>
   /** The real path of a folder. */
   enter(path: string): Promise<string>
+  /** Whether a path leads to a place that may be read. */
+  mayRead(path: string): Promise<boolean>
 }
 
 export async function openRoot({ root, walletFile, stateFolder }: Settings): Promise<Root> {
@@ -36,28 +40,41 @@ export async function openRoot({ root, walletFile, stateFolder }: Settings): Pro
     return found
   }
 
+  async function openFile(path: string): Promise<FileHandle> {
+    const found = await real(path)
+    // Without waiting for the other end of a pipe.
+    const file = await open(found, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
+      throw missing(path, error)
+    })
+    try {
+      await requireSame(file, path, await real(path))
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
   return {
     folder,
-    async open(path) {
-      const found = await real(path)
-      // Without waiting for the other end of a pipe.
-      const file = await open(found, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
-        throw missing(path, error)
-      })
-      try {
-        await requireSame(file, path, await real(path))
-        return file
-      } catch (error) {
-        await file.close()
-        throw error
-      }
-    },
+    open: openFile,
+    openIfThere: (path) => openFile(path).catch(nullIfMissing),
     async enter(path) {
       const found = await real(path)
       if ((await stat(found)).isDirectory()) return found
       throw new Refusal('not_a_folder', `${JSON.stringify(path)} is not a folder`)
     },
+    mayRead: (path) =>
+      real(path).then(
+        () => true,
+        () => false,
+      ),
   }
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof Refusal && error.code === 'path_unreadable') return null
+  throw error
 }
 
 /** That a link which was changed meanwhile has not led elsewhere. */

@@ -1,5 +1,5 @@
 import { DelegationList, DelegationSummary, Finding } from '@svc/api/agent/delegations'
-import type { AgentClient } from '@svc/sdk/agent-client'
+import type { AgentClient } from '@svc/sdk'
 import { GatewayError } from '@svc/sdk/errors'
 import Type, { type Static } from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'

@@ -1,5 +1,5 @@
 import { PushResult } from '@svc/api/attestations'
-import { lockerOf } from '@svc/sdk/lockers/locker'
+import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { tool } from '../tool.ts'

@@ -1,6 +1,5 @@
 import { type Provider, requestStorage } from '@svc/api/purchases'
-import { payableLeg } from '@svc/sdk/purchases/quote'
-import type { Approve } from '@svc/sdk/purchases/settle'
+import { type Approve, payableLeg } from '@svc/sdk'
 import Type from 'typebox'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'

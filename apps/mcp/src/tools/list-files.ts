@@ -1,5 +1,5 @@
 import { listFiles as endpoint, FileList } from '@svc/api/files'
-import { lockerOf } from '@svc/sdk/lockers/locker'
+import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { tool } from '../tool.ts'

@@ -1,7 +1,5 @@
+import { type Fate, lockerOf, type PurchaseRecord } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
-import { lockerOf } from '@svc/sdk/lockers/locker'
-import type { PurchaseRecord } from '@svc/sdk/purchases/purchase-record'
-import type { Fate } from '@svc/sdk/wallets/wallet'
 import Type, { type Static } from 'typebox'
 import { type Context, dayOf, requireOwner } from '../context.ts'
 import { dollarText } from '../money/micro-dollars.ts'

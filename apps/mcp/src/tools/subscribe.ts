@@ -1,6 +1,5 @@
 import { SUBSCRIPTION_DAYS } from '@svc/api/agent/subscriptions'
-import { payableLeg } from '@svc/sdk/purchases/quote'
-import type { Approve } from '@svc/sdk/purchases/settle'
+import { type Approve, payableLeg } from '@svc/sdk'
 import Type from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'

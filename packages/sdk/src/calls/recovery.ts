@@ -3,9 +3,9 @@
 import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type NoAnswer } from '../errors.ts'
+import { learnClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
-import { learnClock } from './learn-clock.ts'
 
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 500

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
-import { journalEntry } from '../journal-entry.ts'
+import { journalEntry } from '../journal.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import type { Payment } from './confirm-with.ts'
+import type { Payment } from './confirm.ts'
 import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 import { type PaymentRecord, settle } from './settle.ts'
 

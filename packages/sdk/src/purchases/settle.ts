@@ -2,10 +2,10 @@
 // and nothing new is signed while something noted could still land beside it.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { learnClock } from '../calls/learn-clock.ts'
+import { learnClock } from '../calls/clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
-import type { JournalEntry } from '../journal-entry.ts'
+import type { JournalEntry } from '../journal.ts'
 import { impatient } from '../wallets/impatient.ts'
 import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
 import { hasTime, type Payable } from './quote.ts'

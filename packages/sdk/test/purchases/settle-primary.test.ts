@@ -5,7 +5,7 @@ import { call, send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { startProxy } from '@svc/devnet/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signerFromSeed } from '../../src/signers.ts'
-import { solanaWallet } from '../../src/solana-wallet.ts'
+import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { cutPurchase, patience } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 
