@@ -4,19 +4,16 @@ import { join } from 'node:path'
 import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
 import { isPrivateHost } from '@svc/sdk/local-services'
 import type { Command } from 'commander'
-import { agentAddress } from './config/agent-address.ts'
-import { findLocker, type NamedLocker } from './config/find-locker.ts'
-import { configFolder, openFolder } from './config/folder.ts'
-import { knownLockers } from './config/known-lockers.ts'
-import { keyHexes, readPins } from './config/pinned.ts'
-import { gatewayUrl, readSettings, type Settings } from './config/settings.ts'
-import { UsageError } from './failures.ts'
+import { UsageError } from './errors.ts'
 import { agrees } from './output/ask.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
-import { findKeys } from './wallet/find-keys.ts'
-import type { Key } from './wallet/key.ts'
+import { configFolder, openFolder } from './setup/folder.ts'
+import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
+import { keyHexes, readPins } from './setup/pinned.ts'
+import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
+import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
 
 /** What the action of a command begins with. */
@@ -96,7 +93,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
 
   async function client(key?: Key): Promise<Client> {
     const options = await clientOptions(gateway, key)
-    // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
+    // Loaded late: commands that need no gateway start faster, and provably make no request.
     const { createClient } = await import('@svc/sdk')
     return createClient(options)
   }

@@ -1,11 +1,11 @@
-// What whoever runs the server has set. A model can change none of it.
+// The settings of the server. A model cannot change them.
 
 import { resolve } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { userFolder } from '@svc/sdk/user-folder'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { SetupError } from './failures.ts'
-import { microDollars } from './money/micro-dollars.ts'
+import { SetupError } from './errors.ts'
+import { microDollars } from './money/dollars.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 

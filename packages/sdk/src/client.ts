@@ -11,7 +11,7 @@ import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
 import { type ClientOptions, type Context, createContext, type Overrides, type Service } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
-import { bundle, proof, receipt, verify } from './evidence/read.ts'
+import { bundle, checkPayment, proof, receipt, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
@@ -47,6 +47,7 @@ const gatewayOperations = {
   provision,
   buy,
   receipt,
+  checkPayment,
   put,
   putMany,
   get,

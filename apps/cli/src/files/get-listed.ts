@@ -5,11 +5,10 @@ import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Client, Download, Locker } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
 import { saveAs } from '@svc/sdk/node'
-import { Failure } from '../failures.ts'
+import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
-import { type GetOptions, isOnDisk } from './on-disk.ts'
 import type { Outcome } from './outcomes.ts'
-import { requireHarmless, safePath } from './safe-path.ts'
+import { type GetOptions, isOnDisk, requireHarmless, safePath } from './safe-path.ts'
 
 const AT_ONCE = 4
 

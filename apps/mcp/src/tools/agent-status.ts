@@ -3,8 +3,7 @@ import type { AgentClient } from '@svc/sdk'
 import { GatewayError } from '@svc/sdk/errors'
 import Type, { type Static } from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'
-import { type Outcome, tool } from '../tool.ts'
-import { DelegationId, READS, STRICT } from './arguments.ts'
+import { DelegationId, type Outcome, READS, STRICT, tool } from './tool.ts'
 
 const NEWEST = 50
 

@@ -4,9 +4,8 @@ import Type from 'typebox'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { tool } from '../tool.ts'
-import { Asset, Intent, STRICT } from './arguments.ts'
 import { buyForClient, Offer, PAYMENT } from './buy-for-client.ts'
+import { Asset, Intent, STRICT, tool } from './tool.ts'
 
 const { units, provider } = requestStorage.body.properties
 

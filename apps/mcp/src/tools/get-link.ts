@@ -3,9 +3,8 @@ import { fileUrls, getFile } from '@svc/api/files'
 import { lockerOf, publicUrl } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import { tool } from '../tool.ts'
-import { READS, ReceiptId, STRICT } from './arguments.ts'
+import { Refusal } from '../errors.ts'
+import { READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const getLink = tool({
   name: 'get_link',

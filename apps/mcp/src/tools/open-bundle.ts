@@ -6,8 +6,8 @@ import { isGatewayError } from '@svc/sdk/errors'
 import { fileSource } from '@svc/sdk/node'
 import type { Chunks } from '@svc/verifier/text-pieces'
 import type { Context } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import { readPublic } from '../paths/public-address.ts'
+import { Refusal } from '../errors.ts'
+import { readPublic } from './read-public.ts'
 
 export interface BundleOrigin {
   receipt_id?: string

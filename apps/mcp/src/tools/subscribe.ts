@@ -5,8 +5,7 @@ import { requireAgent, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { tool } from '../tool.ts'
-import { Asset, Intent, STRICT } from './arguments.ts'
+import { Asset, Intent, STRICT, tool } from './tool.ts'
 
 const GOODS = `${SUBSCRIPTION_DAYS} days of the agent service`
 

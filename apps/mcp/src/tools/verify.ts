@@ -3,14 +3,12 @@ import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/fac
 import type { Chunks } from '@svc/verifier/text-pieces'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
-import type { Context } from '../context.ts'
+import { type Context, primaryNode } from '../context.ts'
+import { Refusal } from '../errors.ts'
 import { FACT_MEANINGS, FACT_VALUES } from '../explain/facts.ts'
-import { Refusal } from '../failures.ts'
-import { primaryNode } from '../nodes.ts'
-import { type Call, type Outcome, tool } from '../tool.ts'
-import { READS, ReceiptId, STRICT } from './arguments.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
 import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
+import { type Call, type Outcome, READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Fact = Type.Object({
   fact: Type.String(),

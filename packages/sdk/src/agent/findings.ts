@@ -8,7 +8,7 @@ import { requireTrusted } from '../evidence/checks.ts'
 import { journalEntry } from '../journal.ts'
 
 export interface CheckOptions {
-  /** Whose signatures count, 64 hex; the keys that the client trusts unless told. */
+  /** Whose signatures count, 64 hex; by default the keys that the client trusts. */
   publicKeyHex?: string
 }
 
@@ -37,7 +37,7 @@ function isSigned(finding: SignedFinding): boolean {
   try {
     return key !== null && isFindingSignedBy(key, finding)
   } catch (error) {
-    // Of what has no canonical form, nobody can have signed any.
+    // What has no canonical form cannot be signed.
     if (error instanceof CanonicalJsonError) return false
     throw error
   }
@@ -53,6 +53,6 @@ export async function requireContinued(context: Context, delegationId: string, l
     throw new UntrueAnswer(`entry ${known.sequence} of the log is gone, or not what it was when it was last read`)
   const last = log.at(-1)
   if (!last || last.sequence === known?.sequence) return
-  // Where somebody else noted it meanwhile, his reading is as good.
+  // If another process wrote meanwhile, its entry is as good.
   await entry.write({ sequence: last.sequence, digest: last.digest })
 }

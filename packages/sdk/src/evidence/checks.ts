@@ -63,5 +63,5 @@ async function trustedKeys(context: Context): Promise<readonly string[]> {
 
 export async function requireTrusted(context: Context, publicKeyHex: string | null, what: string): Promise<void> {
   if (publicKeyHex !== null && (await trustedKeys(context)).includes(publicKeyHex)) return
-  throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is no key that is trusted`)
+  throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is not a trusted key`)
 }

@@ -2,7 +2,7 @@
 
 import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
 import { evidenceBundle, type InclusionProof, merkleProof } from '@svc/api/proofs'
-import { readReceipt } from '@svc/api/receipts'
+import { readReceipt, verifyPayment } from '@svc/api/receipts'
 import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -50,7 +50,7 @@ export async function bundle(
 }
 
 export interface StatementOptions {
-  /** Which statement of the receipt; the newest unless told. */
+  /** Which statement of the receipt; the newest by default. */
   sequence?: number
   signal?: AbortSignal | undefined
 }
@@ -71,4 +71,18 @@ export async function proof(
     foldProof(leaf_hash, steps) === bare(merkle_root)
   if (!leadsToRoot) throw new UntrueAnswer(`the proof of ${JSON.stringify(filename)} does not lead to its root`)
   return body
+}
+
+export interface PaymentCheck {
+  verified: boolean
+  matching: string[]
+  differing: string[]
+}
+
+/** Has the gateway compare a receipt with its payment on chain. The answer is the gateway's word. */
+export async function checkPayment(context: Context, receipt_id: string, signal?: AbortSignal): Promise<PaymentCheck> {
+  const { body } = await call(context, verifyPayment, { params: { receipt_id }, signal })
+  const names = (isWanted: boolean) =>
+    Object.entries(body.matches).flatMap(([name, holds]) => (holds === isWanted ? [name] : []))
+  return { verified: body.verified, matching: names(true), differing: names(false) }
 }

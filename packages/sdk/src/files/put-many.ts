@@ -22,9 +22,9 @@ export interface NamedBytes {
 }
 
 export interface ManyOptions {
-  /** How many at once; 4 unless told. */
+  /** How many at once; 4 by default. */
   atOnce?: number
-  /** Told of each file as it is done. */
+  /** Called for each file when it is done. */
   onFile?: (outcome: PutOutcome) => void
   signal?: AbortSignal | undefined
 }

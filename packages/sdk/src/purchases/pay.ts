@@ -7,7 +7,7 @@ import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 import { type PaymentRecord, settle } from './settle.ts'
 
 export interface PayOptions {
-  /** Ticker of the leg; the first that the wallet can pay unless told. */
+  /** Ticker of the leg; by default the first that the wallet can pay. */
   asset?: string
   signal?: AbortSignal | undefined
 }

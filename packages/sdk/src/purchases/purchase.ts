@@ -1,5 +1,5 @@
-// What all purchases have in common, whatever is bought. The intent is a name that the buyer gives it: as long as the
-// journal is there, one intent is paid once, whatever happens on the way.
+// What all purchases share. The buyer names each one by an intent: as long as the journal exists, an intent is paid
+// once, whatever happens on the way.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
@@ -10,12 +10,12 @@ import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type Sho
 import type { Payable } from './quote.ts'
 import { type Approve, type PaymentAttempt, type PaymentRecord, paymentError, settle } from './settle.ts'
 
-/** What a buyer says of any purchase. */
+/** What every purchase is given. */
 export interface Intention {
-  /** What this purchase is called: the same name is the same purchase, for ever. */
+  /** The name of this purchase: the same name is always the same purchase. */
   intent: string
   wallet: Wallet
-  /** Ticker; the first that the wallet can pay unless told. */
+  /** Ticker; by default the first that the wallet can pay. */
   asset?: string
   approve?: Approve
   signal?: AbortSignal | undefined
@@ -28,11 +28,11 @@ export interface Sale {
   show: ShowPayment<Confirmed>
   /** What to pay next. */
   payable: () => Promise<Payable>
-  /** The receipt of a purchase of this name that a journal knew of which is gone, where that can be found. */
+  /** Finds the receipt of a purchase of this name whose journal was lost, if the service can. */
   findForgotten: () => Promise<SignedReceipt | null>
 }
 
-/** The receipt of what is bought under this name: paid now, or the one that there is. */
+/** The receipt of the purchase of this name: paid now, or found. */
 export async function receiptOnce(context: Context, intention: Intention, sale: Sale): Promise<SignedReceipt> {
   const { wallet, intent } = intention
   if (context.signer?.address !== wallet.address)
@@ -81,7 +81,7 @@ async function payForReceipt(
   return noted(entry, begin, receipt)
 }
 
-/** Somebody else may have noted it: it is the same receipt. A journal that takes no more makes it no less paid. */
+/** Another process may have recorded it: the receipt is the same. It is paid even if the journal cannot be written. */
 async function noted(
   entry: JournalEntry<PurchaseRecord>,
   begin: PurchaseRecord,
