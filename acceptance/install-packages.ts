@@ -98,11 +98,18 @@ export async function readmeProgram({ read }: EmptyProject, name: string): Promi
   return program
 }
 
-/** Module names such as `@svc/sdk/files/put`, without the commands, which would run when imported. */
-export function modules({ packed }: EmptyProject): string[] {
-  return packed.flatMap(({ name, files }) =>
-    files
-      .filter(({ path }) => path.endsWith('.js') && path !== 'lib/main.js')
-      .map(({ path }) => path.replace(/^lib\/(.+)\.js$/, `${name}/$1`)),
-  )
+/** The modules that packages let others import: `@svc/sdk/node`. Without the commands, which would run. */
+export async function modules({ packed, read }: EmptyProject): Promise<string[]> {
+  const lists = packed.map(async ({ name, files }) => {
+    const { exports } = JSON.parse(await read(name, 'package.json')) as { exports: Record<string, unknown> }
+    const paths = Object.keys(exports).flatMap((path) => (path === './*' ? sourcesOf(files) : [path]))
+    return paths.filter((path) => path !== './package.json').map((path) => name + path.slice(1))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+function sourcesOf(files: Packed['files']): string[] {
+  return files
+    .filter(({ path }) => path.endsWith('.js') && path !== 'lib/main.js')
+    .map(({ path }) => path.replace(/^lib\/(.+)\.js$/, './$1'))
 }

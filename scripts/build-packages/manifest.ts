@@ -1,9 +1,6 @@
 import { VERSION } from '@svc/protocol/version'
 import type { SourcePackage } from './published.ts'
 
-/** The module that `import '@svc/…'` means, for packages with one main module. */
-const ENTRIES: Record<string, string> = { sdk: 'client', verifier: 'verify-bundle' }
-
 interface PublishedManifest {
   bin?: Record<string, string>
   [field: string]: unknown
@@ -13,9 +10,8 @@ interface PublishedManifest {
  * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. Packages have no version in
  * the repository: here they get the one they share, and ask for each other in exactly that.
  */
-export function publishedManifest({ name, manifest }: SourcePackage): PublishedManifest {
+export function publishedManifest({ manifest }: SourcePackage): PublishedManifest {
   const { description, license, bin, imports, exports, dependencies } = manifest
-  const entry = ENTRIES[name]
   return {
     name: manifest.name,
     version: VERSION,
@@ -26,7 +22,6 @@ export function publishedManifest({ name, manifest }: SourcePackage): PublishedM
     ...(bin ? { bin: mapped(bin, javaScript) } : { sideEffects: false }),
     imports: imports && mapped(imports, builtConditions),
     exports: {
-      ...(entry && { '.': built(`./src/${entry}.ts`) }),
       ...mapped(withoutTests(exports), built),
       './package.json': './package.json',
     },

@@ -5,7 +5,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import { fromHex } from '@svc/protocol/bytes'
-import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk/signers'
+import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk'
 import { ed25519Identity, evmIdentity, type Identity } from '@svc/testbed/signing'
 
 /** Signs requests to the agent service and, through `signer`, to the gateway. */

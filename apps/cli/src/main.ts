@@ -3,11 +3,11 @@
 
 import * as nodeModule from 'node:module'
 import { userFolder } from '@svc/sdk/user-folder'
-import { EXIT, Interrupted } from './failures.ts'
+import { EXIT, Interrupted } from './errors.ts'
 
 const { env, stdin, stdout, stderr } = process
 
-// Halves the time to start; Node 20 cannot. In a folder of our own: nobody else may put code there.
+// Halves the start-up time (not on Node 20). In a private folder, where nobody else can put code.
 const cache = userFolder(env, 'XDG_CACHE_HOME')
 if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
@@ -21,8 +21,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// Whoever reads our words may have seen enough: `svc put photos | head`. What was begun is brought to its end all the
-// same, and the exit code tells how. A result that cannot be written for another reason is one that nobody has.
+// The reader of our output may go away: `svc put photos | head`. The command still finishes, and the exit code says how.
+// Any other failure to write the result is an error.
 let isLost = false
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || isLost) return

@@ -2,54 +2,54 @@
 
 import { VERSION } from '@svc/protocol/version'
 import { Command } from 'commander'
-import { AFTER_HELP } from './help-text.ts'
 import { type Open, openSession } from './session.ts'
-import type { TextStream, World } from './world.ts'
+import type { Run, TextStream, World } from './world.ts'
 
 interface CommandModule {
-  add(program: Command, open: Open): void
+  /** `run` is for commands that run others. */
+  add(program: Command, open: Open, run: Run): void
 }
 
 /** By what they are about. Their libraries are large, so a command is loaded when it is named. */
 const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   'Buy:': {
-    quote: () => import('./commands/quote.ts'),
-    buy: () => import('./commands/buy.ts'),
-    receipt: () => import('./commands/receipt.ts'),
-    provision: () => import('./commands/provision.ts'),
-    lockers: () => import('./commands/lockers.ts'),
+    quote: () => import('./purchases/quote.ts'),
+    buy: () => import('./purchases/buy.ts'),
+    receipt: () => import('./purchases/receipt.ts'),
+    provision: () => import('./purchases/provision.ts'),
+    lockers: () => import('./purchases/lockers.ts'),
   },
   'Keep files:': {
-    put: () => import('./commands/put.ts'),
-    get: () => import('./commands/get.ts'),
-    ls: () => import('./commands/ls.ts'),
-    rm: () => import('./commands/rm.ts'),
-    url: () => import('./commands/url.ts'),
-    operators: () => import('./commands/operators.ts'),
+    put: () => import('./files/put.ts'),
+    get: () => import('./files/get.ts'),
+    ls: () => import('./files/ls.ts'),
+    rm: () => import('./files/rm.ts'),
+    url: () => import('./files/url.ts'),
+    operators: () => import('./files/operators.ts'),
   },
   'Prove:': {
-    attest: () => import('./commands/attest.ts'),
-    push: () => import('./commands/push.ts'),
-    statements: () => import('./commands/statements.ts'),
-    proof: () => import('./commands/proof.ts'),
-    bundle: () => import('./commands/bundle.ts'),
-    verify: () => import('./commands/verify.ts'),
+    attest: () => import('./evidence/attest.ts'),
+    push: () => import('./evidence/push.ts'),
+    statements: () => import('./evidence/statements.ts'),
+    proof: () => import('./evidence/proof.ts'),
+    bundle: () => import('./evidence/bundle.ts'),
+    verify: () => import('./evidence/verify.ts'),
   },
   'Have it watched:': {
-    subscribe: () => import('./commands/subscribe.ts'),
-    delegate: () => import('./commands/delegate.ts'),
-    delegations: () => import('./commands/delegations.ts'),
+    subscribe: () => import('./agent/subscribe.ts'),
+    delegate: () => import('./agent/delegate.ts'),
+    delegations: () => import('./agent/delegations.ts'),
   },
   'Set up:': {
-    keys: () => import('./commands/keys.ts'),
-    config: () => import('./commands/config.ts'),
-    whoami: () => import('./commands/whoami.ts'),
-    completion: () => import('./commands/completion.ts'),
-    demo: () => import('./commands/demo.ts'),
+    keys: () => import('./setup/keys.ts'),
+    config: () => import('./setup/config.ts'),
+    whoami: () => import('./setup/whoami.ts'),
+    completion: () => import('./completion/completion.ts'),
+    demo: () => import('./demo/demo.ts'),
   },
 }
 
-export async function createProgram(argv: readonly string[], world: World): Promise<Command> {
+export async function createProgram(argv: readonly string[], world: World, run: Run): Promise<Command> {
   const program = new Command('svc')
     .usage('<command> [options]')
     .description('Storage that is paid on chain, and proves to anybody what it holds.')
@@ -78,7 +78,7 @@ export async function createProgram(argv: readonly string[], world: World): Prom
   const open: Open = (command) => openSession(world, command.optsWithGlobals())
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
-    for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open)
+    for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
   }
   // The help of all commands would hide the error that it follows.
   return program.showHelpAfterError('`svc --help` lists the commands')
@@ -95,3 +95,33 @@ function loadersFor(argv: readonly string[], commands: (typeof COMMANDS)[string]
   const needsAll = !names.some((name) => argv.includes(name)) || argv.includes('completion')
   return Object.entries(commands).flatMap(([name, load]) => (needsAll || argv.includes(name) ? [load] : []))
 }
+
+// What `svc --help` teaches below its lists.
+
+const AFTER_HELP = `
+A locker from beginning to end:
+  $ svc config set gateway https://gateway.example
+  $ svc keys pin                            trust this gateway's keys from here on
+  $ svc quote                               what it costs, in every asset
+  $ svc buy --asset USDC --name photos      asks before it pays; repeating it pays once
+  $ svc put ./photos                        a folder, in parallel; resumes after an interruption
+  $ svc attest                              the gateway signs what it holds and publishes it
+  $ svc bundle -o bundle.json               all the evidence, in one file
+  $ svc verify bundle.json --dir ./photos   checks it offline
+
+Have it watched by the agent service:
+  $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays
+  $ svc delegate photos                     lets it read everything back and compare
+  $ svc delegations                         what it has found, in a signed log
+
+Try it without money or a gateway, in a clone of the repository:  svc demo
+
+Exit codes:
+  0  done                    3  verification failed
+  1  failed                  4  payment error: money may have moved; run the same command again
+  2  wrong usage             130  interrupted
+
+Settings come from options, then variables, then $XDG_CONFIG_HOME/svc/config.json (\`svc config\`).
+SVC_DEBUG=1 adds stack traces to errors. NO_COLOR is honoured. Behind a proxy: NODE_USE_ENV_PROXY=1
+with HTTPS_PROXY.
+`

@@ -10,7 +10,7 @@ import {
   type ServiceName,
   UntrueAnswer,
 } from '@svc/sdk/errors'
-import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './failures.ts'
+import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './errors.ts'
 import { jsonLine, shown } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
 import type { Environment, World } from './world.ts'
@@ -43,7 +43,7 @@ export function report(world: World, error: unknown, { json }: { json: boolean }
 export function tell(error: unknown): Told {
   if (error instanceof PaymentError) return aboutPayment(error)
   if (isInterruption(error)) {
-    const hint = 'the same command goes on where this one stopped'
+    const hint = 'run the same command again to resume'
     return { exitCode: EXIT.interrupted, code: 'interrupted', message: 'interrupted', hint }
   }
   if (error instanceof GatewayError) return aboutRefusal(error)
@@ -97,7 +97,7 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
     const { exitCode = EXIT.failed, code = 'not_paid', hint = null } = why ?? {}
     return { exitCode, code, message: `${why?.message ?? message}. Nothing was paid`, hint }
   }
-  const next = 'run the same command again: it goes on with this purchase, and pays nothing twice'
+  const next = 'run the same command again: it resumes this purchase and never pays twice'
   const theirs = cause instanceof GatewayError ? cause.hint : null
   return {
     exitCode: EXIT.payment,
@@ -126,7 +126,7 @@ function aboutRefusal({ code, message, hint, inputs, requestId, status, service 
 }
 
 function hintFor(status: number, code: string, service: ServiceName): string | null {
-  if (status >= 500) return 'the trouble is on its side: try again later'
+  if (status >= 500) return 'the error is on its side: try again later'
   return code === `http_${status}` ? `is this the address of the ${service}? (${ADDRESS_OF[service]})` : null
 }
 
@@ -152,7 +152,7 @@ const COMMANDS_FOR: Record<string, string> = {
 function aboutUntruth(error: UntrueAnswer | BytesDiffer): Told {
   const message =
     error instanceof UntrueAnswer ? `the service does not tell the truth: ${error.message}` : error.message
-  const hint = 'do not rely on this answer; keep it, and ask whoever runs the service'
+  const hint = 'do not rely on this answer; keep it, and ask the operator of the service'
   return { exitCode: EXIT.unverified, code: error.name, message, hint }
 }
 

@@ -1,11 +1,11 @@
 import { PaymentError } from '@svc/sdk/errors'
 import { CommanderError } from 'commander'
-import { EXIT, UsageError } from './failures.ts'
+import { EXIT, UsageError } from './errors.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
 import type { World } from './world.ts'
 
-/** Whatever an interruption broke is not what people need to read; what became of their money is. */
+/** An interruption hides the errors it caused, unless money may have moved. */
 function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unknown {
   const isAboutMoney = error instanceof PaymentError && error.money !== 'not_moved'
   return aborted && !isAboutMoney ? reason : error
@@ -17,17 +17,17 @@ function misuse({ code, message }: CommanderError): UsageError {
   return new UsageError(what, '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
 }
 
-/** Carries out one command line; its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
   const isJson = argv.includes('--json')
-  const program = await createProgram(argv, world)
+  const program = await createProgram(argv, world, run)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
     if (error instanceof CommanderError) return isJson ? report(world, misuse(error), { json: true }) : EXIT.usage
-    // Whoever was to get the bytes has seen enough.
+    // The reader of our output has gone away.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
     return report(world, interruptionOr(error, world.signal), { json: isJson })
   }

@@ -1,25 +1,19 @@
 // What commands work with: settings, output, keys and a client, each made when it is first needed.
 
 import { join } from 'node:path'
-import type { AgentClient } from '@svc/sdk/agent-client'
-import type { Client } from '@svc/sdk/client'
-import type { ClientOptions } from '@svc/sdk/context'
-import type { Journal } from '@svc/sdk/journal'
-import { isPrivateHost } from '@svc/sdk/wallets/private-host'
+import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
+import { isPrivateHost } from '@svc/sdk/local-services'
 import type { Command } from 'commander'
-import { agentAddress } from './config/agent-address.ts'
-import { findLocker, type NamedLocker } from './config/find-locker.ts'
-import { configFolder, openFolder } from './config/folder.ts'
-import { knownLockers } from './config/known-lockers.ts'
-import { keyHexes, readPins } from './config/pinned.ts'
-import { gatewayUrl, readSettings, type Settings } from './config/settings.ts'
-import { UsageError } from './failures.ts'
+import { UsageError } from './errors.ts'
 import { agrees } from './output/ask.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
-import { findKeys } from './wallet/find-keys.ts'
-import type { Key } from './wallet/key.ts'
+import { configFolder, openFolder } from './setup/folder.ts'
+import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
+import { keyHexes, readPins } from './setup/pinned.ts'
+import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
+import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
 
 /** What the action of a command begins with. */
@@ -79,7 +73,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
 
   async function journal(): Promise<Journal> {
     await openFolder(folder)
-    const { fileJournal } = await import('@svc/sdk/file-journal')
+    const { fileJournal } = await import('@svc/sdk/node')
     return fileJournal(join(folder, 'journal'))
   }
 
@@ -99,15 +93,15 @@ export async function openSession(world: World, options: GlobalOptions): Promise
 
   async function client(key?: Key): Promise<Client> {
     const options = await clientOptions(gateway, key)
-    // Loaded late: what needs no gateway starts at once, and can be seen to ask nobody.
-    const { createClient } = await import('@svc/sdk/client')
+    // Loaded late: commands that need no gateway start faster, and provably make no request.
+    const { createClient } = await import('@svc/sdk')
     return createClient(options)
   }
 
   const agent = () => agentAddress(settings, gateway)
   async function agentClient(key?: Key): Promise<AgentClient> {
     const options = await clientOptions(agent(), key)
-    const { createAgentClient } = await import('@svc/sdk/agent-client')
+    const { createAgentClient } = await import('@svc/sdk')
     return createAgentClient(options)
   }
 

@@ -9,6 +9,9 @@ export interface TextStream extends Writable {
   columns?: number
 }
 
+/** Runs a command line and returns its exit code. */
+export type Run = (argv: readonly string[], world: World) => Promise<number>
+
 export interface World {
   env: Environment
   stdin: Readable & { isTTY?: boolean }

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { type Signer, signerFromSeed } from '@svc/sdk/signers'
+import { type Signer, signerFromSeed } from '@svc/sdk'
 import { type House, openHouse } from '@svc/sdk/test/lockers'
 import { openHome, type TestHome } from './world.ts'
 

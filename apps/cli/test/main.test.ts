@@ -29,7 +29,7 @@ function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', '
   return spawn(process.execPath, [main, ...args], { env: { ...home.env, ...env }, stdio, ...(cwd && { cwd }) })
 }
 
-describe('whoever reads what svc says may go away', () => {
+describe('a reader of the output of svc may go away', () => {
   it('put brings everything in all the same, and ends well', async () => {
     const folder = join(home.folder, 'many')
     await mkdir(folder)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Settings } from '../src/config/settings.ts'
 import { createProgram } from '../src/program.ts'
+import { run } from '../src/run.ts'
+import type { Settings } from '../src/setup/settings.ts'
 import { jsonDocument, jsonLines, openHome, type TestHome, testWorld } from './world.ts'
 
 let home: TestHome
@@ -57,7 +58,7 @@ describe('the command line', () => {
   })
 
   it('has a help for each command and what is below it, which fits', async () => {
-    const { commands } = await createProgram([], testWorld({}).world)
+    const { commands } = await createProgram([], testWorld({}).world, run)
     const all = commands.flatMap((command) => [
       [command.name()],
       ...command.commands.map((below) => [command.name(), below.name()]),

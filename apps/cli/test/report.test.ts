@@ -1,6 +1,6 @@
 import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
 import { describe, expect, it } from 'vitest'
-import { Failure, Interrupted, NotVerified, UsageError } from '../src/failures.ts'
+import { Failure, Interrupted, NotVerified, UsageError } from '../src/errors.ts'
 import { report, tell } from '../src/report.ts'
 import { testWorld } from './world.ts'
 

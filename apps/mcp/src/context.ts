@@ -2,19 +2,26 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentClient, createAgentClient } from '@svc/sdk/agent-client'
-import { type Client, createClient } from '@svc/sdk/client'
-import type { Overrides, Retry } from '@svc/sdk/context'
-import { fileJournal } from '@svc/sdk/file-journal'
-import type { Journal } from '@svc/sdk/journal'
-import type { Signer } from '@svc/sdk/signers'
-import type { Wallet } from '@svc/sdk/wallets/wallet'
-import { Refusal } from './failures.ts'
-import { type InTurn, oneAtATime } from './money/one-at-a-time.ts'
+import { type KeyedMutex, keyedMutex } from '@svc/concurrency/locks'
+import {
+  type AgentClient,
+  type Client,
+  createAgentClient,
+  createClient,
+  type Journal,
+  type Overrides,
+  type Retry,
+  type Signer,
+  type Wallet,
+} from '@svc/sdk'
+import { jsonRpc } from '@svc/sdk/json-rpc'
+import { localNode } from '@svc/sdk/local-services'
+import { fileJournal, KeyFileError, readKeyFile } from '@svc/sdk/node'
+import type { Rpc } from '@svc/verifier/rpc'
+import { Refusal, SetupError } from './errors.ts'
 import { createSpending, type Spending } from './money/spending.ts'
-import { openRoot, type Root } from './paths/root.ts'
+import { openRoot, type Root } from './root.ts'
 import type { Settings } from './settings.ts'
-import { openWallet } from './wallet.ts'
 
 export interface Context {
   settings: Settings
@@ -34,7 +41,7 @@ export interface Owner {
   wallet: Wallet | null
   spending: Spending
   /** Purchases of one intent, so that each can tell whether it was the one that paid. */
-  inTurn: InTurn
+  inTurn: KeyedMutex
 }
 
 interface Surroundings {
@@ -67,7 +74,7 @@ export async function createContext(
     owner: opened && {
       ...opened,
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),
-      inTurn: oneAtATime(),
+      inTurn: keyedMutex(),
     },
     client: createClient(
       {
@@ -97,7 +104,7 @@ export function requireAgent({ agent, settings }: Context): { agent: AgentClient
   throw new Refusal(
     'no_agent',
     'this server knows no agent service',
-    'Whoever runs it must set SVC_AGENT to the address of one',
+    'The user must set SVC_AGENT to the address of one',
   )
 }
 
@@ -107,6 +114,41 @@ export function requireOwner({ owner }: Context): Owner {
   throw new Refusal(
     'no_wallet',
     'this server has no key to sign with',
-    'Whoever runs it must set SVC_WALLET to a key file; reading in public, verify and explain work without',
+    'The user must set SVC_WALLET to a key file; public reads, verify and explain work without it',
   )
+}
+
+interface OpenWallet {
+  signer: Signer
+  /** Null where no node of its chain is known: then it owns and signs, but cannot pay. */
+  wallet: Wallet | null
+}
+
+/** The key that pays and owns. */
+async function openWallet(file: string, settings: Settings): Promise<OpenWallet> {
+  const key = await readKeyFile(file).catch(refused)
+  const rpcUrl = nodeOf(settings, key.namespace)
+  return { signer: key.signer, wallet: rpcUrl === null ? null : await key.wallet(rpcUrl) }
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof KeyFileError)) throw error
+  const hint = error.code === 'readable_by_others' ? '; make it yours alone with chmod 600' : ''
+  throw new SetupError(`SVC_WALLET: ${error.message}${hint}`)
+}
+
+/** The configured node of a chain, or the local one; null if there is none. */
+function nodeOf({ nodes, gateway }: Settings, namespace: Wallet['namespace']): string | null {
+  return nodes[namespace] ?? localNode(namespace, gateway)
+}
+
+const TIMEOUT_MS = 10_000
+
+/** Asks the node of the primary chain; throws if there is none. */
+export function primaryNode(settings: Settings, signal: AbortSignal): Rpc {
+  const url = nodeOf(settings, 'solana')
+  if (url !== null) return jsonRpc(url, { signal, timeoutMs: TIMEOUT_MS })
+  return async () => {
+    throw new Error('no node is set (SVC_PRIMARY_RPC)')
+  }
 }

@@ -4,7 +4,7 @@
 import * as nodeModule from 'node:module'
 import { userFolder } from '@svc/sdk/user-folder'
 
-// Halves the time to start; Node 20 cannot. In a folder of our own: nobody else may put code there.
+// Halves the start-up time (not on Node 20). In a private folder, where nobody else can put code.
 const cache = userFolder(process.env, 'XDG_CACHE_HOME')
 if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
@@ -23,5 +23,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 // A client that does not read the log is no reason to leave a purchase.
 process.stderr.on('error', () => {})
 
-const { serve } = await import('./serve.ts')
+const { serve } = await import('./server/serve.ts')
 process.exit(await serve(stop, end))

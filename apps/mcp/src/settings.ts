@@ -1,11 +1,11 @@
-// What whoever runs the server has set. A model can change none of it.
+// The settings of the server. A model cannot change them.
 
 import { resolve } from 'node:path'
-import { localAgent } from '@svc/sdk/local-services'
+import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { userFolder } from '@svc/sdk/user-folder'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { SetupError } from './failures.ts'
-import { microDollars } from './money/micro-dollars.ts'
+import { SetupError } from './errors.ts'
+import { microDollars } from './money/dollars.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -33,7 +33,7 @@ export interface Limits {
   coins: { SOL: bigint | null; MON: bigint | null }
 }
 
-const DEFAULTS = { gateway: 'http://localhost:8402', maxUsd: '1', maxUsdPerDay: '5' }
+const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */
 export function readSettings(env: Variables, folder: string): Settings {
@@ -62,7 +62,7 @@ export function readSettings(env: Variables, folder: string): Settings {
     return read.ok ? read.keys : note(`${name}: ${read.problem}`, [])
   }
 
-  const gateway = address('SVC_GATEWAY', env.SVC_GATEWAY || DEFAULTS.gateway)
+  const gateway = address('SVC_GATEWAY', env.SVC_GATEWAY || LOCAL_GATEWAY)
   const settings: Settings = {
     gateway,
     agent: optional('SVC_AGENT', address) ?? (problems.length === 0 ? localAgent(gateway) : null),

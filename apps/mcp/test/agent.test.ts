@@ -81,7 +81,7 @@ describe('subscribe', () => {
     expect(await market.agentTreasury('USDC')).toBe(before)
   })
 
-  it('T-16 paid but cut short, it goes on with the same intent and without paying', async () => {
+  it('T-16 paid but cut short, it resumes with the same intent and without paying', async () => {
     const fresh = await start('evm')
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
     market.agentProxy.always(/service\/confirm/, { answer: gone })

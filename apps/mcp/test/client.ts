@@ -12,10 +12,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { createCalls } from '../src/calls.ts'
 import { createContext } from '../src/context.ts'
-import { createLog } from '../src/log.ts'
-import { createServer } from '../src/server.ts'
+import { createCalls } from '../src/server/calls.ts'
+import { createLog } from '../src/server/log.ts'
+import { createServer } from '../src/server/server.ts'
 import { readSettings } from '../src/settings.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))

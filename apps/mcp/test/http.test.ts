@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLoopbackHost } from '../src/http-guard.ts'
+import { isLoopbackHost } from '../src/server/http-guard.ts'
 import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
 
 let desk: Desk

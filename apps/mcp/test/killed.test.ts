@@ -1,7 +1,7 @@
 // The server is killed wherever a purchase leaves another state behind, and started again: the same call goes on.
 
+import { inParallel } from '@svc/concurrency/parallel'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { inParallel } from '@svc/sdk/files/in-parallel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startProcess } from './client.ts'
 import { openShop, type Shop } from './shop.ts'

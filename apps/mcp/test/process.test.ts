@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readOptions } from '../src/options.ts'
+import { readOptions } from '../src/server/serve.ts'
 import { readSettings } from '../src/settings.ts'
 import { type Desk, environment, openDesk, spawnHttp } from './client.ts'
 

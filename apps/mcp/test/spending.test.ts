@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import { amountText } from '@svc/sdk/wallets/objections'
+import { amountText } from '@svc/sdk/money'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'

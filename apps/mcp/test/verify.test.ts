@@ -1,10 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, type TestServer, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
+
+const SVC = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
 
 let shop: Shop
 let server: TestServer
@@ -66,6 +70,38 @@ describe('a bundle', () => {
     expect(result.structuredContent).toMatchObject({ failed: ['files_match'] })
     expect(textOf(result)).toContain('"c.txt" not in the bundle')
   })
+
+  const LINKED_FOLDERS: Record<string, { link: string; to: string; verdict: string }> = {
+    'a listed file that is a link': { link: 'a.txt', to: '../originals/a.txt', verdict: 'passed' },
+    'a link to a file that is not listed': { link: 'extra.txt', to: '../originals/a.txt', verdict: 'failed' },
+    'a link to a folder with files': { link: 'more', to: '../originals', verdict: 'failed' },
+    'a link to its own folder': { link: 'again', to: '.', verdict: 'failed' },
+    'a link to nothing': { link: 'gone', to: '../nothing', verdict: 'failed' },
+    'a link out of the root': { link: 'out', to: '/etc', verdict: 'failed' },
+  }
+
+  it.each(Object.entries(LINKED_FOLDERS))(
+    'with %s in its folder gets the same verdict from svc',
+    async (name, { link, to, verdict }) => {
+      const { root } = shop.desk
+      const folder = name.replaceAll(' ', '-')
+      await mkdir(join(root, 'originals'), { recursive: true })
+      await mkdir(join(root, folder))
+      for (const file of ['a.txt', 'b.txt']) {
+        await writeFile(join(root, 'originals', file), `the file ${file}`)
+        await writeFile(join(root, folder, file), `the file ${file}`)
+      }
+      await rm(join(root, folder, link), { force: true })
+      await symlink(to, join(root, folder, link))
+      expect(await factsOf({ path: 'bundle.json', folder })).toMatchObject({ ...HOLDS, files_match: verdict })
+      const svc = spawnSync(process.execPath, [SVC, 'verify', 'bundle.json', '--dir', folder, '--json'], {
+        cwd: root,
+        env: { HOME: root },
+        encoding: 'utf8',
+      })
+      expect(JSON.parse(svc.stdout).bundles[0].facts.files_match.value).toBe(verdict)
+    },
+  )
 
   it('that is none is refused, as a finding and not as an error', async () => {
     await writeFile(join(shop.desk.root, 'poem.txt'), 'roses are red')

@@ -176,6 +176,8 @@ export type AttestQueued = Static<typeof AttestQueued>
 export const attest = endpoint({
   name: 'attest',
   method: 'POST',
+  // Unchanged files give the statement that is there.
+  repeatable: true,
   path: '/v1/storage/attest',
   auth: { ops: ['locker:attest'] },
   summary: 'Commit to what the locker holds, sign it, and publish it where that is enabled',
@@ -209,6 +211,8 @@ export type PushAnswer = Static<typeof PushAnswer>
 export const push = endpoint({
   name: 'push',
   method: 'POST',
+  // A published statement is not published again.
+  repeatable: true,
   path: '/v1/attest/push',
   auth: { ops: ['locker:attest'] },
   summary: 'Publish the newest statement on chain; one that is published already costs nothing',

@@ -31,6 +31,8 @@ const CONFIRM_ERRORS = [
 export const confirmFile = endpoint({
   name: 'confirmFile',
   method: 'POST',
+  // Hashes the same bytes.
+  repeatable: true,
   path: '/v1/files/confirm',
   auth: { ops: ['locker:write'], optional: true },
   summary: "Read a file's bytes and record their hash: by query, or by body with an envelope",
@@ -80,6 +82,8 @@ export type ConfirmedFiles = Static<typeof ConfirmedFiles>
 export const confirmFiles = endpoint({
   name: 'confirmFiles',
   method: 'POST',
+  // Hashes the same bytes.
+  repeatable: true,
   path: '/v1/files/confirm-batch',
   auth: { ops: ['locker:write'], optional: true },
   summary: 'The same for many files; one that fails does not fail the others',

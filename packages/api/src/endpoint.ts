@@ -9,7 +9,9 @@ export interface Endpoint {
   /** Unique. The operation id in the interface description. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With `{name}` for parameters. `{+name}` at the end matches the rest of the path with its slashes. */
+  /** Every POST says so, one way or the other; requests of other methods may be repeated. */
+  repeatable?: Repeatable
+  /** With `{name}` for parameters; `{+name}`, at the end, takes the rest of the path with its slashes. */
   path: string
   /**
    * What a caller must send: nothing, a signed envelope, a token of the identity provider or of the operator, the token
@@ -31,6 +33,16 @@ export interface Endpoint {
   contentType?: string
   errors?: readonly ErrorCode[]
 }
+
+/**
+ * Whether a POST may be sent again when it is not known whether the first one arrived. `true`: the second one finds
+ * what the first one did. `false`: it may do the work twice. `if-named`: if the body names its files; the gateway gives
+ * files without a name a new one each time. `with-once-header`: with a header of `ONCE_HEADERS`.
+ */
+type Repeatable = boolean | 'if-named' | 'with-once-header'
+
+/** A request with one of these takes effect once, however often it arrives. */
+export const ONCE_HEADERS: readonly string[] = ['idempotency-key', 'payment-signature']
 
 export interface EnvelopeAuth {
   /** Each is an op that the envelope must have, or a list of ops of which one is enough. */

@@ -49,6 +49,8 @@ export const verifyByPost = endpoint({
   ...open,
   name: 'verifyByPost',
   method: 'POST',
+  // Reads only.
+  repeatable: true,
   path: '/v1/storage/verify',
   summary: 'The same by POST; computes nothing',
   body: OfReceipt,
@@ -213,6 +215,8 @@ export const simulateAttest = endpoint({
   ...open,
   name: 'simulateAttest',
   method: 'POST',
+  // Writes nothing.
+  repeatable: true,
   path: '/v1/attest/simulate',
   summary: 'What publishing the newest statement would write; writes nothing',
   body: Type.Object({ receipt_id: Type.String() }),

@@ -25,6 +25,7 @@ const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as c
 export const createFile = endpoint({
   name: 'createFile',
   method: 'POST',
+  repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files',
   auth: { ops: ['locker:write'] },
   summary: 'Name a file, and get the URLs its bytes go in and out by',
@@ -43,6 +44,7 @@ export const createFile = endpoint({
 export const createFiles = endpoint({
   name: 'createFiles',
   method: 'POST',
+  repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files/batch',
   auth: { ops: ['locker:write'] },
   summary: 'The same for many files, all or none',
@@ -139,6 +141,8 @@ export const deleteFile = endpoint({
 export const fileUrls = endpoint({
   name: 'fileUrls',
   method: 'POST',
+  // Reads only.
+  repeatable: true,
   path: '/v1/lockers/{locker_id}/files/urls',
   auth: { ops: ['locker:read'] },
   summary: 'Download URLs for the files named; counts once against the limit of URLs',
@@ -204,6 +208,7 @@ export type FetchedFile = Static<typeof FetchedFile>
 export const fetchAndStore = endpoint({
   name: 'fetchAndStore',
   method: 'POST',
+  repeatable: 'if-named',
   path: '/v1/files/fetch-and-store',
   auth: { ops: ['locker:write'] },
   summary: 'Fetch a public https address into a file',

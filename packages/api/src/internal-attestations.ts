@@ -44,6 +44,7 @@ export const internalAttest = endpoint({
   ...internal,
   name: 'internalAttest',
   method: 'POST',
+  repeatable: false,
   path: '/v1/internal/attest',
   summary: 'Attest a locker, as the queue does',
   body: Type.Object({
@@ -67,6 +68,7 @@ export const internalAttestPayment = endpoint({
   ...internal,
   name: 'internalAttestPayment',
   method: 'POST',
+  repeatable: false,
   path: '/v1/internal/attest-payment',
   summary: "Record the code of a receipt's payment",
   body: Type.Object({ receipt_id: Type.String() }),
@@ -85,6 +87,7 @@ export const internalBridgeRetry = endpoint({
   ...internal,
   name: 'internalBridgeRetry',
   method: 'POST',
+  repeatable: false,
   path: '/v1/internal/bridge-retry',
   summary: 'Retry what could not be written to the EVM registry',
   body: Type.Object({
@@ -121,6 +124,7 @@ export const internalCronAttest = endpoint({
   ...internal,
   name: 'internalCronAttest',
   method: 'POST',
+  repeatable: false,
   path: '/v1/internal/cron-attest',
   summary: 'Attest again the lockers that are due',
   body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),

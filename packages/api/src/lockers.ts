@@ -119,6 +119,8 @@ const PROVISION_ERRORS = [
 export const signedProvision = endpoint({
   name: 'signedProvision',
   method: 'POST',
+  // An open locker is found.
+  repeatable: true,
   path: '/v1/storage/signed_provision',
   auth: { ops: ['locker:provision'] },
   summary: 'Open the locker of a receipt, or find it open',
@@ -139,6 +141,8 @@ export const provision = endpoint({
 export const refresh = endpoint({
   name: 'refresh',
   method: 'POST',
+  // Sets the same values again.
+  repeatable: true,
   path: '/v1/storage/refresh',
   auth: { ops: ['locker:refresh'] },
   summary: 'The record of a locker with the paths of its files',
@@ -192,6 +196,8 @@ export const lockerUrls = endpoint({
 export const addOperator = endpoint({
   name: 'addOperator',
   method: 'POST',
+  // The key is in the set or joins it.
+  repeatable: true,
   path: '/v1/lockers/{locker_id}/operators',
   auth: { ops: ['locker:admin'] },
   summary: 'Let a key act for the owner: read, write and list files',

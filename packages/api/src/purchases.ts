@@ -83,6 +83,7 @@ export type Price = Static<typeof Price>
 export const requestStorage = endpoint({
   name: 'requestStorage',
   method: 'POST',
+  repeatable: 'with-once-header',
   path: '/v1/storage/request',
   auth: 'public',
   summary: 'Ask for a quote; the answer is 402 with what to pay',
@@ -102,6 +103,8 @@ export const requestStorage = endpoint({
 export const confirmStorage = endpoint({
   name: 'confirmStorage',
   method: 'POST',
+  // A paid quote keeps its receipt.
+  repeatable: true,
   path: '/v1/storage/confirm',
   auth: 'public',
   summary: 'Show the transaction that paid a quote, get the receipt',

@@ -69,6 +69,8 @@ const ERRORS = [
 export const sponsoredConfirm = endpoint({
   name: 'sponsoredConfirm',
   method: 'POST',
+  // A paid quote keeps its receipt.
+  repeatable: true,
   path: '/v1/storage/sponsored-confirm',
   auth: 'oidc',
   summary: 'Confirm a payment for the developer who made it: receipt and locker at once',
@@ -81,6 +83,8 @@ export const sponsoredConfirm = endpoint({
 export const sponsoredConfirmBatch = endpoint({
   name: 'sponsoredConfirmBatch',
   method: 'POST',
+  // Paid quotes keep their receipts.
+  repeatable: true,
   path: '/v1/storage/sponsored-confirm-batch',
   auth: 'oidc',
   summary: 'Confirm one payment for several quotes: receipts and lockers at once',

@@ -28,6 +28,8 @@ export type UploadSession = Static<typeof UploadSession>
 export const openUploadSession = endpoint({
   name: 'openUploadSession',
   method: 'POST',
+  // A session that is opened twice stays unused and expires.
+  repeatable: true,
   path: '/v1/lockers/{locker_id}/upload-sessions',
   auth: { ops: ['locker:write'] },
   summary: 'Begin an upload in parts',
@@ -73,6 +75,8 @@ export type UploadedPart = Static<typeof UploadedPart>
 export const uploadPart = endpoint({
   name: 'uploadPart',
   method: 'POST',
+  // The same part replaces itself.
+  repeatable: true,
   path: '/v1/upload-sessions/{session_id}/files/{file_id}/parts',
   auth: 'upload-token',
   summary: 'One part: base64 in JSON, or raw bytes with ?index=; the same index again replaces it',
@@ -136,6 +140,8 @@ export type FinalizedUpload = Static<typeof FinalizedUpload>
 export const finalizeUpload = endpoint({
   name: 'finalizeUpload',
   method: 'POST',
+  // A finished session answers the same again.
+  repeatable: true,
   path: '/v1/upload-sessions/{session_id}/finalize',
   auth: 'upload-token',
   summary: 'Put the parts together and record their hashes; again gives the same answer',
@@ -182,6 +188,7 @@ export const readUploadSession = endpoint({
 export const finalizeUploadJob = endpoint({
   name: 'finalizeUploadJob',
   method: 'POST',
+  repeatable: false,
   path: '/v1/internal/jobs/finalize-upload',
   auth: 'internal',
   summary: 'Finalize an upload session, as the queue does',

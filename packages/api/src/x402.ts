@@ -94,6 +94,7 @@ export type PaymentSignature = Static<typeof PaymentSignature>
 export const buyStorage = endpoint({
   name: 'buyStorage',
   method: 'POST',
+  repeatable: 'with-once-header',
   path: '/v1/x402/storage',
   auth: 'public',
   summary: 'Buy in one call with a standard x402 client: 402 with what to sign, then the receipt for PAYMENT-SIGNATURE',

@@ -6,10 +6,12 @@ export function mutex(): { acquire(): Promise<() => void> } {
   return {
     async acquire() {
       const previous = last
-      const { promise, resolve } = Promise.withResolvers<void>()
-      last = promise
+      let release = () => {}
+      last = new Promise((resolve) => {
+        release = resolve
+      })
       await previous
-      return resolve
+      return release
     },
   }
 }

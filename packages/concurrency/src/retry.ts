@@ -60,7 +60,7 @@ function jittered(ms: number): number {
 }
 
 /** Rejects with the signal's reason once it is aborted. */
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     const stop = () => {

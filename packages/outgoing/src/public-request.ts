@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP, type TcpSocketConnectOpts } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
+import { isPublicAddress } from '@svc/protocol/public-address'
 
 export type SourceFault =
   | 'not_https'

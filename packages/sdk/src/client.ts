@@ -1,28 +1,53 @@
-import { bindOperations } from './bind-operations.ts'
-import { type ClientOptions, createContext, type Overrides } from './context.ts'
+// The two clients: of a gateway, and of its agent service. A client is a context with the operations bound to it.
+
+import { discovery } from '@svc/api/agent/info'
+import type { Endpoint } from '@svc/api/endpoint'
+import { keys } from '@svc/api/info'
+import { HEADER_IDENTITY } from '@svc/protocol/names'
+import { delegate, delegation, delegations, endDelegation } from './agent/delegations.ts'
+import { checkFindings } from './agent/findings.ts'
+import * as subscriptions from './agent/subscriptions.ts'
+import { call, open } from './calls/call.ts'
+import type { CallArguments } from './calls/input.ts'
+import { type ClientOptions, type Context, createContext, type Overrides, type Service } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
-import { proof } from './evidence/proof.ts'
-import { bundle, receipt, verify } from './evidence/read.ts'
+import { bundle, checkPayment, proof, receipt, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
+import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
-import { gatewayService } from './gateway-service.ts'
-import { addOperator, metadata, removeOperator } from './lockers/about.ts'
-import { fetchInto, files, remove } from './lockers/files.ts'
-import { provision } from './lockers/provision.ts'
+import { addOperator, metadata, provision, removeOperator } from './lockers.ts'
 import { buy } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
 
-/** What people do with a gateway. Each is a function of its own file, which takes the context first. */
-const operations = {
+const gateway: Service = {
+  name: 'gateway',
+  async readKeys(context) {
+    const { body } = await call(context, keys)
+    return body.keys.map(({ public_key_hex }) => public_key_hex)
+  },
+  signerHeaders: () => ({}),
+}
+
+const agentService: Service = {
+  name: 'agent service',
+  async readKeys(context) {
+    const { body } = await call(context, discovery)
+    return [body.signing_key.public_key_hex]
+  },
+  signerHeaders: (address) => ({ [HEADER_IDENTITY]: address }),
+}
+
+const gatewayOperations = {
   quote,
   pay,
   confirm,
   provision,
   buy,
   receipt,
+  checkPayment,
   put,
   putMany,
   get,
@@ -41,8 +66,42 @@ const operations = {
   bundle,
 }
 
+const agentOperations = {
+  quote: subscriptions.quote,
+  pay,
+  confirm: subscriptions.confirm,
+  subscribe: subscriptions.subscribe,
+  delegate,
+  delegations,
+  delegation,
+  endDelegation,
+  checkFindings,
+}
+
 export type Client = ReturnType<typeof createClient>
+export type AgentClient = ReturnType<typeof createAgentClient>
 
 export function createClient(options: ClientOptions, overrides: Overrides = {}) {
-  return bindOperations(createContext(gatewayService, options, overrides), operations)
+  return bindOperations(createContext(gateway, options, overrides), gatewayOperations)
+}
+
+export function createAgentClient(options: ClientOptions, overrides: Overrides = {}) {
+  return bindOperations(createContext(agentService, options, overrides), agentOperations)
+}
+
+type Operation = (context: Context, ...rest: never[]) => unknown
+type Bound<F> = F extends (context: Context, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never
+
+function bindOperations<Operations extends Record<string, Operation>>(context: Context, operations: Operations) {
+  const bound = Object.entries<Operation>(operations).map(([name, operation]) => [
+    name,
+    (...rest: never[]) => operation(context, ...rest),
+  ])
+  return {
+    ...(Object.fromEntries(bound) as { [Name in keyof Operations]: Bound<Operations[Name]> }),
+    /** Calls any endpoint of `@svc/api`, typed by its declaration. */
+    call: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => call(context, endpoint, ...input),
+    /** Like `call`, but leaves the body to be read as a stream. */
+    open: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => open(context, endpoint, ...input),
+  }
 }

@@ -1,25 +1,26 @@
-// All that the operations of a client work with.
+// What the operations of a client work with.
 
+import { sleep } from '@svc/concurrency/retry'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import type { ServiceName } from './errors.ts'
 import { type Journal, memoryJournal } from './journal.ts'
 import type { Signer } from './signers.ts'
 
 export interface ClientOptions {
-  /** Where the service is, for example `https://gateway.example`. */
+  /** Address of the service, for example `https://gateway.example`. */
   baseUrl: string
-  /** Signs requests: the key that paid, or one of an operator. Reading in public needs none. */
+  /** Signs requests, with the key that paid or an operator's. Public reads need none. */
   signer?: Signer
   fetch?: typeof globalThis.fetch
-  /** Where purchases and uploads are noted. The default forgets: a client that pays should be given a better one. */
+  /** Where purchases and uploads are recorded. The default is in memory: give a client that pays a durable one. */
   journal?: Journal
-  /** Public keys, 64 hex, that whatever the service signs must be signed by; from somewhere else than the service. */
+  /** Public keys, 64 hex, obtained elsewhere than from the service: only their signatures are accepted. */
   pinnedKeys?: readonly string[]
-  /** What statements are signed under, where a deployment has chosen its own. */
+  /** The tag that statements are signed under, if the deployment has its own. */
   domainTag?: string
-  /** Told what a person should know; written to the console unless given. */
+  /** Receives warnings for people; the default writes them to the console. */
   onWarning?: (text: string) => void
-  /** Told when a request is about to be made again: until then nobody answers the caller. */
+  /** Called before the wait for each retry. */
   onRetry?: (retry: Retry) => void
 }
 
@@ -27,26 +28,26 @@ export interface Retry {
   service: ServiceName
   /** How many times it has failed. */
   failures: number
-  /** Until the next attempt. */
+  /** Time until the next attempt. */
   waitMs: number
-  /** What became of the last one. */
+  /** Why the last attempt failed. */
   error: unknown
 }
 
-/** What a test holds still. */
+/** What tests replace. */
 export interface Overrides {
   /** Unix milliseconds. */
   now?: () => number
-  /** Resolves after so many milliseconds; rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   wait?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** What differs between the services that a client can speak to. */
+/** What differs between the two services. */
 export interface Service {
   readonly name: ServiceName
-  /** The keys that it shows of itself, 64 hex each. */
+  /** The public keys that the service shows, 64 hex each. */
   readKeys(context: Context): Promise<string[]>
-  /** What signed requests show of their signer beside the signature. */
+  /** Headers of signed requests besides the signature. */
   signerHeaders(address: string): Record<string, string>
 }
 
@@ -56,7 +57,7 @@ export interface Context {
   readonly signer: Signer | null
   readonly fetch: typeof globalThis.fetch
   readonly journal: Journal
-  /** Whether nobody gave a journal. */
+  /** Whether the journal is the default one, in memory. */
   readonly forgets: boolean
   readonly pinnedKeys: readonly string[]
   readonly domainTag: string
@@ -64,20 +65,20 @@ export interface Context {
   readonly onRetry: (retry: Retry) => void
   readonly now: () => number
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Milliseconds that the gateway's clock is ahead of ours, as far as is known. */
+  /** Milliseconds that the service's clock is known to be ahead of ours. */
   clockLead: number
 }
 
 export function createContext(
   service: Service,
   options: ClientOptions,
-  { now = Date.now, wait = waitFor }: Overrides,
+  { now = Date.now, wait = sleep }: Overrides,
 ): Context {
   return {
     service,
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     signer: options.signer ?? null,
-    // Called as a plain function: browsers refuse their own fetch as a method of something else.
+    // Called as a plain function: browsers refuse fetch as a method of another object.
     fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
     journal: options.journal ?? memoryJournal(),
     forgets: options.journal === undefined,
@@ -91,22 +92,7 @@ export function createContext(
   }
 }
 
-function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted()
-    const end = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', end, { once: true })
-  })
-}
-
-/** Waits before a request is made again, and says so. */
+/** Reports a retry and waits for it. */
 export async function waitToRetry(
   { service, onRetry, wait }: Context,
   retry: Omit<Retry, 'service'>,
@@ -116,7 +102,7 @@ export async function waitToRetry(
   await wait(retry.waitMs, signal)
 }
 
-/** Unix milliseconds, as the gateway counts them as far as we know: envelopes and quotes live by its clock. */
+/** Unix milliseconds by the service's clock as far as we know it: envelopes and quotes expire by that clock. */
 export function gatewayNow({ now, clockLead }: Context): number {
   return now() + clockLead
 }

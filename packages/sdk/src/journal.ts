@@ -1,16 +1,15 @@
-// What a client must not forget when its process ends: which payments it has signed, which uploads it has begun.
+// What a client must remember when its process ends: the payments it has signed, the uploads it has begun.
 
 export interface Journal {
   get(key: string): Promise<string | null>
   /**
-   * Writes only where the entry is still what the caller last read (null for none), and says whether it did. Once it
-   * has, the entry survives a crash. Null removes it. So of two who act on one entry at once, one goes on and the other
-   * looks again.
+   * Writes if the entry is still what the caller last read (null: no entry), and returns whether it did. What is
+   * written survives a crash. Null removes the entry. Of two writers at once, one succeeds and the other reads again.
    */
   put(key: string, value: string | null, expected: string | null): Promise<boolean>
 }
 
-/** Forgets everything with its process: for tests, and for clients that neither pay nor resume. */
+/** Loses everything when its process ends: for tests, and for clients that neither pay nor resume uploads. */
 export function memoryJournal(): Journal {
   const entries = new Map<string, string>()
   return {
@@ -19,6 +18,52 @@ export function memoryJournal(): Journal {
       if ((entries.get(key) ?? null) !== expected) return false
       if (value === null) entries.delete(key)
       else entries.set(key, value)
+      return true
+    },
+  }
+}
+
+const PREFIX = 'svc '
+
+type KeyValueStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+
+/** A journal in a browser's storage, which tabs share. Web Locks keep their writes apart where the browser has them. */
+export function storageJournal(storage: KeyValueStorage = localStorage): Journal {
+  function compareAndSet(key: string, value: string | null, expected: string | null): boolean {
+    if (storage.getItem(PREFIX + key) !== expected) return false
+    if (value === null) storage.removeItem(PREFIX + key)
+    else storage.setItem(PREFIX + key, value)
+    return true
+  }
+
+  return {
+    get: async (key) => storage.getItem(PREFIX + key),
+    async put(key, value, expected) {
+      const { locks } = globalThis.navigator ?? {}
+      if (!locks) return compareAndSet(key, value, expected)
+      return locks.request(PREFIX + key, () => compareAndSet(key, value, expected))
+    },
+  }
+}
+
+/** One entry of a journal, as a value. */
+export interface JournalEntry<T> {
+  read(): Promise<T | null>
+  /** Writes if the entry is still what was last read or written here, and returns whether it did. */
+  write(value: T | null): Promise<boolean>
+}
+
+export function journalEntry<T>(journal: Journal, key: string): JournalEntry<T> {
+  let known: string | null = null
+  return {
+    async read() {
+      known = await journal.get(key)
+      return known === null ? null : JSON.parse(known)
+    },
+    async write(value) {
+      const text = value === null ? null : JSON.stringify(value)
+      if (!(await journal.put(key, text, known))) return false
+      known = text
       return true
     },
   }

@@ -1,17 +1,33 @@
-// Where `npm start` has what belongs to a gateway on this machine: taken where nobody has named anything else.
+// What `npm start` runs beside a gateway on this machine: the defaults where nothing else is configured.
 
-import { isPrivateHost } from './wallets/private-host.ts'
 import type { Wallet } from './wallets/wallet.ts'
 
-const NODES = { solana: 'http://127.0.0.1:8899', eip155: 'http://127.0.0.1:8545' }
-const AGENT = 'http://localhost:8403'
+export const LOCAL_GATEWAY = 'http://localhost:8402'
+const LOCAL_AGENT = 'http://localhost:8403'
+const LOCAL_NODES = { solana: 'http://127.0.0.1:8899', eip155: 'http://127.0.0.1:8545' }
 
-/** The node to pay a service through; null for services elsewhere. */
+/** The node to pay a service through; null for a service elsewhere. */
 export function localNode(namespace: Wallet['namespace'], serviceUrl: string): string | null {
-  return isPrivateHost(serviceUrl) ? NODES[namespace] : null
+  return isPrivateHost(serviceUrl) ? LOCAL_NODES[namespace] : null
 }
 
-/** The agent service of a gateway; null for gateways elsewhere. */
+/** The agent service of a gateway; null for a gateway elsewhere. */
 export function localAgent(gatewayUrl: string): string | null {
-  return isPrivateHost(gatewayUrl) ? AGENT : null
+  return isPrivateHost(gatewayUrl) ? LOCAL_AGENT : null
+}
+
+const PRIVATE = [
+  /^[^.:]+$/, // localhost, and names that only a local network knows
+  /\.(localhost|local|internal|test)$/,
+  /^127\./,
+  /^10\./,
+  /^192\.168\./,
+  /^172\.(1[6-9]|2\d|3[01])\./,
+  /^\[(::1\]|f[cd]..:|fe[89ab].:)/, // IPv6: this machine, private, link-local
+]
+
+/** Whether a URL is of this machine or its own network, where no real chain is. */
+export function isPrivateHost(url: string): boolean {
+  const { hostname } = new URL(url)
+  return PRIVATE.some((pattern) => pattern.test(hostname))
 }

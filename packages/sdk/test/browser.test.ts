@@ -34,15 +34,15 @@ const nodeModules = ({ imports, moduleIds }: Chunk) =>
   [...imports, ...moduleIds].filter((id) => /node:|browser-external|crypto-node/.test(id))
 
 describe('bundled for a browser', () => {
-  it.each(['client.ts', 'signers.ts', 'journal.ts', 'storage-journal.ts', 'solana-wallet.ts', 'evm-wallet.ts'])(
+  it.each(['index.ts', 'errors.ts', 'money.ts', 'json-rpc.ts', 'wallets/solana-wallet.ts', 'wallets/evm-wallet.ts'])(
     '%s asks for nothing of Node',
     async (entry) => {
-      expect(nodeModules(await bundled(entry))).toEqual([])
+      expect(nodeModules(await bundled(`../src/${entry}`))).toEqual([])
     },
   )
 
-  it.each(['file-journal.ts', 'key-file.ts', 'node-files.ts'])('%s would, and so is apart', async (entry) => {
-    expect(nodeModules(await bundled(entry))).not.toEqual([])
+  it.each(['node/index.ts', 'node/user-folder.ts'])('%s would, and so is apart', async (entry) => {
+    expect(nodeModules(await bundled(`../src/${entry}`))).not.toEqual([])
   })
 
   it('ADD-09 AMB-62 works in a page of another origin: uploads, reads, attests, learns the time', async () => {
@@ -51,7 +51,7 @@ describe('bundled for a browser', () => {
     onTestFinished(() => house.close())
     const seed = crypto.getRandomValues(new Uint8Array(32))
     const locker = await house.locker(signerFromSeed(seed))
-    await page.addScriptTag({ content: (await bundled('test-programs/in-browser.ts')).code })
+    await page.addScriptTag({ content: (await bundled('programs/in-browser.ts')).code })
     const task = {
       baseUrl: house.proxy.url,
       seed: [...seed],

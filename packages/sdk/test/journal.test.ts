@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fileJournal } from '../src/file-journal.ts'
-import { type Journal, memoryJournal } from '../src/journal.ts'
-import { storageJournal } from '../src/storage-journal.ts'
+import { type Journal, memoryJournal, storageJournal } from '../src/journal.ts'
+import { fileJournal } from '../src/node/file-journal.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain
 import { call as callPrimary } from '@svc/devnet/primary-chain/dev-client'
 import { toHex } from '@svc/protocol/bytes'
 import { erc20Abi } from 'viem'
-import { evmWallet } from '../src/evm-wallet.ts'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts'
-import { solanaWallet } from '../src/solana-wallet.ts'
+import { evmWallet } from '../src/wallets/evm-wallet.ts'
+import { solanaWallet } from '../src/wallets/solana-wallet.ts'
 import type { Wallet } from '../src/wallets/wallet.ts'
 import { type House, openHouse } from './lockers.ts'
 

@@ -1,7 +1,7 @@
 // Every delegation has its own key, and its webhook a secret. Both are derived from one seed, and neither is stored.
 
 import { hkdfSync } from 'node:crypto'
-import { type Signer, signerFromSeed } from '@svc/sdk/signers'
+import { type Signer, signerFromSeed } from '@svc/sdk'
 
 export interface DelegationKeys {
   /** Signs requests to the gateway for one delegation. */

@@ -1,4 +1,4 @@
-import type { Journal } from '@svc/sdk/journal'
+import type { Journal } from '@svc/sdk'
 import type { Db } from '../db/schema.ts'
 
 /** Stores what the SDK must remember, above all the keys that the gateway showed first. */

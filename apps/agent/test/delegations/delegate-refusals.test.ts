@@ -1,5 +1,5 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import { type Locker, lockerOf } from '@svc/sdk/lockers/locker'
+import { type Locker, lockerOf } from '@svc/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { type AgentCall, delegateCall, expectRefusal, startAgentStack, useAgentStack } from '../agent-stack.ts'

@@ -1,4 +1,4 @@
-import type { Locker } from '@svc/sdk/lockers/locker'
+import type { Locker } from '@svc/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'

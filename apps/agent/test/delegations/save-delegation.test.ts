@@ -1,7 +1,7 @@
 import type { DelegateAnswer } from '@svc/api/agent/delegations'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { Locker } from '@svc/sdk/lockers/locker'
+import type { Locker } from '@svc/sdk'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Agent } from '../../src/agent.ts'

@@ -1,5 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { Journal } from '@svc/sdk/journal'
+import type { Journal } from '@svc/sdk'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { Failure } from '../failures.ts'
+import { Failure } from '../errors.ts'
 import type { World } from '../world.ts'
 
 /** Where a gateway and its chains are. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { EXIT } from '../failures.ts'
-import { TAMPERED, tamper } from './sample-files.ts'
+import { EXIT } from '../errors.ts'
+import { TAMPERED, tamper } from './scene.ts'
 
 export interface Step {
   title: string

@@ -1,13 +1,12 @@
 // The files that a `put` is about, found and named before anything is sent.
 
+import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename, matchesGlob, resolve } from 'node:path'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
-import { UsageError } from '../failures.ts'
+import { type Found, type FoundFile, walk } from '@svc/sdk/node'
+import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
-import { excluder } from './exclude.ts'
-import type { IsSecret } from './secrets.ts'
-import { type Found, type FoundFile, walk } from './walk.ts'
 
 export interface CollectOptions {
   /** Put before each name, with a `/` between. */
@@ -74,4 +73,26 @@ function requireGoodNames(files: readonly FoundFile[]): void {
     `${counted(problems.length, 'name')} cannot be kept: ${some}${more}`,
     "nothing was sent; rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot",
   )
+}
+
+/** A pattern with `/` is held against the whole name, one without against each part of it: `.*`, `*.tmp`, `build`. */
+export function excluder(patterns: readonly string[]): (name: string) => boolean {
+  return (name) =>
+    patterns.some((pattern) => {
+      if (pattern.includes('/')) return matchesGlob(name, pattern)
+      return name.split('/').some((part) => matchesGlob(part, pattern))
+    })
+}
+
+/** Whether something on disk is one of these files or folders, by whatever path one got there. */
+export type IsSecret = (facts: Stats) => boolean
+
+export async function secretsAt(paths: readonly string[]): Promise<IsSecret> {
+  const facts = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
+  const secrets = new Set(facts.flatMap((one) => (one ? [identityOf(one)] : [])))
+  return (one) => secrets.has(identityOf(one))
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`
 }

@@ -2,16 +2,13 @@
 // held to it.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
-import type { Client } from '@svc/sdk/client'
+import type { Client, Download, Locker } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
-import type { Download } from '@svc/sdk/files/download'
-import type { Locker } from '@svc/sdk/lockers/locker'
-import { saveAs } from '@svc/sdk/node-files'
-import { Failure } from '../failures.ts'
+import { saveAs } from '@svc/sdk/node'
+import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
-import { type GetOptions, isOnDisk } from './on-disk.ts'
 import type { Outcome } from './outcomes.ts'
-import { requireHarmless, safePath } from './safe-path.ts'
+import { type GetOptions, isOnDisk, requireHarmless, safePath } from './safe-path.ts'
 
 const AT_ONCE = 4
 

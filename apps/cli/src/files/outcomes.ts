@@ -1,5 +1,5 @@
 import { BytesDiffer, UntrueAnswer } from '@svc/sdk/errors'
-import { Failure, NotVerified } from '../failures.ts'
+import { Failure, NotVerified } from '../errors.ts'
 import type { Output } from '../output/output.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
@@ -10,7 +10,7 @@ export type Outcome =
   | { filename: string; status: 'stored' | 'saved' | 'unchanged'; size_bytes: number; content_hash: string | null }
   | { filename: string; status: 'failed'; error: unknown }
 
-/** Tells of each file as it is done, and in the end of all of them. */
+/** Reports each file when it is done, and a summary at the end. */
 export function outcomeTeller({ result, note, style }: Output) {
   const counts = new Map<Outcome['status'], number>()
   const failures: unknown[] = []
@@ -31,7 +31,7 @@ export function outcomeTeller({ result, note, style }: Output) {
 
     /** Throws where a file failed. */
     end(whatNow: string): void {
-      const summary = [...counts].map(([status, count]) => `${count.toLocaleString('en')} ${status}`).join(', ')
+      const summary = summaryOf(counts)
       if (failures.length === 0) {
         note(summary || 'Nothing to do.')
         return
@@ -41,4 +41,13 @@ export function outcomeTeller({ result, note, style }: Output) {
       throw isUntrue ? new NotVerified(message) : new Failure(message, whatNow)
     },
   }
+}
+
+const DONE = { stored: 'uploaded', saved: 'saved', unchanged: 'skipped (unchanged)', failed: 'failed' }
+
+/** `3 files uploaded, 1 skipped (unchanged)` */
+function summaryOf(counts: ReadonlyMap<Outcome['status'], number>): string {
+  return [...counts]
+    .map(([status, count], i) => `${i === 0 ? counted(count, 'file') : count.toLocaleString('en')} ${DONE[status]}`)
+    .join(', ')
 }

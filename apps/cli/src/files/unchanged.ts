@@ -2,9 +2,8 @@ import { createReadStream } from 'node:fs'
 import { fileUrls } from '@svc/api/files'
 import { withPrefix } from '@svc/protocol/bytes'
 import { hashContent } from '@svc/protocol/sha256'
-import type { Client } from '@svc/sdk/client'
-import type { Locker } from '@svc/sdk/lockers/locker'
-import type { FoundFile } from './walk.ts'
+import type { Client, Locker } from '@svc/sdk'
+import type { FoundFile } from '@svc/sdk/node'
 
 export interface Stored {
   size_bytes: number | null

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { UsageError } from '../failures.ts'
+import { UsageError } from '../errors.ts'
 import type { World } from '../world.ts'
 
-/** Whether there is somebody to answer. */
+/** Whether a person can answer. */
 function isAttended({ stdin, stderr }: World): boolean {
   return stdin.isTTY === true && stderr.isTTY === true
 }
 
-/** Asks before something that cannot be taken back. Where nobody can answer, only `--yes` is an answer. */
+/** Asks before something that cannot be undone. Without a terminal only `--yes` is an answer. */
 export async function agrees(world: World, isYes: boolean, question: string): Promise<boolean> {
   if (isYes) return true
   if (!isAttended(world)) throw new UsageError(`${question} Nobody is there to answer`, 'in scripts, add --yes')

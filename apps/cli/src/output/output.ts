@@ -1,5 +1,6 @@
 // Where a command's words go. Results go to stdout, and nothing else does; everything about them goes to stderr.
 
+import type { Writable } from 'node:stream'
 import type { TextStream, World } from '../world.ts'
 import { NO_PROGRESS, type Progress, showProgress } from './progress.ts'
 import { harmless, jsonLine } from './shown.ts'
@@ -18,7 +19,7 @@ export interface Output {
   result(document: unknown, text: () => string): void
   /** What happens meanwhile; programs are not told. */
   note(text: string): void
-  /** What a person should know, whatever else he does not want to read. */
+  /** For people, even with `--quiet`. */
   warn(text: string): void
   /** Shown until the work has ended, well or not. */
   withProgress<T>(label: string, totalBytes: number, work: (progress: Progress) => Promise<T>): Promise<T>
@@ -52,4 +53,11 @@ export function createOutput({ env, stdout, stderr, now }: World, options: Outpu
       }
     },
   }
+}
+
+/** Resolves when the stream has taken the bytes; rejects if it is closed. */
+export function written(stream: Writable, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(chunk, (error) => (error ? reject(error) : resolve()))
+  })
 }

@@ -1,4 +1,4 @@
-import type { Retry } from '@svc/sdk/context'
+import type { Retry } from '@svc/sdk'
 import { GatewayError } from '@svc/sdk/errors'
 import { shown } from './shown.ts'
 

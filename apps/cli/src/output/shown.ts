@@ -15,7 +15,7 @@ const OURS_OR_STEERING = new RegExp(
   'gu',
 )
 
-/** Whole texts on their way out: whoever forgot to ask what is in them, nothing but our own colours gets through. */
+/** The last filter before output: only our own colours and line ends get through to the terminal. */
 export function harmless(text: string): string {
   return text.replace(OURS_OR_STEERING, (char, ours?: string) => ours ?? shown(char))
 }

@@ -1,10 +1,10 @@
 import type { PaymentLeg } from '@svc/api/quote'
+import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
+import { Failure, UsageError } from '../errors.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Session } from '../session.ts'
-import type { Key } from '../wallet/key.ts'
-import { askedAmount } from './asked-amount.ts'
-import { type PriceLimit, requireWithin } from './max-amount.ts'
+import type { Key } from '../setup/wallet.ts'
 
 /** Shows what would be paid for what, and asks; throws where it is more than the buyer wants to pay at all. */
 export async function approvePayment(
@@ -28,4 +28,27 @@ export async function approvePayment(
   if (!(await agrees(`Pay ${amount}?`))) return false
   output.note('Paying, and waiting for the chain…')
   return true
+}
+
+export interface PriceLimit {
+  asset?: string
+  /** The most to pay, in whole units of the asset: `0.5`. */
+  max?: string
+}
+
+/** A number says nothing as long as it is not said of what. */
+export function requireAsset({ asset, max }: PriceLimit): void {
+  if (max !== undefined && asset === undefined) throw new UsageError('--max needs --asset', 'so many of what?')
+}
+
+function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
+  if (max === undefined || BigInt(leg.amount) <= (atomicAmount(max, leg.extra.decimals) ?? 0n)) return
+  throw new Failure(`${shown(askedAmount(leg))} is asked for, more than --max ${max}`)
+}
+
+/** What a leg asks for. The client has refused legs that call something by the name of what everybody knows. */
+export function askedAmount(leg: PaymentLeg): string {
+  const { asset, amount, extra } = leg
+  const text = `${amountText(BigInt(amount), extra.decimals)} ${extra.name}`
+  return knownAsset(leg) ? text : `${text} (the token ${asset})`
 }

@@ -1,6 +1,6 @@
-import { UsageError } from '../failures.ts'
+import { UsageError } from '../errors.ts'
 import { shown } from '../output/shown.ts'
-import type { Key } from '../wallet/key.ts'
+import type { Key } from '../setup/wallet.ts'
 
 /** What a seller takes. */
 export interface Offer {

@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Words, wordsOf } from '../../src/completion/words.ts'
 import { createProgram } from '../../src/program.ts'
+import { run } from '../../src/run.ts'
 import { openHome, type TestHome, testWorld } from '../world.ts'
 
 let home: TestHome
 let words: Words[]
 beforeAll(async () => {
   home = await openHome()
-  words = wordsOf(await createProgram(['completion'], testWorld({}).world))
+  words = wordsOf(await createProgram(['completion'], testWorld({}).world, run))
 })
 afterAll(() => home.leave())
 

@@ -3,12 +3,11 @@ import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
+import { type Found, type WalkOptions, walk } from '@svc/sdk/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { collect } from '../../src/files/collect.ts'
-import { excluder } from '../../src/files/exclude.ts'
+import { collect, excluder } from '../../src/files/collect.ts'
 import { nameItGoesBy } from '../../src/files/get-listed.ts'
 import { safePath } from '../../src/files/safe-path.ts'
-import { type Found, type WalkOptions, walk } from '../../src/files/walk.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import type { Retry } from '@svc/sdk/context'
+import type { Retry } from '@svc/sdk'
 import { GatewayError, NoAnswer } from '@svc/sdk/errors'
 import { expect, it } from 'vitest'
 import { retryNotice } from '../../src/output/retry-notice.ts'

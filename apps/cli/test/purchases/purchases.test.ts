@@ -1,15 +1,15 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import { ASSETS } from '@svc/payments/assets'
-import { memoryJournal } from '@svc/sdk/journal'
-import { KNOWN_ASSETS } from '@svc/sdk/wallets/known-assets'
+import { memoryJournal } from '@svc/sdk'
+import { KNOWN_ASSETS } from '@svc/sdk/money'
 import { describe, expect, it } from 'vitest'
-import { askedAmount } from '../../src/purchases/asked-amount.ts'
-import { beginPurchase, endPurchase } from '../../src/purchases/unfinished.ts'
+import { askedAmount } from '../../src/purchases/approve-payment.ts'
+import { beginPurchase, endPurchase } from '../../src/purchases/pay-once.ts'
 
 const buyer = { seller: 'https://gateway.example', address: 'me' }
 
 describe('purchases whose end was not seen', () => {
-  it('are gone on with by whoever orders the same again, until they have ended', async () => {
+  it('are resumed when the same is ordered again, until they have ended', async () => {
     const journal = memoryJournal()
     const first = await beginPurchase(journal, buyer, '--units 1', 0)
     expect(first).toMatchObject({ since: null, others: [] })

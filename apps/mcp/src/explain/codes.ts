@@ -9,7 +9,7 @@ interface Meaning {
 }
 
 const fresh = 'call the tool again: it signs anew'
-const operator = 'tell the user: whoever runs the gateway has to look at it'
+const operator = 'tell the user: the operator of the gateway has to look at it'
 const later = 'try again later; nothing was changed'
 const owner = 'only the key that paid may do this: the server needs that key as SVC_WALLET'
 
@@ -28,8 +28,8 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   LOCKER_ID_MISMATCH: of('The signed request names another locker.', 'check receipt_id'),
   OIDC_TOKEN_INVALID: of('The token of the identity provider is not valid.'),
   BEARER_TOKEN_INVALID: of('The bearer token is not valid.'),
-  INTERNAL_AUTH_REQUIRED: of('Only whoever runs the gateway may do this.'),
-  UPLOAD_TOKEN_INVALID: of('The upload was begun by somebody else, or is over.', '`put_file` again'),
+  INTERNAL_AUTH_REQUIRED: of('Only the operator of the gateway may do this.'),
+  UPLOAD_TOKEN_INVALID: of('The upload was begun by another client, or is over.', '`put_file` again'),
   tx_required: of('No transaction was shown.', 'pay first, then confirm with the transaction'),
   tx_not_found: of('The chain does not show the transaction yet.', 'wait some seconds and ask again; do not pay again'),
   payment_verification_failed: of(
@@ -52,7 +52,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   PATH_MISMATCH: of('The signature is for another request.', fresh),
   NONCE_REPLAYED: of('The request was seen before.', fresh),
   OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),
-  OWNER_IDENTITY_MISMATCH: of('Somebody else owns this.', owner),
+  OWNER_IDENTITY_MISMATCH: of('Another key owns this.', owner),
   SERVICE_NOT_AUTHORIZED: of('This service may not act for the owner.', owner),
   SHORT_URL_INVALID: of(
     'The short URL was changed, or is not of this gateway.',
@@ -63,7 +63,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'The upload came with another type than was announced.',
     'send the headers exactly as given',
   ),
-  ORACLE_SECRET_INVALID: of('Only whoever runs the gateway may do this.'),
+  ORACLE_SECRET_INVALID: of('Only the operator of the gateway may do this.'),
   not_found: of('There is nothing at this address.'),
   pay_req_not_found: of('The gateway does not know this quote.', '`buy` asks for a new one; nothing is paid twice'),
   receipt_not_found: of(

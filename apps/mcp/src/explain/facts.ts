@@ -9,7 +9,7 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   envelope_binds_commitment: 'The signed statement is about this root, count and list, not about others.',
   signature_valid:
     'The statement is signed by the key it names. Alone this proves only that the bundle agrees with itself.',
-  key_pinned: 'That key is one which whoever runs this server got from elsewhere than the gateway (SVC_KEYS).',
+  key_pinned: 'That key is one that the operator of this server got elsewhere than from the gateway (SVC_KEYS).',
   anchor_tx_succeeded: 'A node says that the transaction which published the statement is on chain, and succeeded.',
   anchor_signer_matches: 'That transaction is signed by a publication key known from elsewhere (SVC_ANCHOR_SIGNERS).',
   anchor_payload_matches: 'What was published on chain is this statement.',

@@ -9,7 +9,7 @@ export const TOPICS: Record<string, string> = {
     'Proof of a payment, signed by the gateway: who paid what, when, in which transaction. It does not end. Its id ' +
     '(rcpt_…) names the locker wherever tools ask for one.',
   locker:
-    'The storage that a receipt pays for. The key that paid owns it; operators it names may read and write. Whoever ' +
+    'The storage that a receipt pays for. The key that paid owns it; operators it names may read and write. Anyone who ' +
     'knows receipt id and filename can read a file.',
   statement:
     'What the gateway signs about a locker: the Merkle root over names, sizes and hashes of all files. Each names the ' +
@@ -24,7 +24,7 @@ export const TOPICS: Record<string, string> = {
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
     'one verdict, and what was not checked has not passed.',
   limits:
-    'What the wallet of this server may spend, for each purchase and each day (UTC). Only whoever runs the server ' +
+    'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
     'can change it. A refusal for a limit has moved no money.',
   subscription:
     'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type PurchaseRecord, readPurchase as readRecord } from '@svc/sdk'
 import { type Context, dayOf } from '../context.ts'
-import { readPurchase } from './purchase-record.ts'
 
 export interface Wanted {
   /** Address of the service that sells. */
@@ -34,4 +34,9 @@ async function isUnderWay(context: Context, seller: string, intent: string): Pro
   const record = await readPurchase(context, seller, intent)
   if (!record) return false
   return record.receipt === null || Date.parse(record.receipt.confirmed_at) > context.now() - AGAIN_WITHIN_MS
+}
+
+/** What the client notes of a purchase; null where nothing was begun under this name. */
+export function readPurchase({ journal }: Context, seller: string, intent: string): Promise<PurchaseRecord | null> {
+  return readRecord({ journal, baseUrl: seller }, intent)
 }

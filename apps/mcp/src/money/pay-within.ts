@@ -1,11 +1,10 @@
 import type { PaymentLeg } from '@svc/api/quote'
+import type { Approve, Wallet } from '@svc/sdk'
 import { PaymentError } from '@svc/sdk/errors'
-import type { Approve } from '@svc/sdk/purchases/settle'
-import type { Wallet } from '@svc/sdk/wallets/wallet'
 import type { Context, Owner } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import type { Call } from '../tool.ts'
-import { readPurchase } from './purchase-record.ts'
+import { Refusal } from '../errors.ts'
+import type { Call } from '../tools/tool.ts'
+import { readPurchase } from './intent.ts'
 import type { Purchase } from './spending.ts'
 
 interface Payment<T> extends Purchase {

@@ -1,12 +1,10 @@
 // What the wallet may spend. A payment is counted before it is signed, and noted where also other processes look.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import type { Journal } from '@svc/sdk/journal'
-import { journalEntry } from '@svc/sdk/journal-entry'
-import { Refusal } from '../failures.ts'
+import { type Journal, journalEntry } from '@svc/sdk'
+import { Refusal } from '../errors.ts'
 import type { Limits } from '../settings.ts'
-import { dollarsOf } from './dollars-of.ts'
-import { dollarText } from './micro-dollars.ts'
+import { dollarsOf, dollarText } from './dollars.ts'
 
 /** What is paid for: an intent is a name that a buyer uses with one seller. */
 export interface Purchase {
@@ -75,7 +73,7 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
   }
 }
 
-const WHO_MAY = 'Only whoever runs this server can change that; tell the user, and do not split the purchase'
+const WHO_MAY = 'Only the operator of this server can change that; tell the user, and do not split the purchase'
 
 function requireWithin(leg: PaymentLeg, limits: Limits): bigint {
   const cost = dollarsOf(leg, limits)

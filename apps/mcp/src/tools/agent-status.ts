@@ -1,10 +1,9 @@
 import { DelegationList, DelegationSummary, Finding } from '@svc/api/agent/delegations'
-import type { AgentClient } from '@svc/sdk/agent-client'
+import type { AgentClient } from '@svc/sdk'
 import { GatewayError } from '@svc/sdk/errors'
 import Type, { type Static } from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'
-import { type Outcome, tool } from '../tool.ts'
-import { DelegationId, READS, STRICT } from './arguments.ts'
+import { DelegationId, type Outcome, READS, STRICT, tool } from './tool.ts'
 
 const NEWEST = 50
 

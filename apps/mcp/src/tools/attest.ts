@@ -1,9 +1,8 @@
 import { PushResult } from '@svc/api/attestations'
-import { lockerOf } from '@svc/sdk/lockers/locker'
+import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
-import { tool } from '../tool.ts'
-import { ReceiptId, STRICT } from './arguments.ts'
+import { ReceiptId, STRICT, tool } from './tool.ts'
 
 export const attest = tool({
   name: 'attest',

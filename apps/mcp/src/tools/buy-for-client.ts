@@ -5,9 +5,9 @@ import { buyStorage, type X402Quote } from '@svc/api/x402'
 import { isGatewayError } from '@svc/sdk/errors'
 import Type from 'typebox'
 import type { Context } from '../context.ts'
-import { PaymentRequired, Refusal } from '../failures.ts'
+import { PaymentRequired, Refusal } from '../errors.ts'
 import { paidData, paidText } from '../money/paid.ts'
-import type { Call, Outcome } from '../tool.ts'
+import type { Call, Outcome } from './tool.ts'
 
 export const Offer = Type.Object(
   { x402Version: Quote.properties.x402Version, accepts: Type.Array(Type.Object({}, { additionalProperties: true })) },

@@ -1,13 +1,11 @@
 import { type Provider, requestStorage } from '@svc/api/purchases'
-import { payableLeg } from '@svc/sdk/purchases/quote'
-import type { Approve } from '@svc/sdk/purchases/settle'
+import { type Approve, payableLeg } from '@svc/sdk'
 import Type from 'typebox'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { tool } from '../tool.ts'
-import { Asset, Intent, STRICT } from './arguments.ts'
 import { buyForClient, Offer, PAYMENT } from './buy-for-client.ts'
+import { Asset, Intent, STRICT, tool } from './tool.ts'
 
 const { units, provider } = requestStorage.body.properties
 

@@ -1,13 +1,10 @@
 import { Filename, TtlMinutes } from '@svc/api/file-entries'
 import { fileUrls, getFile } from '@svc/api/files'
-import { readPublicly } from '@svc/api/transfers'
-import { filledPath } from '@svc/sdk/calls/target'
-import { lockerOf } from '@svc/sdk/lockers/locker'
+import { lockerOf, publicUrl } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import { tool } from '../tool.ts'
-import { READS, ReceiptId, STRICT } from './arguments.ts'
+import { Refusal } from '../errors.ts'
+import { READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const getLink = tool({
   name: 'get_link',
@@ -39,7 +36,7 @@ export const getLink = tool({
       throw new Refusal('link_not_available', 'the file changes just now', 'Try again')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
-    const public_url = settings.gateway + filledPath(readPublicly.path, { receipt_id, filename })
+    const public_url = publicUrl(settings.gateway, receipt_id, filename)
     return {
       text: `${download_url} works for ${urls_expire_in_sec} seconds; ${public_url} does not end.`,
       data: {

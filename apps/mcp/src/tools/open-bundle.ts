@@ -1,13 +1,13 @@
 // An evidence bundle from wherever it is.
 
 import { evidenceBundle } from '@svc/api/proofs'
+import { chunksOf } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
-import { chunksOf } from '@svc/sdk/files/source'
+import { fileSource } from '@svc/sdk/node'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import type { Context } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import { fileSource } from '../paths/file-source.ts'
-import { readPublic } from '../paths/public-address.ts'
+import { Refusal } from '../errors.ts'
+import { readPublic } from './read-public.ts'
 
 export interface BundleOrigin {
   receipt_id?: string

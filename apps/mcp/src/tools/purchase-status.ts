@@ -1,13 +1,11 @@
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import { lockerOf, type PurchaseRecord } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
-import { lockerOf } from '@svc/sdk/lockers/locker'
-import type { PurchaseRecord } from '@svc/sdk/purchases/purchase-record'
 import Type, { type Static } from 'typebox'
 import { type Context, dayOf, requireOwner } from '../context.ts'
-import { dollarText } from '../money/micro-dollars.ts'
-import { readPurchase } from '../money/purchase-record.ts'
-import { type Outcome, tool } from '../tool.ts'
-import { READS, STRICT } from './arguments.ts'
+import { dollarText } from '../money/dollars.ts'
+import { readPurchase } from '../money/intent.ts'
+import { type Outcome, READS, STRICT, tool } from './tool.ts'
 
 const STATES = ['unknown', 'not_paid', 'payment_uncertain', 'receipt_missing', 'locker_missing', 'complete'] as const
 type State = (typeof STATES)[number]

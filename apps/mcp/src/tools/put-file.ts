@@ -1,13 +1,11 @@
-import { Filename } from '@svc/api/file-entries'
+import { Filename, type UrlSet } from '@svc/api/file-entries'
 import { createFile } from '@svc/api/files'
-import { lockerOf } from '@svc/sdk/lockers/locker'
+import { lockerOf } from '@svc/sdk'
+import { fileSource } from '@svc/sdk/node'
 import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
-import { Refusal } from '../failures.ts'
-import { fileSource } from '../paths/file-source.ts'
-import { uploadCommands } from '../paths/upload-commands.ts'
-import { type Call, type Outcome, tool } from '../tool.ts'
-import { ReceiptId, STRICT } from './arguments.ts'
+import { Refusal } from '../errors.ts'
+import { type Call, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
   {
@@ -52,7 +50,7 @@ export const putFile = tool({
     'Stores one file under `filename`; a file of that name is replaced. Give `path` (a file below the root folder of ' +
     'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
     'upload URL and two curl commands, for files that are elsewhere. Never send contents in the call. ' +
-    'Costs nothing. Whoever knows receipt_id and filename can read the file: do not store secrets unencrypted.',
+    'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Input,
   output: Put,
@@ -115,4 +113,20 @@ async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: 
       upload: { url, headers, expires_in_sec, commands },
     },
   }
+}
+
+/** Commands for the holder of the file: upload by a short URL, then have the gateway record the hash. */
+function uploadCommands(gateway: string, receiptId: string, urls: UrlSet): string[] {
+  const { upload_url, upload_headers, filename } = urls
+  const headers = Object.entries(upload_headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`)
+  const query = new URLSearchParams({ receipt_id: receiptId, filename })
+  return [
+    ['curl --fail -T FILE', ...headers, shellWord(upload_url)].join(' '),
+    `curl --fail -X POST ${shellWord(`${gateway}/v1/files/confirm?${query}`)}`,
+  ]
+}
+
+/** Whatever it holds, a shell takes it as one word and does nothing with it. */
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

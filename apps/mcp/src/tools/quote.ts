@@ -1,7 +1,6 @@
 import { requestStorage, Terms } from '@svc/api/purchases'
 import Type from 'typebox'
-import { tool } from '../tool.ts'
-import { STRICT } from './arguments.ts'
+import { STRICT, tool } from './tool.ts'
 
 const { units, provider } = requestStorage.body.properties
 

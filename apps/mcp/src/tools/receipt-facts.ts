@@ -1,4 +1,3 @@
-import { verifyPayment } from '@svc/api/receipts'
 import { GatewayError, UntrueAnswer } from '@svc/sdk/errors'
 import type { Context } from '../context.ts'
 
@@ -38,10 +37,9 @@ async function signedFact({ client }: Context, receiptId: string, signal: AbortS
 
 async function paidFact({ client }: Context, receipt_id: string, signal: AbortSignal) {
   try {
-    const { body } = await client.call(verifyPayment, { params: { receipt_id }, signal })
-    if (body.verified) return { value: 'passed', why: null } as const
-    const wrong = Object.entries(body.matches).filter(([, holds]) => holds === false)
-    return { value: 'failed', why: `not so: ${wrong.map(([name]) => name).join(', ')}` } as const
+    const { verified, differing } = await client.checkPayment(receipt_id, signal)
+    if (verified) return { value: 'passed', why: null } as const
+    return { value: 'failed', why: `the chain says otherwise: ${differing.join(', ')}` } as const
   } catch (error) {
     if (error instanceof GatewayError) return { value: 'unavailable', why: error.message } as const
     throw error

@@ -1,13 +1,11 @@
 import { SUBSCRIPTION_DAYS } from '@svc/api/agent/subscriptions'
-import { payableLeg } from '@svc/sdk/purchases/quote'
-import type { Approve } from '@svc/sdk/purchases/settle'
+import { type Approve, payableLeg } from '@svc/sdk'
 import Type from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { tool } from '../tool.ts'
-import { Asset, Intent, STRICT } from './arguments.ts'
+import { Asset, Intent, STRICT, tool } from './tool.ts'
 
 const GOODS = `${SUBSCRIPTION_DAYS} days of the agent service`
 

@@ -1,16 +1,14 @@
+import { folderSource } from '@svc/sdk/node'
 import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
-import type { Context } from '../context.ts'
+import { type Context, primaryNode } from '../context.ts'
+import { Refusal } from '../errors.ts'
 import { FACT_MEANINGS, FACT_VALUES } from '../explain/facts.ts'
-import { Refusal } from '../failures.ts'
-import { primaryNode } from '../nodes.ts'
-import { folderSource } from '../paths/folder-source.ts'
-import { type Call, type Outcome, tool } from '../tool.ts'
-import { READS, ReceiptId, STRICT } from './arguments.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
 import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
+import { type Call, type Outcome, READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Fact = Type.Object({
   fact: Type.String(),
@@ -90,7 +88,7 @@ async function verified(
     const result = await verifyBundle(unlessAborted(bundle.chunks, call.signal), {
       pinnedKeys: settings.pinnedKeys,
       pinnedSigners: settings.anchorSigners,
-      ...(folder !== null && { files: folderSource(root, folder) }),
+      ...(folder !== null && { files: folderSource(folder, { openFile: root.openIfThere, mayFollow: root.mayRead }) }),
       rpc: primaryNode(settings, call.signal),
     })
     if (result.refused) {

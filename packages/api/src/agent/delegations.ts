@@ -151,6 +151,8 @@ const COMMON_ERRORS = [...ENVELOPE_ERRORS, 'RATE_LIMITED', 'validation_error'] a
 export const delegate = endpoint({
   name: 'delegate',
   method: 'POST',
+  // A delegated locker keeps its delegation.
+  repeatable: true,
   path: '/v1/delegate',
   auth: { ops: ['locker:admin'] },
   summary: 'Hand a locker to the agent, or change what it does there; the owner signs',

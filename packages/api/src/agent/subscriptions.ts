@@ -60,6 +60,8 @@ export const requestSubscription = endpoint({
 export const confirmSubscription = endpoint({
   name: 'confirmSubscription',
   method: 'POST',
+  // A payment extends the subscription once.
+  repeatable: true,
   path: '/v1/service/confirm',
   auth: 'public',
   summary: 'Show the transaction that paid a quote; the subscription begins, or is extended',

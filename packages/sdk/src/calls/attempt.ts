@@ -21,7 +21,7 @@ export async function attempt(context: Context, endpoint: Endpoint, input: AnyIn
   }
   const request = { method: endpoint.method, headers, signal, ...(body && { body: body as BodyInit }) }
   const response = await send(context, path + queryText(query), request)
-  // Whoever the gateway sent us to for bytes has its own ways to say that all is well.
+  // A storage provider that the gateway redirected to has success statuses of its own.
   if (response.status in endpoint.responses || (response.redirected && response.ok)) return response
   throw await readError(response)
 }

@@ -1,16 +1,15 @@
-// What to do about an attempt that failed.
+// Whether and when to repeat an attempt that failed.
 
-import type { Endpoint } from '@svc/api/endpoint'
+import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type NoAnswer } from '../errors.ts'
+import { learnClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
-import { learnClock } from './learn-clock.ts'
-import { isRepeatable } from './repeatable.ts'
 
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 500
-/** A gateway that wants to be left alone for longer is for its caller to wait for. */
+/** Longer waits are left to the caller. */
 const LONGEST_PAUSE_SECONDS = 60
 
 type Failure = GatewayError | NoAnswer
@@ -43,13 +42,13 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
   }
 }
 
-/** Minutes have gone by in silence: to wait as long again, and again, would help nobody. */
+/** After minutes of silence, waiting as long again would not help. */
 function hasWaitedLong({ cause }: Failure): boolean {
   const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown }
   return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
 }
 
-/** A proxy's words about a gateway that it could not reach. */
+/** The answer of a proxy that could not reach the gateway. */
 function isFromInBetween({ status, code }: GatewayError): boolean {
   return status >= 500 && code === `http_${status}`
 }
@@ -69,7 +68,25 @@ export function growingPause(attempts: number): number {
   return jittered(FIRST_PAUSE_MS * 2 ** (attempts - 1))
 }
 
-/** About a fifth more or less, so that many who were refused together do not come back together. */
+/** A fifth more or less, so that clients refused together do not come back together. */
 export function jittered(ms: number): number {
   return ms * (0.8 + 0.4 * Math.random())
+}
+
+/** Whether the call may be made again when it is not known whether the first one arrived. */
+function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
+  if (method !== 'POST') return true
+  if (repeatable === 'if-named') return namesItsFiles(body as FilesBody)
+  if (repeatable === 'with-once-header')
+    return Object.keys(headers).some((header) => ONCE_HEADERS.includes(header.toLowerCase()))
+  return repeatable
+}
+
+interface FilesBody {
+  filename?: string
+  files?: readonly { filename?: string }[]
+}
+
+function namesItsFiles({ filename, files }: FilesBody): boolean {
+  return files ? files.every((file) => file.filename !== undefined) : filename !== undefined
 }

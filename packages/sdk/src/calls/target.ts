@@ -1,4 +1,6 @@
-// The path and query of a request, as they go over the wire.
+// The path and query of a request, as they are sent.
+
+import { readPublicly } from '@svc/api/transfers'
 
 /** Each value is one segment; `{+name}` takes the rest of the path with its slashes. */
 export function filledPath(template: string, params: Readonly<Record<string, string>> = {}): string {
@@ -9,7 +11,7 @@ export function filledPath(template: string, params: Readonly<Record<string, str
   })
 }
 
-/** URL parsers resolve dots, encoded or not: the request would go somewhere else than what was signed. */
+/** URL parsers resolve dots, encoded or not: the request would go to another path than was signed. */
 function segment(text: string): string {
   if (text === '.' || text === '..') throw new RangeError(`${JSON.stringify(text)} cannot be part of a path`)
   return encodeURIComponent(text)
@@ -21,4 +23,9 @@ export function queryText(query: Readonly<Record<string, unknown>> = {}): string
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
   )
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}
+
+/** The address of a file that works for everybody who knows its receipt and name, as long as the locker exists. */
+export function publicUrl(gatewayUrl: string, receipt_id: string, filename: string): string {
+  return gatewayUrl + filledPath(readPublicly.path, { receipt_id, filename })
 }

@@ -7,9 +7,8 @@ import {
 } from '@svc/api/attestations'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
-import { metadata } from '../lockers/about.ts'
-import type { Locker } from '../lockers/locker.ts'
-import { checkAttestation } from './check-attestation.ts'
+import { type Locker, metadata } from '../lockers.ts'
+import { checkAttestation } from './checks.ts'
 
 export interface AttestOptions {
   /** Leaves the work to the gateway's queue and asks now and then: for lockers so full that a connection may not last. */

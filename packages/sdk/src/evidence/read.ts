@@ -1,15 +1,15 @@
 // Reading what anybody may read.
 
 import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
-import { evidenceBundle } from '@svc/api/proofs'
-import { readReceipt } from '@svc/api/receipts'
+import { evidenceBundle, type InclusionProof, merkleProof } from '@svc/api/proofs'
+import { readReceipt, verifyPayment } from '@svc/api/receipts'
+import { bare } from '@svc/protocol/bytes'
+import { foldProof, leafHash } from '@svc/protocol/merkle'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { call, open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { NoAnswer, UntrueAnswer } from '../errors.ts'
-import { checkAttestation } from './check-attestation.ts'
-import { checkReceipt } from './check-receipt.ts'
-import type { StatementOptions } from './proof.ts'
+import { checkAttestation, checkReceipt } from './checks.ts'
 
 /** A receipt, its signature and id checked. */
 export async function receipt(
@@ -47,4 +47,42 @@ export async function bundle(
   const { body } = await open(context, evidenceBundle, { query, signal })
   if (!body) throw new NoAnswer('the bundle is empty')
   await body.pipeTo(target, signal && { signal })
+}
+
+export interface StatementOptions {
+  /** Which statement of the receipt; the newest by default. */
+  sequence?: number
+  signal?: AbortSignal | undefined
+}
+
+/** That a file is in the attested list: the way from its leaf to the root, which is checked. */
+export async function proof(
+  context: Context,
+  receipt_id: string,
+  filename: string,
+  { sequence, signal }: StatementOptions = {},
+): Promise<InclusionProof> {
+  const query = { receipt_id, filename, ...(sequence !== undefined && { sequence }) }
+  const { body } = await call(context, merkleProof, { query, signal })
+  const { file_entry, leaf_hash, proof: steps, merkle_root } = body
+  const leadsToRoot =
+    file_entry.filename === filename &&
+    leafHash(file_entry) === leaf_hash &&
+    foldProof(leaf_hash, steps) === bare(merkle_root)
+  if (!leadsToRoot) throw new UntrueAnswer(`the proof of ${JSON.stringify(filename)} does not lead to its root`)
+  return body
+}
+
+export interface PaymentCheck {
+  verified: boolean
+  matching: string[]
+  differing: string[]
+}
+
+/** Has the gateway compare a receipt with its payment on chain. The answer is the gateway's word. */
+export async function checkPayment(context: Context, receipt_id: string, signal?: AbortSignal): Promise<PaymentCheck> {
+  const { body } = await call(context, verifyPayment, { params: { receipt_id }, signal })
+  const names = (isWanted: boolean) =>
+    Object.entries(body.matches).flatMap(([name, holds]) => (holds === isWanted ? [name] : []))
+  return { verified: body.verified, matching: names(true), differing: names(false) }
 }

@@ -1,4 +1,4 @@
-// Reading a file from end to end over lines that break. Whoever gets to the end has the bytes that were recorded.
+// Reads a file from end to end over connections that break. A reader that reaches the end has the recorded bytes.
 
 import { bare, withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
@@ -157,7 +157,7 @@ async function resume(source: Opened, filename: string, done: number, etag: stri
   throw new BytesDiffer(filename, etag ?? 'what they were', response.headers.get('etag') ?? 'others by now')
 }
 
-/** Not every browser can make a stream of a generator by itself. Nothing is read before somebody wants it. */
+/** Not every browser can make a stream of a generator by itself. Nothing is read before it is wanted. */
 function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -1,14 +1,14 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
 import { fileUrls, getFile } from '@svc/api/files'
 import { readByToken, readPublicly } from '@svc/api/transfers'
+import { inParallel } from '@svc/concurrency/parallel'
 import { call, open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
-import type { Locker } from '../lockers/locker.ts'
+import type { Locker } from '../lockers.ts'
 import { type Download, download, type Opened, type ReadOptions } from './download.ts'
 import { requireName } from './filename.ts'
-import { inParallel } from './in-parallel.ts'
-import { tokenOf } from './token-of.ts'
+import { tokenOf } from './short-urls.ts'
 
 /** The bytes of a file, by a short URL that is minted anew when it runs out. */
 export async function get(

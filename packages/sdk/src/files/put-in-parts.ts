@@ -1,13 +1,13 @@
 // Uploads in parts: each is sent and, when the line breaks, sent again by itself; what the gateway has is not sent.
 
 import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
+import { inParallel } from '@svc/concurrency/parallel'
 import { withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, UntrueAnswer } from '../errors.ts'
 import { sha256Hex } from '../sha256.ts'
-import { inParallel } from './in-parallel.ts'
 import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'

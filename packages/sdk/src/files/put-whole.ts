@@ -5,8 +5,8 @@ import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, isGatewayError } from '../errors.ts'
 import { sha256Hex } from '../sha256.ts'
+import { writeBytes } from './short-urls.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
-import { writeBytes } from './write-bytes.ts'
 
 /** Name, bytes, confirmation: for what one request can carry. */
 export async function putWhole(

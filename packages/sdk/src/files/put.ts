@@ -1,7 +1,7 @@
 import { withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import type { Context } from '../context.ts'
-import type { Locker } from '../lockers/locker.ts'
+import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
 import { putInParts } from './put-in-parts.ts'
 import { putWhole } from './put-whole.ts'

@@ -5,7 +5,7 @@ import { openUploadSession, readUploadSession, type UploadSessionStatus } from '
 import { call } from '../calls/call.ts'
 import { type Context, gatewayNow } from '../context.ts'
 import { isGatewayError } from '../errors.ts'
-import { journalEntry } from '../journal-entry.ts'
+import { journalEntry } from '../journal.ts'
 import { SMALL_FILE_BYTES, type Upload } from './upload.ts'
 
 /** What is noted of it. */

@@ -1,5 +1,5 @@
 import { BytesDiffer } from '../errors.ts'
-import type { Locker } from '../lockers/locker.ts'
+import type { Locker } from '../lockers.ts'
 
 export interface PutOptions {
   /** The source's own, else `application/octet-stream`. */

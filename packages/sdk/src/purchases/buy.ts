@@ -3,16 +3,14 @@
 import type { Provider } from '@svc/api/purchases'
 import { utf8 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { learnClock } from '../calls/learn-clock.ts'
+import { learnClock } from '../calls/clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
-import type { Locker } from '../lockers/locker.ts'
-import { type ProvisionOptions, provision } from '../lockers/provision.ts'
+import { type Locker, type ProvisionOptions, provision } from '../lockers.ts'
 import { sha256Hex } from '../sha256.ts'
-import { showPayment } from './confirm.ts'
-import { receiptOf } from './confirm-with.ts'
+import { receiptOf, showPayment } from './confirm.ts'
+import { type Intention, paidBut, receiptOnce } from './purchase.ts'
 import { hasTime, type Order, type Payable, payableLeg, quote } from './quote.ts'
-import { type Intention, paidBut, receiptOnce } from './receipt-once.ts'
 
 export interface Purchase extends Intention, ProvisionOptions {
   units: number

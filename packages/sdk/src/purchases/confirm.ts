@@ -1,8 +1,125 @@
+// Showing a service the transaction that paid its quote, whatever it sells.
+
 import { type Confirmation, confirmStorage } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { canonicalTx, receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { call } from '../calls/call.ts'
+import { jittered } from '../calls/recovery.ts'
 import type { Context } from '../context.ts'
-import { type ConfirmOptions, confirmWith, type Payment } from './confirm-with.ts'
+import { GatewayError, isGatewayError, type Money, PaymentError, UntrueAnswer } from '../errors.ts'
+import { checkReceipt } from '../evidence/checks.ts'
+
+/** Seconds between one question and the next, as long as the service does not see the transaction (PAY-54). */
+const PAUSES = { solana: [2, 4, 8, 16, 32], eip155: [5, 10, 20, 40] }
+
+export interface Payment {
+  /** The leg of the quote that was paid. */
+  leg: PaymentLeg
+  tx: string
+}
+
+/** What a service answers to a payment that it takes. */
+export interface Confirmed {
+  receipt_id: string
+  receipt: SignedReceipt
+}
+
+/** One request; throws where the payment is not taken. */
+export type ShowPayment<C extends Confirmed> = (
+  context: Context,
+  payment: Payment,
+  signal: AbortSignal | undefined,
+) => Promise<C>
+
+export interface ConfirmOptions {
+  /** What the receipt must say, beside what follows from the leg and the transaction. */
+  expected?: Partial<SignedReceipt>
+  signal?: AbortSignal | undefined
+}
+
+/** As often as wanted: the receipt is the same. */
+export async function confirmWith<C extends Confirmed>(
+  context: Context,
+  show: ShowPayment<C>,
+  payment: Payment,
+  options: ConfirmOptions,
+): Promise<C> {
+  const pauses = [...PAUSES[familyOf(payment.leg)]]
+  for (;;) {
+    try {
+      return await confirmOnce(context, show, payment, options)
+    } catch (error) {
+      const seconds = isGatewayError(error, 'tx_not_found') ? pauses.shift() : undefined
+      if (seconds === undefined) throw refused(error, payment.tx)
+      await context.wait(jittered(seconds * 1000), options.signal)
+    }
+  }
+}
+
+export async function confirmOnce<C extends Confirmed>(
+  context: Context,
+  show: ShowPayment<C>,
+  payment: Payment,
+  { expected, signal }: ConfirmOptions,
+): Promise<C> {
+  const answer = await show(context, payment, signal)
+  await requireFitting(context, answer, payment.leg, { ...expected, tx_hash: canonicalTx(payment.tx) })
+  return answer
+}
+
+/** The receipt of a quote that has been paid, by whatever transaction; null for one that has not. */
+export async function receiptOf(
+  context: Context,
+  show: ShowPayment<Confirmed>,
+  leg: PaymentLeg,
+  { expected = {}, signal }: ConfirmOptions,
+): Promise<SignedReceipt | null> {
+  // A paid quote has its receipt, whichever transaction one asks with; so this one need not exist.
+  const nowhere = familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64)
+  try {
+    const answer = await show(context, { leg, tx: nowhere }, signal)
+    await requireFitting(context, answer, leg, expected)
+    return answer.receipt
+  } catch (error) {
+    if (isGatewayError(error, 'tx_not_found', 'quote_expired', 'payment_verification_failed')) return null
+    throw error
+  }
+}
+
+function familyOf({ network }: PaymentLeg): keyof typeof PAUSES {
+  return network.startsWith('eip155:') ? 'eip155' : 'solana'
+}
+
+function refused(error: unknown, tx: string): unknown {
+  if (!(error instanceof GatewayError)) return error
+  return new PaymentError(moneyAfter(error), `the ${error.service} does not confirm the payment: ${error.message}`, {
+    tx,
+    cause: error,
+  })
+}
+
+function moneyAfter(error: GatewayError): Money {
+  if (!isGatewayError(error, 'payment_verification_failed')) return 'may_have_moved'
+  return error.details.reason === 'transaction_failed' ? 'not_moved' : 'moved'
+}
+
+/** That the receipt says of the payment what we know of it. */
+async function requireFitting(
+  context: Context,
+  { receipt, ...answer }: Confirmed,
+  { extra, amount }: PaymentLeg,
+  known: Partial<SignedReceipt>,
+): Promise<void> {
+  await checkReceipt(context, receipt)
+  const { pay_req_id, name: pay_asset } = extra
+  const receipt_id = receiptId(pay_req_id, receipt.tx_hash)
+  const expected: Partial<SignedReceipt> = { receipt_id, pay_req_id, pay_asset, paid_raw: amount, ...known }
+  if (answer.receipt_id !== receipt_id) throw new UntrueAnswer(`${answer.receipt_id} does not follow from the payment`)
+  for (const field of Object.keys(expected) as (keyof SignedReceipt)[])
+    if (receipt[field] !== expected[field])
+      throw new UntrueAnswer(`the receipt says ${receipt[field]} for ${field}, not ${expected[field]}`)
+}
 
 /** Shows the gateway a transaction that paid a quote; as often as wanted, the receipt is the same. */
 export async function confirm(

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
-import { journalEntry } from '../journal-entry.ts'
+import { journalEntry } from '../journal.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import type { Payment } from './confirm-with.ts'
+import type { Payment } from './confirm.ts'
 import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 import { type PaymentRecord, settle } from './settle.ts'
 
 export interface PayOptions {
-  /** Ticker of the leg; the first that the wallet can pay unless told. */
+  /** Ticker of the leg; by default the first that the wallet can pay. */
   asset?: string
   signal?: AbortSignal | undefined
 }

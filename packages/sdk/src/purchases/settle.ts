@@ -2,10 +2,10 @@
 // and nothing new is signed while something noted could still land beside it.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { learnClock } from '../calls/learn-clock.ts'
+import { learnClock } from '../calls/clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
-import type { JournalEntry } from '../journal-entry.ts'
+import type { JournalEntry } from '../journal.ts'
 import { impatient } from '../wallets/impatient.ts'
 import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
 import { hasTime, type Payable } from './quote.ts'
@@ -37,7 +37,7 @@ export interface Settlement<R extends PaymentRecord> {
 }
 
 const POLL_MS = 1_000
-/** Then whoever waits is told, and may come back: nothing is forgotten. */
+/** Then the caller gets an error, and can resume later. */
 const MAX_ROUNDS = 300
 const MAX_SIGNED = 3
 /** How often in a row a node may fail to answer. */
@@ -53,7 +53,7 @@ export async function settle<R extends PaymentRecord>(
   const outcomeOf = tolerant(wallet, signal)
   let record = (await entry.read()) ?? begin
   let open: readonly PaymentAttempt[] = record.attempts
-  let trouble: unknown
+  let failure: unknown
   try {
     await learnClock(context, signal)
     for (let round = 0, signed = 0; round < MAX_ROUNDS; round++) {
@@ -67,7 +67,7 @@ export async function settle<R extends PaymentRecord>(
       open = record.attempts
       const newest = open.at(-1)
       if (newest && hasTime(context, newest, 0)) {
-        trouble = await sendAgain(wallet, newest)
+        failure = await sendAgain(wallet, newest)
         if ((await outcomeOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
       } else if (signed < MAX_SIGNED && (await signNext(context, { ...settlement, wallet }, record))) {
@@ -81,9 +81,9 @@ export async function settle<R extends PaymentRecord>(
       open = record.attempts
     }
   } catch (error) {
-    trouble = error
+    failure = error
   }
-  throw paymentError(trouble, open)
+  throw paymentError(failure, open)
 }
 
 function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
@@ -113,7 +113,7 @@ async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<u
   )
 }
 
-/** Signs and notes the next payment; false where none may be made yet, or somebody else was faster. */
+/** Signs and records the next payment; false if none may be made yet, or another process was faster. */
 async function signNext<R extends PaymentRecord>(
   context: Context,
   { entry, wallet, payable, approve }: Settlement<R>,
@@ -131,14 +131,14 @@ async function signNext<R extends PaymentRecord>(
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
 }
 
-/** Whatever went wrong, said such that a payer knows where his money is. */
-export function paymentError(trouble: unknown, attempts: readonly PaymentAttempt[]): PaymentError {
+/** The error of a purchase; it says whether money moved. */
+export function paymentError(failure: unknown, attempts: readonly PaymentAttempt[]): PaymentError {
   const tx = attempts.at(-1)?.payment.tx
   if (tx !== undefined) {
     const message = 'it is not certain yet what became of the payment; try again: it is not made twice'
-    return new PaymentError('may_have_moved', message, { tx, cause: trouble })
+    return new PaymentError('may_have_moved', message, { tx, cause: failure })
   }
-  if (trouble instanceof PaymentError) return trouble
-  const why = trouble instanceof Error ? trouble.message : 'no payment could be made'
-  return new PaymentError('not_moved', why, { cause: trouble })
+  if (failure instanceof PaymentError) return failure
+  const why = failure instanceof Error ? failure.message : 'no payment could be made'
+  return new PaymentError('not_moved', why, { cause: failure })
 }

@@ -1,8 +1,8 @@
 // What paying asks of a node of an EVM chain.
 
+import { type Ask, askInBatches } from '../json-rpc.ts'
 import { balanceOf, DECIMALS, readBalance, readDecimals, readSymbol, SYMBOL } from './erc20.ts'
 import type { Hex } from './evm-hex.ts'
-import { type Ask, askInBatches } from './evm-rpc.ts'
 
 export interface EvmCall {
   to: Hex

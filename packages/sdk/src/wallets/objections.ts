@@ -1,15 +1,7 @@
 // Why a wallet cannot pay, in words to be read after its address.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { knownAsset } from './known-assets.ts'
-
-/** Atomic units as people write them: 1663894 with 9 decimals is 0.001663894. */
-export function amountText(atomic: bigint, decimals: number): string {
-  const digits = atomic.toString().padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return fraction ? `${whole}.${fraction}` : whole
-}
+import { amountText, knownAsset } from '../money.ts'
 
 export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
 

@@ -6,7 +6,7 @@ import { issueStatement } from '@svc/protocol/evidence'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
-import type { Locker } from '../../src/lockers/locker.ts'
+import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
 import { type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
 

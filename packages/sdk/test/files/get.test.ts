@@ -6,8 +6,8 @@ import { createFile } from '@svc/api/files'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BytesDiffer } from '../../src/errors.ts'
 import type { Download } from '../../src/files/download.ts'
-import type { Locker } from '../../src/lockers/locker.ts'
-import { saveAs } from '../../src/node-files.ts'
+import type { Locker } from '../../src/lockers.ts'
+import { saveAs } from '../../src/node/files.ts'
 import type { Signer } from '../../src/signers.ts'
 import { errorOf, type House, newEd25519, openHouse } from '../lockers.ts'
 
@@ -106,7 +106,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     const path = join(folder, 'taken')
     const download = await read()
     await writeFile(path, 'mine')
-    await expect(saveAs(download, path, { replace: false })).rejects.toThrow('is there already')
+    await expect(saveAs(download, path, { replace: false })).rejects.toThrow('exists already')
     expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['mine', ['taken']])
     await saveAs(await read(), path)
     expect((await readFile(path)).equals(bytes)).toBe(true)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { inParallel } from '@svc/concurrency/parallel'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inParallel } from '../../src/files/in-parallel.ts'
-import type { Locker } from '../../src/lockers/locker.ts'
+import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
 import { type House, newEd25519, openHouse } from '../lockers.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
-import type { Locker } from '../../src/lockers/locker.ts'
+import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
 import { errorOf, type House, newEd25519, openHouse } from '../lockers.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Locker } from '../../src/lockers/locker.ts'
+import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
 import { type House, newEd25519, openHouse } from '../lockers.ts'
 

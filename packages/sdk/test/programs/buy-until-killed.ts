@@ -1,9 +1,9 @@
 // For tests: buys a locker with SOL, and is killed by itself at one of its effects.
 
 import { createClient } from '../../src/client.ts'
-import { fileJournal } from '../../src/file-journal.ts'
+import { fileJournal } from '../../src/node/file-journal.ts'
 import { signerFromSeed } from '../../src/signers.ts'
-import { solanaWallet } from '../../src/solana-wallet.ts'
+import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { type Ending, endingWorld } from '../effects.ts'
 
 interface Task {

@@ -1,6 +1,6 @@
 // For tests: counts one up in a journal, so many times, beside other processes that do the same.
 
-import { fileJournal } from '../../src/file-journal.ts'
+import { fileJournal } from '../../src/node/file-journal.ts'
 
 const [folder = '', times] = process.argv.slice(2)
 const journal = fileJournal(folder)

@@ -1,8 +1,8 @@
 // For tests: what a web page does with the client.
 
 import { createClient } from '../../src/client.ts'
+import { storageJournal } from '../../src/journal.ts'
 import { signerFromSeed } from '../../src/signers.ts'
-import { storageJournal } from '../../src/storage-journal.ts'
 
 interface PageTask {
   baseUrl: string

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fileJournal } from '../../src/file-journal.ts'
+import { fileJournal } from '../../src/node/file-journal.ts'
 import { cutPurchase } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 

@@ -7,11 +7,11 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { evmWallet } from '../../src/evm-wallet.ts'
 import { memoryJournal } from '../../src/journal.ts'
 import type { Purchase } from '../../src/purchases/buy.ts'
 import { signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
-import { solanaWallet } from '../../src/solana-wallet.ts'
+import { evmWallet } from '../../src/wallets/evm-wallet.ts'
+import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { type Buyer, type Market, openMarket } from '../market.ts'
 
 let market: Market

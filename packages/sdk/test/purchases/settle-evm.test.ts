@@ -2,7 +2,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evmWallet } from '../../src/evm-wallet.ts'
+import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { cutPurchase, patience } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 

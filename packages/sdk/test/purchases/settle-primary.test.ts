@@ -5,7 +5,7 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call, send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signerFromSeed } from '../../src/signers.ts'
-import { solanaWallet } from '../../src/solana-wallet.ts'
+import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { cutPurchase, patience } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 

@@ -3,9 +3,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { evmWallet } from '../../src/evm-wallet.ts'
 import { transfer } from '../../src/wallets/erc20.ts'
 import { connectEvm } from '../../src/wallets/evm-node.ts'
+import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { type Market, openMarket } from '../market.ts'
 
 let market: Market

@@ -1,0 +1,91 @@
+import type { DelegateAnswer } from '@svc/api/agent/delegations'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { Failure } from '../errors.ts'
+import { lockerArgument } from '../options.ts'
+import { timeText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import type { Key } from '../setup/wallet.ts'
+import { mirrorOption, type TaskOptions, tasksOf, tasksText } from './tasks.ts'
+
+interface DelegateOptions extends TaskOptions {
+  register: boolean
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('delegate')
+    .description('let the agent service work on the locker, or change what it does there')
+    .addArgument(lockerArgument())
+    .addOption(mirrorOption())
+    .addOption(new Option('--every <hours>', 'how often; 24 by default').argParser(hourCount))
+    .option('--no-watch', 'do not read the files back and compare them and the statements with what was seen')
+    .option('--tell <url>', 'send findings to this https address, signed as Standard Webhooks are')
+    .option('--no-register', 'do not let the key of the agent in: `svc operators add` does it later')
+    .addHelpText(
+      'after',
+      `
+Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. Unless told otherwise it
+reads everything back once a day and compares. Given again with other tasks, those take the place
+of the former; given without any, nothing changes.`,
+    )
+    .action(async (locker: string | undefined, options: DelegateOptions, command: Command) =>
+      delegate(await open(command), locker, options),
+    )
+}
+
+function hourCount(text: string): number {
+  const hours = Number(text)
+  if (/^\d+$/.test(text) && hours >= 1 && hours <= 720) return hours
+  throw new InvalidArgumentError('It must be a whole number from 1 to 720.')
+}
+
+async function delegate(session: Session, wanted: string | undefined, options: DelegateOptions): Promise<void> {
+  const { output, world } = session
+  const tasks = tasksOf(options)
+  const locker = await session.locker(wanted)
+  const key = await session.keyFor(locker.owner)
+  const client = await session.agentClient(key)
+  const delegated = await client.delegate(locker.receipt_id, tasks, world.signal)
+  if (options.register) {
+    await letIn(session, key, locker, delegated)
+    // Said again, it has the agent look at once whether its key is let in.
+    await client.delegate(locker.receipt_id, undefined, world.signal)
+  }
+  output.result({ ...delegated, registered: options.register }, () => delegatedText(locker, delegated))
+  output.note(options.register ? `\n${whatComesNext(delegated)}` : `\n${howToLetIn(locker, delegated)}`)
+}
+
+/** The one step that only the owner can take: at the gateway itself, whatever the agent says of where that is. */
+async function letIn(session: Session, key: Key, locker: NamedLocker, delegated: DelegateAnswer): Promise<void> {
+  const client = await session.client(key)
+  await client.addOperator(locker, delegated.agent_pubkey).catch((error: Error) => {
+    throw new Failure(
+      `delegated, but the gateway does not let the key of the agent in: ${error.message}`,
+      'run the same command again: it goes on with this delegation',
+    )
+  })
+}
+
+function delegatedText({ name }: NamedLocker, delegated: DelegateAnswer): string {
+  const { delegation_id, locker_id, agent_pubkey, tasks, expires_at, webhook_secret } = delegated
+  return pairs([
+    ['delegation', shown(delegation_id)],
+    ['locker', name === null ? locker_id : `${locker_id} (${shown(name)})`],
+    ['agent key', agent_pubkey],
+    ['tasks', shown(tasksText(tasks))],
+    ...(webhook_secret === undefined ? [] : [['secret', shown(webhook_secret)] as const]),
+    ['until', `${timeText(shown(expires_at))} UTC`],
+  ])
+}
+
+function whatComesNext({ delegation_id }: DelegateAnswer): string {
+  const id = shown(delegation_id)
+  return `The agent may now read, write and list there, and begins by itself.\nNext: \`svc delegations ${id}\``
+}
+
+function howToLetIn({ receipt_id }: NamedLocker, { agent_pubkey }: DelegateAnswer): string {
+  return `It can do nothing before you let its key in: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
+}

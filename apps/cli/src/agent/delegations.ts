@@ -1,0 +1,87 @@
+import type { Delegation, DelegationSummary } from '@svc/api/agent/delegations'
+import type { AgentClient } from '@svc/sdk'
+import { GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import { counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { Open, Session } from '../session.ts'
+import { readPins } from '../setup/pinned.ts'
+import type { Key } from '../setup/wallet.ts'
+import { delegationText, findingsText, listText } from './delegation-text.ts'
+
+interface DelegationsOptions {
+  end?: string
+  log?: boolean
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('delegations')
+    .description('what the agent service does for you, and what it has found')
+    .argument('[id]', 'dlg_…: one of them, with its runs and findings; the signatures of its log are checked')
+    .option('--end <id>', 'end one, and take the key of the agent away')
+    .option('--log', 'the whole log of the one, and nothing else')
+    .action(async (id: string | undefined, options: DelegationsOptions, command: Command) =>
+      delegations(await open(command), id, options),
+    )
+}
+
+async function delegations(session: Session, id: string | undefined, options: DelegationsOptions): Promise<void> {
+  const { end, log: isLog = false } = options
+  if (end !== undefined && (id !== undefined || isLog)) throw new UsageError('--end stands alone: --end ID')
+  if (isLog && id === undefined) throw new UsageError('whose log?', 'give the id: `svc delegations ID --log`')
+  requireDelegationId(end ?? id)
+  const key = await session.keyFor(null)
+  const client = await session.agentClient(key)
+  if (end !== undefined) return finish(session, client, key, end)
+  if (id === undefined) return list(session, client, key)
+  const delegation = await client.delegation(id, session.world.signal)
+  return isLog ? showLog(session, delegation) : show(session, delegation)
+}
+
+function requireDelegationId(text: string | undefined): void {
+  if (text === undefined || /^dlg_[0-9a-f]{32}$/.test(text)) return
+  throw new UsageError(`${JSON.stringify(text)} is not the id of a delegation`, '`svc delegations` lists them')
+}
+
+async function list({ output, world }: Session, client: AgentClient, key: Key): Promise<void> {
+  const { subscription, delegations: all } = await client.delegations(world.signal)
+  output.result({ subscription, delegations: all }, () => listText(key.address, subscription, all))
+  if (all.length === 0) output.note('\nNone yet: `svc delegate LOCKER` makes one.')
+}
+
+async function show(session: Session, delegation: Delegation): Promise<void> {
+  const { output, folder } = session
+  const trust = (await readPins(folder, session.agent())) ? 'pinned' : 'the key that it showed first'
+  output.result(delegation, () => delegationText(delegation, trust, output.style))
+}
+
+function showLog({ output }: Session, { log }: Delegation): void {
+  if (output.isJson) for (const finding of log) output.result(finding, () => '')
+  else if (log.length > 0) output.result(log, () => findingsText(log, output.style))
+  output.note(`\n${counted(log.length, 'finding')}: every signature holds, and none is missing between.`)
+}
+
+async function finish(session: Session, client: AgentClient, key: Key, id: string): Promise<void> {
+  const ended = await client.endDelegation(id, session.world.signal)
+  const key_removed = await removeKey(session, key, ended)
+  session.output.result({ ...ended, key_removed }, () => `${shown(id)} has ended`)
+}
+
+/** Ending a delegation also takes its key away. */
+async function removeKey(session: Session, key: Key, ended: DelegationSummary): Promise<boolean> {
+  const { receipt_id, agent_pubkey } = ended
+  const gateway = await session.client(key)
+  try {
+    await gateway.removeOperator(ended, agent_pubkey)
+  } catch (error) {
+    if (isGatewayError(error, 'OPERATOR_NOT_FOUND', 'locker_not_found')) return true
+    if (!(error instanceof GatewayError || error instanceof NoAnswer)) throw error
+    session.output.warn(
+      shown(`its key may still act: ${error.message}. \`svc operators rm ${agent_pubkey} --locker ${receipt_id}\``),
+    )
+    return false
+  }
+  return true
+}

@@ -1,0 +1,63 @@
+import type { Mirror, Tasks } from '@svc/api/agent/tasks'
+import { InvalidArgumentError, Option } from 'commander'
+import { UsageError } from '../errors.ts'
+import { counted } from '../output/quantities.ts'
+
+type Source = Mirror['sources'][number]
+
+export interface TaskOptions {
+  mirror?: Source[]
+  every?: number
+  watch: boolean
+  tell?: string
+}
+
+/** Not cut at commas as other lists are: addresses may hold them. */
+export function mirrorOption(): Option {
+  const about = 'keep what an https address holds as this file, fetched again and again; may be repeated'
+  return new Option('--mirror <url=filename>', about).argParser((text, before: Source[] | undefined) => [
+    ...(before ?? []),
+    sourceOf(text),
+  ])
+}
+
+/** Addresses often hold equals signs, filenames hardly ever: the last one counts. */
+function sourceOf(text: string): Source {
+  const at = text.lastIndexOf('=')
+  const [url, filename] = [text.slice(0, at), text.slice(at + 1)]
+  if (at > 0 && filename !== '' && URL.canParse(url)) return { url, filename }
+  throw new InvalidArgumentError('It must be an address, an equals sign and a filename.')
+}
+
+/** Undefined where nothing was said: what the service does by itself, or did before. */
+export function tasksOf({ mirror, every, watch, tell }: TaskOptions): Tasks | undefined {
+  if (!mirror && watch && every === undefined && tell === undefined) return undefined
+  if (!mirror && !watch)
+    throw new UsageError('that leaves nothing to do', 'leave out --no-watch, or give --mirror URL=FILENAME')
+  const often = every === undefined ? {} : { every_hours: every }
+  return {
+    ...(mirror && { mirror: { sources: mirror, ...often } }),
+    ...(watch && { watch: often }),
+    ...(tell !== undefined && { tell: { url: tell } }),
+  }
+}
+
+/** `watch every 24 h, mirror 2 files every 6 h, tell https://example.com/hook` */
+export function tasksText({ watch, mirror, tell }: Tasks): string {
+  return [
+    watch && `watch${everyText(watch)}`,
+    mirror && `mirror ${counted(mirror.sources.length, 'file')}${everyText(mirror)}`,
+    tell && `tell ${tell.url}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function everyText({ every_hours }: { every_hours?: number }): string {
+  return every_hours === undefined ? '' : ` every ${every_hours} h`
+}
+
+/** As short as a table wants it: `watch, mirror 2, tell`. */
+export function taskNames({ watch, mirror, tell }: Tasks): string {
+  return [watch && 'watch', mirror && `mirror ${mirror.sources.length}`, tell && 'tell'].filter(Boolean).join(', ')
+}

@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Command } from 'commander'
+import { EXIT, Failure } from '../errors.ts'
+import type { Open, Session } from '../session.ts'
+import { nodeFor } from '../setup/wallet.ts'
+import type { Run } from '../world.ts'
+import { type Places, startEnvironment } from './environment.ts'
+import { fundedWallet, writeSamples } from './scene.ts'
+import { type Step, steps } from './steps.ts'
+
+interface DemoOptions {
+  evm?: boolean
+}
+
+export function add(program: Command, open: Open, run: Run): void {
+  program
+    .command('demo')
+    .description('buy, keep, attest, verify and tamper, on chains of its own; costs nothing')
+    .option('--evm', 'pay on the EVM chain')
+    .addHelpText(
+      'after',
+      `
+Needs a clone of the repository, which has the gateway and the chains. With --gateway it uses a
+development gateway that runs already (\`npm start\`), and the faucets of its chains.`,
+    )
+    .action(async (options: DemoOptions, command: Command) => demo(await open(command), run, options))
+}
+
+async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOptions): Promise<void> {
+  const { output, world, settings } = session
+  const folder = await mkdtemp(join(world.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
+  try {
+    if (settings.gateway?.from === '--gateway') return await story(session, run, folder, isEvm, placesOf(session))
+    output.note('Starting a gateway and two chains of its own…')
+    const environment = await startEnvironment(join(folder, 'gateway'), world)
+    try {
+      await story(session, run, folder, isEvm, environment)
+    } finally {
+      await environment.stop()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function placesOf({ gateway, settings }: Session): Places {
+  const node = (namespace: 'solana' | 'eip155') => nodeFor({ namespace }, settings, gateway)
+  return { gateway, primaryRpc: node('solana'), evmRpc: node('eip155') }
+}
+
+/** With its own wallet and config folder, so that it costs nothing and leaves nothing behind. */
+async function story(session: Session, run: Run, folder: string, isEvm: boolean, places: Places): Promise<void> {
+  const { output, world } = session
+  const { gateway, primaryRpc, evmRpc } = places
+  const asset = isEvm ? 'MON' : 'SOL'
+  const rpcUrl = isEvm ? evmRpc : primaryRpc
+  const { file, key } = await fundedWallet(folder, { asset, isEvm, rpcUrl, signal: world.signal })
+  output.note(`A new wallet, ${key.address}, with 10 ${asset} from the faucet of the local chain.`)
+  await writeSamples(join(folder, 'files'))
+  const env = {
+    PATH: world.env.PATH,
+    HOME: folder,
+    NO_COLOR: world.env.NO_COLOR,
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    SVC_GATEWAY: gateway,
+    SVC_WALLET: file,
+    SVC_PRIMARY_RPC: primaryRpc,
+    SVC_EVM_RPC: evmRpc,
+  }
+  await play(session, run, env, steps({ folder, asset, rpc: primaryRpc }))
+}
+
+/** Runs the commands that a user would type, each of which must end as it should. */
+async function play(
+  { output, world }: Session,
+  run: Run,
+  env: NodeJS.ProcessEnv,
+  steps: readonly Step[],
+): Promise<void> {
+  const { isJson } = output
+  const inner = { ...world, env, ...(isJson && { stdout: nowhere(), stderr: nowhere() }) }
+  for (const [index, { title, command, args, exit = EXIT.ok, before }] of steps.entries()) {
+    await before?.()
+    output.note(`\n${index + 1}. ${title}\n   $ ${command}\n`)
+    const exit_code = await run(args, inner)
+    if (isJson) output.result({ step: title, command, exit_code, ok: exit_code === exit }, () => '')
+    world.signal.throwIfAborted()
+    if (exit_code !== exit) throw new Failure(`"${title}" ended with ${exit_code} instead of ${exit}`)
+  }
+  output.note('\nThe honest files verified, and the tampered one was found and named.')
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() })
+}

@@ -1,0 +1,42 @@
+import type { AttestAnswer } from '@svc/api/attestations'
+import type { Command } from 'commander'
+import { bytesText, counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import { anchorText } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+
+interface AttestOptions {
+  queued?: boolean
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('attest')
+    .description('have the gateway sign what the locker holds, check that, and publish it on chain')
+    .option('--queued', 'leave it to the queue and ask now and then: for very full lockers')
+    .action(async (options: AttestOptions, command: Command) => attest(await open(command), options))
+}
+
+async function attest(session: Session, { queued = false }: AttestOptions): Promise<void> {
+  const { output, world } = session
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const answer = await client.attest(locker, { queued, signal: world.signal })
+  output.result(answer, () => attestText(answer))
+  const { status, error } = answer.push_result
+  if (status === 'failed')
+    output.warn(`signed, but not published: ${shown(error?.error ?? 'unknown')}. \`svc push\` tries again`)
+  output.note('\nNext: `svc bundle -o bundle.json`')
+}
+
+function attestText({ attestation, unchanged, push_result }: AttestAnswer): string {
+  const { evidence_seq, file_count, total_bytes, merkle_root, envelope } = attestation
+  return pairs([
+    ['statement', `${evidence_seq ?? '-'}${unchanged ? ' (nothing has changed since)' : ''}`],
+    ['files', `${counted(file_count, 'file')}, ${bytesText(total_bytes)}`],
+    ['root', shown(merkle_root)],
+    ['signed by', `${envelope?.issuer_pubkey}, which is trusted, and the signature holds`],
+    ['published', anchorText(push_result.anchor)],
+  ])
+}

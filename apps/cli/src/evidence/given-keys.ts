@@ -1,0 +1,60 @@
+// The keys that a bundle is held against: those that are given, else those that are pinned for the gateway.
+
+import { readFile, stat } from 'node:fs/promises'
+import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { UsageError } from '../errors.ts'
+import { durationText } from '../output/quantities.ts'
+import type { Session } from '../session.ts'
+import { type ReadPins, readPins } from '../setup/pinned.ts'
+
+export interface GivenKeys {
+  pinnedKeys: PinnedKey[]
+  pinnedSigners: string[]
+  domainTag: string | null
+  /** For people: where the keys come from, and how old that is. */
+  from: string | null
+}
+
+export async function givenKeys(session: Session, words: readonly string[]): Promise<GivenKeys> {
+  if (words.length === 0) return keptKeys(await readPins(session.folder, session.gateway), session.world.now())
+  const read = await Promise.all(words.map((word) => keysOf(word, session.world.now())))
+  return {
+    pinnedKeys: read.flatMap(({ keys }) => keys),
+    pinnedSigners: [],
+    domainTag: null,
+    from: [...new Set(read.map(({ from }) => from))].join(', '),
+  }
+}
+
+function keptKeys(pins: ReadPins | null, now: number): GivenKeys {
+  if (!pins) return { pinnedKeys: [], pinnedSigners: [], domainTag: null, from: null }
+  const { gateway, pinned_at, anchor_signer, domain_tag, file, read } = pins
+  return {
+    pinnedKeys: read,
+    pinnedSigners: anchor_signer === null ? [] : [anchor_signer],
+    domainTag: domain_tag,
+    from: `pinned ${ago(Date.parse(pinned_at), now)} for ${gateway} (${file})`,
+  }
+}
+
+/** A word is a key in hex, or a file with keys. */
+async function keysOf(word: string, now: number): Promise<{ keys: PinnedKey[]; from: string }> {
+  const isKey = /^[0-9a-f]{64}$/i.test(word) || word.startsWith('ed25519:')
+  const text = isKey ? word.toLowerCase() : await textOf(word)
+  const read = readPinnedKeys(text)
+  if (!read.ok) throw new UsageError(isKey ? read.problem : `${word}: ${read.problem}`)
+  if (isKey) return { keys: read.keys, from: 'given by --keys' }
+  return { keys: read.keys, from: `given by ${word}, written ${ago((await stat(word)).mtimeMs, now)}` }
+}
+
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      error.code === 'ENOENT' ? `${JSON.stringify(path)} is neither a key in hex nor a file` : error.message,
+    )
+  })
+}
+
+function ago(time: number, now: number): string {
+  return `${durationText((now - time) / 1000)} ago`
+}

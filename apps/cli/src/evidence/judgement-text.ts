@@ -1,0 +1,58 @@
+// What was found, as people read it.
+
+import type { FilesReport } from '@svc/verifier/check-files'
+import type { Fact } from '@svc/verifier/facts'
+import type { Verification } from '@svc/verifier/verify-bundle'
+import type { ChainReport } from '@svc/verifier/verify-chain'
+import { bytesText, counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { Style } from '../output/style.ts'
+import { pairs } from '../output/table.ts'
+import { factsOf, type Judged } from './judgement.ts'
+
+/** `keysFrom`: where the pinned keys come from. */
+export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
+  const { path, verification } = judged
+  if (verification.refused) {
+    const { code, why } = verification.refused
+    return `${style.strong(shown(path))}\n${style.bad('✗')} no bundle that can be checked: ${shown(why)} (${code})`
+  }
+  const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
+  const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
+  return [head, facts.join('\n'), ...wrongFiles(verification.files)].join('\n\n')
+}
+
+/** By name, where the fact itself names only the first. */
+function wrongFiles(report: FilesReport | null): string[] {
+  const kinds = Object.entries(report?.names ?? {})
+  const lines = kinds.flatMap(([problem, names]) => names.map((name): [string, string] => [problem, shown(name)]))
+  return lines.length > 1 ? [pairs(lines)] : []
+}
+
+function headText(verified: Exclude<Verification, { refused: object }>, keysFrom: string | null): string {
+  const { envelope, counted: found, key, receiptId } = verified
+  const body = envelope?.body
+  return pairs([
+    ['receipt', shown(receiptId ?? '-')],
+    ['statement', body ? shown(`${body.sequence} of ${body.proof_id}, ${body.issued_at}`) : 'none: version 1'],
+    ['files', `${counted(found.files, 'file')}, ${bytesText(Number(found.totalBytes))}, root ${found.merkleRoot}`],
+    ['signed by', key ? `${key.public_key_hex}, ${key.pinned ? 'pinned' : 'not pinned'}` : 'an unknown key'],
+    ['trusted', shown(keysFrom ?? 'no keys')],
+  ])
+}
+
+const WORDS = { passed: '', failed: 'failed: ', not_checked: 'not checked: ', unavailable: 'unavailable: ' }
+const NAME_WIDTH = 26
+
+function factText(name: string, fact: Fact, style: Style): string {
+  const mark = { passed: style.good('✓'), failed: style.bad('✗'), not_checked: '–', unavailable: '–' }[fact.value]
+  const why = 'why' in fact ? WORDS[fact.value] + fact.why : ''
+  return `${mark} ${name.padEnd(NAME_WIDTH)}${fact.value === 'failed' ? style.bad(why) : style.dim(why)}`.trimEnd()
+}
+
+export function chainText({ sequences, problems, isFromStart }: ChainReport, style: Style): string {
+  const which = `statements ${sequences.join(', ')}`
+  const start = isFromStart ? '' : ', not from the first one'
+  if (problems.length === 0) return `${style.good('✓')} a chain without fault: ${which}${start}`
+  return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
+}

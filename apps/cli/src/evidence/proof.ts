@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import { type StatementOptions, sequenceOf, statementOption } from '../options.ts'
+import { bytesText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import { anchorText } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('proof')
+    .description('that a file is in the attested list, checked; needs no wallet')
+    .argument('<name>', 'a file of the locker')
+    .addOption(statementOption())
+    .action(async (name: string, options: StatementOptions, command: Command) =>
+      proof(await open(command), name, options),
+    )
+}
+
+async function proof(session: Session, name: string, options: StatementOptions): Promise<void> {
+  const { output, world } = session
+  const { receipt_id } = await session.locker()
+  const client = await session.client()
+  const found = await client.proof(receipt_id, name, { ...sequenceOf(options), signal: world.signal })
+  const { file_entry, leaf_hash, leaf_index, file_count, proof: steps, merkle_root, anchor } = found
+  output.result(found, () =>
+    pairs([
+      ['file', `${shown(file_entry.filename)}, ${bytesText(file_entry.size_bytes)}`],
+      ['hash', shown(file_entry.content_hash)],
+      ['leaf', `${leaf_hash}, ${leaf_index + 1} of ${file_count}`],
+      ...steps.map(({ hash, position }): [string, string] => ['', `${hash} on the ${position}`]),
+      ['root', `${shown(merkle_root)}, to which the way leads`],
+      ['published', anchorText(anchor)],
+    ]),
+  )
+}

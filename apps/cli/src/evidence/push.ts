@@ -1,0 +1,27 @@
+import { push as pushEndpoint } from '@svc/api/attestations'
+import type { Command } from 'commander'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import { anchorText } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('push')
+    .description('publish the newest statement on chain, where `svc attest` did not; else nothing happens')
+    .action(async (_: object, command: Command) => push(await open(command)))
+}
+
+async function push(session: Session): Promise<void> {
+  const { output, world } = session
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const body = { receipt_id: locker.receipt_id }
+  const { body: answer } = await client.call(pushEndpoint, { body, signal: world.signal })
+  output.result(answer, () =>
+    pairs([
+      ['status', shown(answer.status + (answer.reason === null ? '' : `: ${answer.reason}`))],
+      ['published', anchorText(answer.anchor)],
+    ]),
+  )
+}

@@ -1,0 +1,173 @@
+import { createReadStream } from 'node:fs'
+import { access, readFile, stat } from 'node:fs/promises'
+import { addAbortSignal } from 'node:stream'
+import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { jsonRpc } from '@svc/sdk/json-rpc'
+import { folderSource } from '@svc/sdk/node'
+import { OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import { receiptFacts } from '@svc/verifier/receipt-facts'
+import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
+import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
+import type { Command } from 'commander'
+import { NotVerified, UsageError } from '../errors.ts'
+import { listOption } from '../options.ts'
+import type { Open, Session } from '../session.ts'
+import { webAddress } from '../setup/settings.ts'
+import type { World } from '../world.ts'
+import { type GivenKeys, givenKeys } from './given-keys.ts'
+import { type Judged, objections } from './judgement.ts'
+import { chainText, judgedText } from './judgement-text.ts'
+
+interface VerifyOptions {
+  keys?: string[]
+  signer?: string[]
+  rpc?: string
+  dir?: string
+  allowExtra?: boolean
+  domainTag?: string
+  receipt?: string
+  require?: string[]
+}
+
+const FACTS: readonly string[] = [...OFFLINE_FACTS, ...ONLINE_FACTS]
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('verify')
+    .description('check evidence bundles, fact by fact, without asking the gateway')
+    .argument('<bundle...>', 'files; - is the standard input; several are also checked as a chain')
+    .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
+    .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
+    .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
+    .option('--dir <folder>', 'the files themselves, to be held against the list')
+    .option('--allow-extra', 'with --dir: files that the bundle does not list are no fault')
+    .option('--domain-tag <tag>', 'when the gateway does not sign under the usual tag')
+    .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
+    .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
+    .addHelpText(
+      'after',
+      `
+✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
+keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
+when nothing failed, else 3. Options that take several things can be repeated, or take them with
+commas between.
+
+Facts:
+${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
+    )
+    .action(async (bundles: string[], options: VerifyOptions, command: Command) =>
+      verify(await open(command), bundles, options),
+    )
+}
+
+async function verify(session: Session, paths: readonly string[], options: VerifyOptions): Promise<void> {
+  const { output } = session
+  const required = options.require ?? []
+  await requireSense(paths, options)
+  const keys = await givenKeys(session, options.keys ?? [])
+  const judged = await judge(session, paths, options, keys)
+  const chain = paths.length > 1 ? chainOf(judged) : null
+  const objected = objections(judged, chain, required)
+  const document = {
+    ok: objected.length === 0,
+    keys_from: keys.from,
+    bundles: judged.map(documentOf),
+    chain: chain && chainDocument(chain),
+  }
+  output.result(document, () => {
+    const texts = judged.map((one) => judgedText(one, keys.from, output.style))
+    return [...texts, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
+  })
+  if (objected.length > 0) throw new NotVerified(`verification failed: ${objected.join(', ')}`)
+}
+
+async function requireSense(paths: readonly string[], options: VerifyOptions): Promise<void> {
+  const { domainTag, dir, require = [], receipt } = options
+  if (domainTag !== undefined && !domainTagBytes(domainTag))
+    throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
+  const strange = require.find((name) => !FACTS.includes(name))
+  if (strange !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(strange)}`, FACTS.join(', '))
+  if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
+    throw new UsageError(`${dir} is not a folder`)
+  if (paths.length > 1 && (dir !== undefined || receipt !== undefined || paths.includes('-')))
+    throw new UsageError('--dir, --receipt and - take one bundle')
+}
+
+async function judge(
+  { world }: Session,
+  paths: readonly string[],
+  options: VerifyOptions,
+  keys: GivenKeys,
+): Promise<Judged[]> {
+  const { dir, rpc, allowExtra = false } = options
+  const { pinnedKeys } = keys
+  const domainTag = options.domainTag ?? keys.domainTag
+  const given = {
+    pinnedKeys,
+    pinnedSigners: options.signer ?? keys.pinnedSigners,
+    ...(domainTag !== null && { domainTag }),
+    ...(dir !== undefined && { files: folderSource(dir, { allowExtra }) }),
+    ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
+  }
+  const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
+  const judged: Judged[] = []
+  for (const path of paths) {
+    const verification = await verifyFile(world, path, given)
+    world.signal.throwIfAborted()
+    const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification.receiptId) : null
+    judged.push({ path, verification, receipt: facts })
+  }
+  return judged
+}
+
+function chainOf(judged: readonly Judged[]): ChainReport {
+  return verifyChain(
+    judged.map(({ verification }) => verification).filter((one): one is VerifiedBundle => !one.refused),
+  )
+}
+
+function chainDocument({ sequences, problems, isFromStart }: ChainReport): object {
+  return { sequences, problems, from_start: isFromStart }
+}
+
+function documentOf({ path, verification, receipt }: Judged): object {
+  if (verification.refused) return { bundle: path, ...verification }
+  const { facts, failed, key, receiptId, counted, files, envelope } = verification
+  return {
+    bundle: path,
+    refused: null,
+    facts: { ...facts, ...receipt },
+    failed,
+    key,
+    receipt_id: receiptId,
+    counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
+    statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
+    files,
+  }
+}
+
+/** A bundle from disk or from the standard input, read as it comes: it may be long. */
+export async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verification> {
+  if (path === '-') return verifyBundle(addAbortSignal(signal, stdin), given)
+  await access(path).catch(() => {
+    throw new UsageError(`the bundle ${path} cannot be read`)
+  })
+  return verifyBundle(createReadStream(path, { highWaterMark: 256 * 1024, signal }), given)
+}
+
+const MAX_RECEIPT_BYTES = 64 * 1024
+
+/** A receipt as `svc receipt --json` prints it. */
+async function readReceiptFile(path: string): Promise<SignedReceipt> {
+  try {
+    const receipt = parseStrictJson(await readFile(path, 'utf8'), MAX_RECEIPT_BYTES) as unknown as SignedReceipt
+    const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
+    const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
+    if (texts.every((text) => typeof text === 'string')) return receipt
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read as a receipt: ${(error as Error).message}`)
+  }
+  throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
+}

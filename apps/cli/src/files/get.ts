@@ -1,0 +1,102 @@
+import { mkdir } from 'node:fs/promises'
+import { chunksOf, type Download } from '@svc/sdk'
+import { saveAs } from '@svc/sdk/node'
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import { written } from '../output/output.ts'
+import { bytesText, counted } from '../output/quantities.ts'
+import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import { getListed, listed } from './get-listed.ts'
+import { type Outcome, outcomeTeller } from './outcomes.ts'
+import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
+
+interface GetCommandOptions extends GetOptions {
+  public?: boolean
+}
+
+const WHAT_NOW = 'run the same command again: what is there is not fetched again'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('get')
+    .description('bring files back, their hashes checked')
+    .argument('[name...]', 'files and folders of the locker; all unless given')
+    .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
+    .option('--overwrite', 'replace files that are there with other bytes')
+    .option('--public', 'as anybody can who knows the receipt and the names of files; so it is without a wallet')
+    .action(async (names: string[], options: GetCommandOptions, command: Command) =>
+      get(await open(command), names, options),
+    )
+}
+
+async function get(session: Session, names: readonly string[], options: GetCommandOptions): Promise<void> {
+  const locker = await session.locker()
+  const isMember = !options.public && (await session.keys()).length > 0
+  if (options.out === '-') return writeOut(session, locker, names, isMember)
+  await mkdir(options.out, { recursive: true })
+  return isMember ? getAsMember(session, locker, names, options) : getPublicly(session, locker, names, options)
+}
+
+async function getAsMember(
+  session: Session,
+  locker: NamedLocker,
+  names: readonly string[],
+  options: GetOptions,
+): Promise<void> {
+  const { output, world } = session
+  const { signal } = world
+  const client = await session.lockerClient(locker)
+  const entries = await listed(client, locker, names, signal)
+  const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
+  output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
+  const { tell, end } = outcomeTeller(output)
+  await output.withProgress('get', total, (progress) =>
+    getListed({ client, locker, options, signal, progress, tell }, entries),
+  )
+  end(WHAT_NOW)
+}
+
+async function getPublicly(
+  session: Session,
+  { receipt_id }: NamedLocker,
+  names: readonly string[],
+  options: GetOptions,
+): Promise<void> {
+  const { output, world } = session
+  const { signal } = world
+  if (names.length === 0) throw new UsageError('without a wallet, name the files: a list is for those who may see it')
+  const client = await session.client()
+  const { tell, end } = outcomeTeller(output)
+  for (const filename of names) {
+    const fetched = client.getPublicly(receipt_id, filename, { signal }).then((download) => save(download, options))
+    tell(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
+    signal.throwIfAborted()
+  }
+  end(WHAT_NOW)
+}
+
+async function save(download: Download, options: GetOptions): Promise<Outcome> {
+  const { filename, contentHash: content_hash, size } = download
+  const isThere = await isOnDisk(filename, content_hash, options)
+  if (isThere) await download.stream.cancel()
+  else await saveAs(download, await safePath(options.out, filename), { replace: options.overwrite ?? false })
+  return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
+}
+
+/** Bytes leave before their hash is known: where it is wrong, the exit code says so. */
+async function writeOut(
+  session: Session,
+  locker: NamedLocker,
+  names: readonly string[],
+  isMember: boolean,
+): Promise<void> {
+  const [name, ...others] = names
+  if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
+  const { signal, stdout } = session.world
+  const client = await (isMember ? session.lockerClient(locker) : session.client())
+  const { stream } = await (isMember
+    ? client.get(locker, name, { signal })
+    : client.getPublicly(locker.receipt_id, name, { signal }))
+  for await (const chunk of chunksOf(stream)) await written(stdout, chunk)
+}

@@ -1,0 +1,152 @@
+import { addAbortSignal } from 'node:stream'
+import {
+  type Client,
+  type NamedBytes,
+  type PutOutcome,
+  SMALL_FILE_BYTES,
+  type StoredFile,
+  streamSource,
+} from '@svc/sdk'
+import { type FoundFile, fileSource } from '@svc/sdk/node'
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import { listOption } from '../options.ts'
+import { bytesText, counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import { keyFiles } from '../setup/wallet.ts'
+import { type Collected, type CollectOptions, collect, secretsAt } from './collect.ts'
+import { contentTypeOf } from './content-type.ts'
+import { type Outcome, outcomeTeller } from './outcomes.ts'
+import { isStored, type Stored, storedUnder } from './unchanged.ts'
+
+interface PutOptions extends CollectOptions {
+  type?: string
+}
+
+const AT_ONCE = 4
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('put')
+    .description('put files and the contents of folders into the locker')
+    .argument('<path...>', 'files and folders; - is the standard input')
+    .option('--to <folder>', 'folder of the locker to put them in')
+    .option('--as <name>', 'name in the locker; for one file')
+    .option('--type <type>', 'content type, for example image/png; by the name unless given')
+    .option('--follow', 'follow symbolic links')
+    .addOption(
+      listOption('--exclude <pattern>', "leave out names, or parts of names, like this: '.*'; may be repeated"),
+    )
+    .addHelpText(
+      'after',
+      `
+Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
+\`svc get -o photos\` brings it back. What is there already with the same bytes is not sent again,
+and a large file that was cut short goes on where it was.`,
+    )
+    .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
+}
+
+async function put(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
+  if (paths.includes('-')) return putStandardInput(session, paths, options)
+  const { output, world } = session
+  const isSecret = await secretsAt([session.folder, ...keyFiles(world.env, session.settings.wallet)])
+  const { files, leftOut } = await collect(paths, { ...options, isSecret })
+  for (const line of leftOutText(leftOut)) output.note(line)
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const names = files.map(({ name }) => name)
+  const stored = await storedUnder(client, locker, names, world.signal)
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  output.note(`${counted(files.length, 'file')}, ${bytesText(total)} → ${locker.name ?? locker.locker_id}`)
+  const outcomes = outcomeTeller(output)
+  await output.withProgress('put', total, (progress) =>
+    putAll(session, client, locker, files, stored, options, (outcome, bytes) => {
+      progress.add(bytes)
+      if (outcome) outcomes.tell(outcome)
+    }),
+  )
+  outcomes.end('run the same command again: what is there is not sent again')
+}
+
+const LEFT_OUT_SHOWN = 20
+
+function leftOutText(leftOut: Collected['leftOut']): string[] {
+  const some = leftOut.slice(0, LEFT_OUT_SHOWN).map(({ name, leftOut: why }) => `left out: ${shown(name)} (${why})`)
+  return leftOut.length > LEFT_OUT_SHOWN ? [...some, `left out: ${leftOut.length - LEFT_OUT_SHOWN} more`] : some
+}
+
+/** Told of files that are done, and of bytes that have got further. */
+type Tell = (outcome: Outcome | null, bytes: number) => void
+
+async function putAll(
+  { world }: Session,
+  client: Client,
+  locker: NamedLocker,
+  files: readonly FoundFile[],
+  stored: ReadonlyMap<string, Stored>,
+  { type }: PutOptions,
+  tell: Tell,
+): Promise<void> {
+  const { signal } = world
+
+  /** Those that are not there yet. */
+  async function* changed(some: readonly FoundFile[]): AsyncGenerator<FoundFile> {
+    for (const file of some) {
+      signal.throwIfAborted()
+      const there = stored.get(file.name)
+      const content_hash = there?.content_hash ?? null
+      if (!(await isStored(file, there))) yield file
+      else tell({ filename: file.name, status: 'unchanged', size_bytes: file.size, content_hash }, file.size)
+    }
+  }
+
+  async function* sources(some: readonly FoundFile[]): AsyncGenerator<NamedBytes> {
+    for await (const { name, path } of changed(some))
+      yield { filename: name, bytes: await fileSource(path), contentType: type ?? contentTypeOf(name) }
+  }
+
+  const onFile = (outcome: PutOutcome) => tell(outcomeOf(outcome), 'stored' in outcome ? outcome.stored.size_bytes : 0)
+  const small = files.filter(({ size }) => size <= SMALL_FILE_BYTES)
+  await client.putMany(locker, sources(small), { atOnce: AT_ONCE, onFile, signal })
+
+  const large = files.filter(({ size }) => size > SMALL_FILE_BYTES)
+  for await (const { name, path } of changed(large)) {
+    let done = 0
+    const onProgress = (bytes: number) => {
+      tell(null, bytes - done)
+      done = bytes
+    }
+    const options = { contentType: type ?? contentTypeOf(name), onProgress, signal }
+    const outcome = await client.put(locker, name, await fileSource(path), options).then(
+      (file) => ({ filename: name, stored: file }),
+      (error: unknown) => ({ filename: name, error }),
+    )
+    signal.throwIfAborted()
+    tell(outcomeOf(outcome), 0)
+  }
+}
+
+function outcomeOf(outcome: PutOutcome): Outcome {
+  if ('error' in outcome) return { filename: outcome.filename, status: 'failed', error: outcome.error }
+  return storedOutcome(outcome.stored)
+}
+
+function storedOutcome({ filename, size_bytes, content_hash }: StoredFile): Outcome {
+  return { filename, status: 'stored', size_bytes, content_hash }
+}
+
+async function putStandardInput(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
+  const { as: name, to, type } = options
+  if (paths.length > 1 || name === undefined) throw new UsageError('- stands alone, and needs --as NAME')
+  const { output, world } = session
+  const filename = to === undefined ? name : `${to.replace(/\/+$/, '')}/${name}`
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const source = streamSource(addAbortSignal(world.signal, world.stdin), null)
+  const contentType = type ?? contentTypeOf(name)
+  const stored = await client.put(locker, filename, source, { contentType, signal: world.signal })
+  outcomeTeller(output).tell(storedOutcome(stored))
+}

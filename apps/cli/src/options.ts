@@ -1,0 +1,68 @@
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+
+export interface OrderOptions {
+  units: number
+  provider?: Provider
+  asset?: string
+}
+
+/** What both `quote` and `buy` are told of an order. */
+export function withOrderOptions(command: Command, asset: Option): Command {
+  return command
+    .option('-u, --units <number>', 'how many units of storage; `svc quote` tells what they hold', unitCount, 1)
+    .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
+    .addOption(asset)
+}
+
+export function assetToPayIn(): Option {
+  return assetOption('what to pay in: SOL, USDC, MON, …; unless given, the first that the wallet can pay')
+}
+
+export function assetOption(about: string): Option {
+  return new Option('--asset <ticker>', about).argParser((text) => text.toUpperCase())
+}
+
+export function maxOption(): Option {
+  const about = 'pay no more than this, in the asset; --yes alone pays whatever is asked'
+  return new Option('--max <amount>', about).argParser((text) => {
+    if (/^\d{1,30}(\.\d{1,36})?$/.test(text)) return text
+    throw new InvalidArgumentError('It must be an amount like 0.5.')
+  })
+}
+
+function unitCount(text: string): number {
+  const units = Number(text)
+  if (/^\d+$/.test(text) && units >= 1 && units <= 1_000_000) return units
+  throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.')
+}
+
+/** An option that may be given several times, or once with commas between; unlike a variadic one it swallows no argument. */
+export function listOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text, before: string[] | undefined) => [
+    ...(before ?? []),
+    ...text.split(',').filter((word) => word !== ''),
+  ])
+}
+
+/** In place of `--locker`. */
+export function lockerArgument(): Argument {
+  return new Argument('[locker]', 'its name, receipt or id; not needed where there is only one')
+}
+
+export interface StatementOptions {
+  statement?: number
+}
+
+export function statementOption(): Option {
+  return new Option('--statement <number>', 'which statement; the newest unless given').argParser((text) => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number < 2 ** 32) return number
+    throw new InvalidArgumentError('It must be a whole number.')
+  })
+}
+
+/** As the client takes it. */
+export function sequenceOf({ statement }: StatementOptions): { sequence?: number } {
+  return statement === undefined ? {} : { sequence: statement }
+}

@@ -1,0 +1,90 @@
+import { type Price, price as priceEndpoint } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { type Purchase, paidBut } from '@svc/sdk'
+import type { Command } from 'commander'
+import { assetToPayIn, listOption, maxOption, type OrderOptions, withOrderOptions } from '../options.ts'
+import { pairs } from '../output/table.ts'
+import { paidPairs, termsText } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+import { rememberLocker } from '../setup/known-lockers.ts'
+import { nodeFor } from '../setup/wallet.ts'
+import { approvePayment, type PriceLimit, requireAsset } from './approve-payment.ts'
+import { payOnce } from './pay-once.ts'
+import { payingKey } from './paying-key.ts'
+
+interface BuyOptions extends OrderOptions, PriceLimit {
+  name?: string
+  tag?: string[]
+  operator?: string
+}
+
+export function add(program: Command, open: Open): void {
+  const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
+  withOrderOptions(buying, assetToPayIn())
+    .addOption(maxOption())
+    .option('--name <name>', 'call purchase and locker so: one name is bought once, however often you repeat it')
+    .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
+    .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
+    .addHelpText(
+      'after',
+      `
+After any error, run the same command again: it resumes the purchase and never pays twice.`,
+    )
+    .action(async (options: BuyOptions, command: Command) => buy(await open(command), options))
+}
+
+async function buy(session: Session, options: BuyOptions): Promise<void> {
+  const { output, world, gateway } = session
+  const { units, provider } = options
+  requireAsset(options)
+  const query = { units, ...(provider && { provider }) }
+  const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
+  const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
+  const key = payingKey(await session.keys(), offers, options.asset)
+  const name = options.name ?? null
+  let isPaidNow = false
+  const pay = async (intent: string) => {
+    const client = await session.client(key)
+    const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
+    const approve = async (leg: PaymentLeg) => {
+      isPaidNow = await approvePayment(session, key, leg, ['storage', goodsText(price)], options)
+      return isPaidNow
+    }
+    const bought = await client.buy({ ...purchaseOf(options), intent, wallet, approve, signal: world.signal })
+    const { receipt, receipt_id, locker_id } = bought
+    const added_at = new Date(world.now()).toISOString()
+    const locker = { receipt_id, locker_id, gateway, owner: key.address, name, added_at }
+    // Before the purchase counts as finished: a locker that is not remembered would be bought again.
+    await rememberLocker(session.folder, locker).catch(paidBut(receipt.tx_hash))
+    return bought
+  }
+  const buyer = { seller: gateway, address: key.address }
+  const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))
+  const { receipt, receipt_id, locker_id } = bought
+  output.result({ receipt_id, locker_id, name, receipt }, () =>
+    pairs([...paidPairs(receipt), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
+  )
+  if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
+  output.note('\nNext: `svc put PATH`')
+}
+
+function purchaseOf({ units, provider, asset, tag, operator }: BuyOptions): Omit<Purchase, 'intent' | 'wallet'> {
+  return {
+    units,
+    ...(provider && { provider }),
+    ...(asset && { asset }),
+    ...(tag && { tags: tag }),
+    ...(operator && { operator }),
+  }
+}
+
+function orderText({ units, provider, asset }: BuyOptions): string {
+  return [`--units ${units}`, provider && `--provider ${provider}`, asset && `--asset ${asset}`]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function goodsText({ provider, units, providers, total_usd }: Price): string {
+  const terms = providers[provider]?.terms
+  return `${units} × ${provider}${terms ? `: ${termsText(terms)}` : ''} (${total_usd} USD)`
+}

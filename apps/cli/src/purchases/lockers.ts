@@ -1,0 +1,73 @@
+import { lockerId } from '@svc/protocol/ids'
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import { short, timeText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { table } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+import { forgetLocker, isReceiptId, type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+
+export function add(program: Command, open: Open): void {
+  const lockers = program.command('lockers').description('the lockers that this machine knows')
+  lockers
+    .command('ls', { isDefault: true })
+    .description('list them, as `svc lockers` alone does')
+    .action(async (_: object, command: Command) => list(await open(command)))
+  lockers
+    .command('add')
+    .description('remember a locker that was shared with you or bought elsewhere')
+    .argument('<receipt>', 'rcpt_…')
+    .option('--name <name>', 'call it so on this machine')
+    .action(async (receipt: string, { name }: { name?: string }, command: Command) =>
+      remember(await open(command), receipt, name ?? null),
+    )
+  lockers
+    .command('rm')
+    .description('forget a locker; at the gateway nothing changes')
+    .argument('<receipt>', 'rcpt_…')
+    .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
+}
+
+async function list({ output, folder }: Session): Promise<void> {
+  const lockers = await knownLockers(folder)
+  if (output.isJson) {
+    for (const locker of lockers) output.result(locker, () => '')
+    return
+  }
+  if (lockers.length === 0) return output.note('None yet: `svc buy` buys one.')
+  output.result(lockers, () => lockersText(lockers))
+}
+
+function lockersText(lockers: readonly KnownLocker[]): string {
+  const columns = ['NAME', 'LOCKER', 'RECEIPT', 'OWNER', 'SINCE', 'GATEWAY'].map((title) => ({ title }))
+  const rows = lockers.map(({ name, locker_id, receipt_id, owner, added_at, gateway }) => [
+    shown(name ?? '-'),
+    shown(locker_id),
+    receipt_id,
+    shown(short(owner ?? '-')),
+    timeText(added_at),
+    shown(gateway),
+  ])
+  return table(columns, rows)
+}
+
+async function remember(session: Session, receipt_id: string, name: string | null): Promise<void> {
+  const { output, folder, gateway, world } = session
+  requireReceiptId(receipt_id)
+  const added_at = new Date(world.now()).toISOString()
+  const locker = { receipt_id, locker_id: lockerId(receipt_id), gateway, owner: null, name, added_at }
+  await rememberLocker(folder, locker)
+  output.result(locker, () => `${locker.locker_id} is known as ${name ?? receipt_id}`)
+}
+
+async function forget({ output, folder }: Session, receipt_id: string): Promise<void> {
+  requireReceiptId(receipt_id)
+  const forgotten = await forgetLocker(folder, receipt_id)
+  output.result({ receipt_id, forgotten }, () =>
+    forgotten ? `${receipt_id} is forgotten` : `${receipt_id} was not known`,
+  )
+}
+
+function requireReceiptId(text: string): void {
+  if (!isReceiptId(text)) throw new UsageError(`${JSON.stringify(text)} is not a receipt id`)
+}

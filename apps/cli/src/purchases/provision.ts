@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import { listOption } from '../options.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import { termsText } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+import { isReceiptId, rememberLocker } from '../setup/known-lockers.ts'
+
+interface ProvisionOptions {
+  name?: string
+  tag?: string[]
+  operator?: string
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('provision')
+    .description('open the locker of a receipt, or find it open; `svc buy` does this by itself')
+    .argument('<receipt>', 'rcpt_…')
+    .option('--name <name>', 'call the locker so on this machine')
+    .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
+    .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
+    .action(async (receipt: string, options: ProvisionOptions, command: Command) =>
+      provision(await open(command), receipt, options),
+    )
+}
+
+async function provision(session: Session, receiptId: string, options: ProvisionOptions): Promise<void> {
+  const { output, world, gateway, folder } = session
+  if (!isReceiptId(receiptId)) throw new UsageError(`${JSON.stringify(receiptId)} is not a receipt id`)
+  const { name = null, tag, operator } = options
+  const wanted = { ...(tag && { tags: tag }), ...(operator && { operator }), signal: world.signal }
+  const client = await session.client(await session.keyFor(null))
+  const { manifest, locker_id, receipt_id } = await client.provision(receiptId, wanted)
+  const { owner } = manifest
+  const added_at = new Date(world.now()).toISOString()
+  await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
+  output.result(manifest, () =>
+    pairs([
+      ['locker', name === null ? locker_id : `${locker_id} (${name})`],
+      ['was', manifest.already_provisioned ? 'open already' : 'opened now'],
+      ['terms', shown(termsText(manifest.terms))],
+      ['until', shown(manifest.expires_at)],
+    ]),
+  )
+}

@@ -1,0 +1,46 @@
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Command } from 'commander'
+import { NotVerified } from '../errors.ts'
+import { lockerArgument } from '../options.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+
+interface ReceiptOptions {
+  payment?: boolean
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('receipt')
+    .description('the receipt of a locker, its signature checked; with --json, to be kept and verified later')
+    .addArgument(lockerArgument())
+    .option('--payment', 'also have the gateway look at the payment on chain')
+    .action(async (locker: string | undefined, options: ReceiptOptions, command: Command) =>
+      receipt(await open(command), locker, options),
+    )
+}
+
+async function receipt(session: Session, wanted: string | undefined, options: ReceiptOptions): Promise<void> {
+  const { output, world } = session
+  const { receipt_id } = await session.locker(wanted)
+  const client = await session.client()
+  const signed = await client.receipt(receipt_id)
+  output.result(signed, () => receiptText(signed))
+  if (!options.payment) return
+  const { matching, differing } = await client.checkPayment(receipt_id, world.signal)
+  if (differing.length > 0) throw new NotVerified(`the chain says otherwise: ${differing.join(', ')}`)
+  output.note(`The chain says the same: ${matching.join(', ')}.`)
+}
+
+function receiptText(receipt: SignedReceipt): string {
+  const { paid_amount, pay_asset, network, units, receipt_signer_pubkey } = receipt
+  return pairs([
+    ['receipt', receipt.receipt_id],
+    ['paid', shown(`${paid_amount} ${pay_asset} on ${network} for ${units}`)],
+    ['payment', shown(receipt.tx_hash)],
+    ['by', shown(receipt.payer_pubkey)],
+    ['confirmed', shown(receipt.confirmed_at)],
+    ['signed by', `${receipt_signer_pubkey}, which is trusted, and the signature holds`],
+  ])
+}

@@ -1,0 +1,57 @@
+// The folder where `svc` keeps what it must remember. What is in it decides whom we trust and what we have paid, so
+// nobody else may read or write it.
+
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { userFolder } from '@svc/sdk/user-folder'
+import { Failure } from '../errors.ts'
+import type { Environment } from '../world.ts'
+
+const ONLY_US = 0o700
+
+export function configFolder(env: Environment): string {
+  const folder = userFolder(env, 'XDG_CONFIG_HOME')
+  if (folder !== null) return folder
+  throw new Failure(
+    'there is no place to remember payments and keys: nothing says where your home is',
+    'set HOME or XDG_CONFIG_HOME to a folder that stays',
+  )
+}
+
+export async function openFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: ONLY_US }).catch(({ message }: Error) => {
+    throw new Failure(`svc cannot remember anything: ${message}`, 'XDG_CONFIG_HOME can name another place, that stays')
+  })
+  const { mode } = await stat(folder)
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
+}
+
+/** Null where there is no such file. */
+export async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'mend it, or move it away')
+    throw error
+  }
+}
+
+/** Whole or not at all. */
+export async function writeJson(path: string, value: unknown): Promise<void> {
+  await openFolder(dirname(path))
+  const draft = `${path}.${randomUUID()}`
+  try {
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(`${JSON.stringify(value, null, 2)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}

@@ -1,0 +1,71 @@
+// The lockers that this machine knows: a file for each, so that commands running side by side cannot undo each other.
+
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockerId } from '@svc/protocol/ids'
+import { UsageError } from '../errors.ts'
+import { readJson, writeJson } from './folder.ts'
+
+export interface KnownLocker {
+  receipt_id: string
+  locker_id: string
+  gateway: string
+  /** Null if the locker was added by its receipt. */
+  owner: string | null
+  name: string | null
+  added_at: string
+}
+
+export function isReceiptId(text: string): boolean {
+  return /^rcpt_[0-9a-f]{32}$/.test(text)
+}
+
+export async function rememberLocker(folder: string, locker: KnownLocker): Promise<void> {
+  await writeJson(fileOf(folder, locker.receipt_id), locker)
+}
+
+/** Says whether it was there. */
+export async function forgetLocker(folder: string, receiptId: string): Promise<boolean> {
+  const isKnown = (await readJson(fileOf(folder, receiptId))) !== null
+  await rm(fileOf(folder, receiptId), { force: true })
+  return isKnown
+}
+
+/** Oldest first. */
+export async function knownLockers(folder: string): Promise<KnownLocker[]> {
+  const names = await readdir(join(folder, 'lockers')).catch(() => [])
+  const ids = names.map((name) => name.replace(/\.json$/, '')).filter(isReceiptId)
+  const lockers = await Promise.all(ids.map((id) => readJson<KnownLocker>(fileOf(folder, id))))
+  return lockers.filter((locker) => locker !== null).sort((a, b) => (a.added_at < b.added_at ? -1 : 1))
+}
+
+function fileOf(folder: string, receiptId: string): string {
+  return join(folder, 'lockers', `${receiptId}.json`)
+}
+
+export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name'>
+
+/** The locker that a user means by a receipt, a locker id, a name, or nothing where there is only one. */
+export function findLocker(known: readonly KnownLocker[], gateway: string, wanted: string | null): NamedLocker {
+  const here = known.filter((locker) => locker.gateway === gateway)
+  if (wanted === null) return theOnlyOne(here, gateway)
+  const found = here.filter(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
+  if (found.length > 1) throw new UsageError(`several lockers are called ${wanted}`, `give one of: ${idsOf(found)}`)
+  if (found[0]) return found[0]
+  if (isReceiptId(wanted)) return { receipt_id: wanted, locker_id: lockerId(wanted), owner: null, name: null }
+  throw new UsageError(
+    `no locker ${JSON.stringify(wanted)} is known at ${gateway}`,
+    here.length > 0 ? `known are: ${idsOf(here)}` : 'give its receipt id (rcpt_…); `svc lockers add` remembers it',
+  )
+}
+
+function theOnlyOne(here: readonly KnownLocker[], gateway: string): NamedLocker {
+  const [first, ...others] = here
+  if (!first) throw new UsageError(`no locker is known at ${gateway}`, '`svc buy` buys one; --locker names one')
+  if (others.length === 0) return first
+  throw new UsageError(`which locker? ${here.length} are known at ${gateway}`, `--locker takes one of: ${idsOf(here)}`)
+}
+
+function idsOf(lockers: readonly KnownLocker[]): string {
+  return lockers.map(({ name, locker_id }) => name ?? locker_id).join(', ')
+}

@@ -1,0 +1,46 @@
+// The keys of a gateway that this machine trusts, as they were when they were pinned.
+
+import { join } from 'node:path'
+import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { Failure } from '../errors.ts'
+import { readJson, writeJson } from './folder.ts'
+
+export interface Pins {
+  gateway: string
+  pinned_at: string
+  /** Text that `readPinnedKeys` takes: the gateway's list, or keys in hex that came another way. */
+  keys: string
+  /** Base58 of the key that publishes on chain; null where it is not known. */
+  anchor_signer: string | null
+  domain_tag: string | null
+}
+
+export interface ReadPins extends Pins {
+  file: string
+  read: PinnedKey[]
+}
+
+/** Null where none are pinned. */
+export async function readPins(folder: string, gateway: string): Promise<ReadPins | null> {
+  const file = fileOf(folder, gateway)
+  const pins = await readJson<Pins>(file)
+  if (!pins) return null
+  const read = readPinnedKeys(pins.keys)
+  if (!read.ok) throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, '`svc keys pin` anew')
+  return { ...pins, file, read: read.keys }
+}
+
+export async function keepPins(folder: string, pins: Pins): Promise<string> {
+  const file = fileOf(folder, pins.gateway)
+  await writeJson(file, pins)
+  return file
+}
+
+/** Each key once. */
+export function keyHexes(keys: readonly PinnedKey[]): string[] {
+  return [...new Set(keys.map(({ publicKeyHex }) => publicKeyHex))]
+}
+
+function fileOf(folder: string, gateway: string): string {
+  return join(folder, 'keys', `${encodeURIComponent(gateway)}.json`)
+}

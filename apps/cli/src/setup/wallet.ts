@@ -1,0 +1,102 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { localNode } from '@svc/sdk/local-services'
+import * as keys from '@svc/sdk/node'
+import { homeFolder } from '@svc/sdk/user-folder'
+import { Failure, UsageError } from '../errors.ts'
+import type { Environment } from '../world.ts'
+import { type Setting, type Settings, webAddress } from './settings.ts'
+
+/** The keys at hand. One that is named by option is the only one. */
+export async function findKeys(env: Environment, wallet: Setting | null): Promise<Key[]> {
+  const keys = wallet ? [await keyInFile(wallet.value)] : []
+  if (wallet?.from !== '--wallet' && env.SVC_EVM_KEY) keys.push(keyInVariable(env.SVC_EVM_KEY))
+  if (keys.length > 0) return keys
+  const usual = usualFile(env)
+  return usual && (await exists(usual)) ? [await keyInFile(usual)] : []
+}
+
+/** Files that keys are read from, or would be. */
+export function keyFiles(env: Environment, wallet: Setting | null): string[] {
+  return [wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
+}
+
+/** Where Solana's tools keep theirs. */
+function usualFile(env: Environment): string | null {
+  const home = homeFolder(env)
+  return home && join(home, '.config', 'solana', 'id.json')
+}
+
+function keyInVariable(text: string): Key {
+  const key = keyInText(text, 'SVC_EVM_KEY')
+  if (key.namespace !== 'eip155') throw new UsageError('SVC_EVM_KEY holds no EVM key')
+  return key
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+export interface Key extends keys.Key {
+  address: string
+  /** For people: which file or variable it came from. */
+  from: string
+}
+
+async function keyInFile(path: string): Promise<Key> {
+  const key = await keys.readKeyFile(path).catch(failed(path))
+  return { ...key, address: key.signer.address, from: path }
+}
+
+export function keyInText(text: string, from: string): Key {
+  try {
+    const key = keys.parseKey(text, from)
+    return { ...key, address: key.signer.address, from }
+  } catch (error) {
+    return failed(from)(error)
+  }
+}
+
+function failed(from: string) {
+  return (error: unknown): never => {
+    if (!(error instanceof keys.KeyFileError)) throw error
+    throw new Failure(`the wallet does not serve: ${error.message}`, hintFor(error.code, from))
+  }
+}
+
+function hintFor(code: keys.KeyFileError['code'], from: string): string {
+  switch (code) {
+    case 'readable_by_others':
+      return `chmod 600 ${shellWord(from)}`
+    case 'encrypted':
+      return 'export the plain key to a file with mode 600, and name that'
+    default:
+      return 'name a key file with --wallet or SVC_WALLET'
+  }
+}
+
+/** As it can be pasted. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+const NODES = {
+  solana: { setting: 'primary-rpc', chain: 'the primary chain' },
+  eip155: { setting: 'evm-rpc', chain: 'the EVM chain' },
+} as const
+
+/** The node that a key pays through. A gateway on this machine has its chains on this machine, where `npm start` puts them. */
+export function nodeFor({ namespace }: Pick<Key, 'namespace'>, settings: Settings, gateway: string): string {
+  const { setting, chain } = NODES[namespace]
+  const given = settings[setting]
+  if (given) return webAddress(given.value, `a node of ${chain}`)
+  const local = localNode(namespace, gateway)
+  if (local !== null) return local
+  throw new UsageError(
+    `paying needs a node of ${chain}`,
+    `give one with --${setting} or \`svc config set ${setting} URL\``,
+  )
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { counted, durationText } from '../output/quantities.ts'
+import { pairs } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+import { knownLockers } from './known-lockers.ts'
+import { keyHexes, readPins } from './pinned.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('whoami')
+    .description('your wallets, and the keys this machine trusts; makes no request')
+    .action(async (_: object, command: Command) => whoami(await open(command)))
+}
+
+async function whoami(session: Session): Promise<void> {
+  const { output, folder, gateway, world } = session
+  const wallets = (await session.keys()).map(({ address, namespace, from }) => ({ address, namespace, from }))
+  const pins = await readPins(folder, gateway)
+  const lockers = (await knownLockers(folder)).filter((locker) => locker.gateway === gateway).length
+  const pinned = pins && { keys: keyHexes(pins.read), pinned_at: pins.pinned_at }
+  const age = pins && durationText((world.now() - Date.parse(pins.pinned_at)) / 1000)
+  output.result({ wallets, gateway, pinned, lockers, folder }, () =>
+    pairs([
+      ...wallets.map(({ address, from }): [string, string] => ['wallet', `${address} (${from})`]),
+      ...(wallets.length === 0 ? [['wallet', 'none: --wallet FILE, SVC_WALLET or SVC_EVM_KEY'] as const] : []),
+      ['gateway', gateway],
+      [
+        'its keys',
+        age === null ? 'not pinned: `svc keys pin`' : `${counted(pinned?.keys.length ?? 0, 'key')} pinned ${age} ago`,
+      ],
+      ['lockers', String(lockers)],
+      ['folder', folder],
+    ]),
+  )
+}

@@ -1,0 +1,207 @@
+// What an owner does with a locker, against a real gateway.
+
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Interrupted } from '../../src/errors.ts'
+import { run } from '../../src/run.ts'
+import { type LockerHome, newWallet, openLockerHome } from '../locker.ts'
+import { jsonDocument, jsonLines, testWorld } from '../world.ts'
+
+let home: LockerHome
+beforeAll(async () => {
+  home = await openLockerHome()
+})
+afterAll(() => home.leave())
+afterEach(() => home.house.proxy.behave())
+
+const inHome = (...parts: string[]) => join(home.folder, ...parts)
+const names = (text: string) => jsonLines(text).map(({ filename }) => filename)
+const statuses = (text: string) => Object.fromEntries(jsonLines(text).map(({ filename, status }) => [filename, status]))
+
+async function folderOf(name: string, files: Record<string, string | Buffer>): Promise<string> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(inHome(name, file)), { recursive: true })
+    await writeFile(inHome(name, file), text)
+  }
+  return inHome(name)
+}
+
+const svc = async (...args: string[]) => {
+  const ended = await home.svc(args)
+  expect([ended.exitCode, ended.stderr.includes('error')], ended.stderr + ended.stdout).toEqual([0, false])
+  return ended
+}
+
+describe('put, ls, get', () => {
+  const large = Buffer.alloc(9 * 1024 * 1024, 'large')
+  const FILES = { 'a.txt': 'a', 'sub/ü b.md': '# b', 'sub/empty': '', 'large.bin': large }
+
+  it('never sends the keys of their owner, nor what svc remembers, by whatever way it comes to them', async () => {
+    const folder = await folderOf('with-keys', { 'a.txt': 'a' })
+    await symlink('..', join(folder, 'home'))
+    const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', '--to', 'backup'])
+    expect(stderr).toContain('left out: home/owner.json (it holds your keys)')
+    expect(stderr).toContain('left out: home/config/svc (it holds your keys)')
+    expect(await home.svc(['put', inHome('owner.json')])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('it is not sent'),
+    })
+    expect(names((await svc('ls', '--json')).stdout)).toEqual([])
+  })
+
+  it('FILE-01 FILE-16 a folder goes in and comes back, byte for byte, and is not sent twice', async () => {
+    const folder = await folderOf('in', FILES)
+    await symlink('a.txt', join(folder, 'link'))
+    const first = await svc('put', folder)
+    expect(first.stderr).toContain('left out: link (a symbolic link)')
+    expect(first.stdout.split('\n').filter((line) => line.startsWith('✓'))).toHaveLength(4)
+    const { proxy } = home.house
+    const before = proxy.seen.length
+    expect(Object.values(statuses((await svc('put', folder, '--json')).stdout))).toEqual(Array(4).fill('unchanged'))
+    expect(proxy.seen.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual([
+      expect.stringMatching(/^POST .*files\/urls$/),
+    ])
+    await writeFile(join(folder, 'a.txt'), 'A')
+    expect(statuses((await svc('put', folder, '--json')).stdout)).toMatchObject({
+      'a.txt': 'stored',
+      'large.bin': 'unchanged',
+    })
+
+    expect(names((await svc('ls', '--json')).stdout)).toEqual(['a.txt', 'large.bin', 'sub/empty', 'sub/ü b.md'])
+    expect((await svc('ls', 'sub')).stdout).toMatch(/SIZE +RECORDED +NAME\n +0 B .* sub\/empty\n +3 B .* sub\/ü b\.md/)
+    await svc('get', '-o', inHome('out'))
+    for (const [name, content] of Object.entries({ ...FILES, 'a.txt': 'A' }))
+      expect(Buffer.compare(await readFile(inHome('out', name)), Buffer.from(content)), name).toBe(0)
+    expect(Object.values(statuses((await svc('get', '-o', inHome('out'), '--json')).stdout))).toEqual(
+      Array(4).fill('unchanged'),
+    )
+    expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
+  })
+
+  it('takes content types from names, other names, other folders, and the standard input', async () => {
+    await svc('put', inHome('in', 'a.txt'), '--as', 'b.png', '--to', 'pictures')
+    expect(await home.svc(['put', '-', '--as', 'piped.json', '--quiet'], { stdin: '{}' })).toMatchObject({
+      exitCode: 0,
+    })
+    const entries = jsonLines((await svc('ls', 'pictures', 'piped.json', '--json')).stdout)
+    expect(entries.map(({ content_type }) => content_type)).toEqual(['image/png', 'application/json'])
+    expect((await svc('get', 'piped.json', '-o', '-')).stdout).toBe('{}')
+    expect((await home.svc(['put', '-'])).exitCode).toBe(2)
+  })
+
+  it('replaces nothing on disk unless told', async () => {
+    await folderOf('mine', { 'a.txt': 'my own words' })
+    const args = ['get', 'a.txt', '-o', inHome('mine')]
+    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('with other bytes') })
+    expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('my own words')
+    await svc(...args, '--overwrite')
+    expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('A')
+  })
+
+  it('says what is not there', async () => {
+    expect(await home.svc(['get', 'nothing'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('no nothing'),
+    })
+    expect(await home.svc(['get', 'a.txt', 'b.txt', '-o', '-'])).toMatchObject({ exitCode: 2 })
+    expect(await home.svc(['put', inHome('nowhere')])).toMatchObject({ exitCode: 2 })
+  })
+
+  it('FILE-30 strangers get what they can name, by the receipt, and no list', async () => {
+    const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: inHome('stranger') }
+    const stranger = (...args: string[]) => home.svc(args, { env })
+    expect(await stranger('get', 'a.txt', '-o', inHome('public'))).toMatchObject({ exitCode: 0 })
+    expect(await readFile(inHome('public', 'a.txt'), 'utf8')).toBe('A')
+    expect((await stranger('get', 'a.txt', '-o', '-')).stdout).toBe('A')
+    expect(await stranger('get')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('name the files') })
+    expect(await stranger('ls')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('needs a wallet') })
+    expect((await svc('get', '--public', 'a.txt', '-o', '-')).stdout).toBe('A')
+  })
+})
+
+describe('a gateway that lies', () => {
+  const get = () => home.svc(['get', '-o', inHome('lied-to')])
+
+  it('FILE-05 about names gets nothing out of the folder', async () => {
+    home.house.proxy.always(/manifest/, {
+      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename: '../../evil' }] }),
+    })
+    expect(await get()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('"../../evil"') })
+    home.house.proxy.behave()
+    home.house.proxy.always(/files\/urls/, {
+      lie: (body: { urls: object[] }) => ({ ...body, urls: [{ ...body.urls[0], filename: '../evil' }] }),
+    })
+    const { exitCode, stdout } = await get()
+    expect([exitCode, stdout]).toEqual([3, expect.stringContaining('nobody asked for')])
+    expect(await readdir(inHome('lied-to'))).not.toContain('evil')
+    expect(await readdir(home.folder)).not.toContain('evil')
+  })
+
+  it('about hashes is named, and nothing is saved', async () => {
+    const hash = `sha256:${'0'.repeat(64)}`
+    home.house.proxy.always(/manifest/, {
+      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], content_hash: hash }] }),
+    })
+    const { exitCode, stdout } = await get()
+    expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/✗ a\.txt: the service does not tell the truth/)])
+    expect(await readdir(inHome('lied-to'))).not.toContain('a.txt')
+  })
+
+  it('about its keys is found out by those who have pinned them', async () => {
+    home.house.proxy.always(/v1\/keys/, {
+      lie: (body: { keys: object[] }) => ({
+        ...body,
+        keys: [{ ...body.keys[0], public_key_hex: '22'.repeat(32), key_id: `ed25519:${'22'.repeat(8)}` }],
+      }),
+    })
+    expect(await home.svc(['keys'])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('not pinned') })
+  })
+})
+
+describe('addresses, operators, removal', () => {
+  it('SHORT-05 an address gives the file to anyone who has it', async () => {
+    const { stdout } = await svc('url', 'a.txt', '--ttl', '5', '--json')
+    const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
+    expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 300])
+    const lasting = (await svc('url', 'sub/ü b.md', '--public')).stdout.trim()
+    expect(await (await fetch(lasting)).text()).toBe('# b')
+    expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
+  })
+
+  it('OPER-04 an operator may do files and nothing else, until that is taken back', async () => {
+    const { file, signer } = await newWallet(home.folder, 'operator.json')
+    const { address } = signer
+    const operator = (...args: string[]) => home.svc([...args, '--wallet', file])
+    expect(await operator('ls')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc whoami') })
+    await svc('operators', 'add', address)
+    expect((await svc('operators')).stdout).toContain(`${address}  operator`)
+    expect(await operator('ls')).toMatchObject({ exitCode: 0 })
+    const refused = await operator('operators', 'add', address)
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('OWNER_REQUIRED') })
+    await svc('operators', 'rm', address)
+    expect(await operator('ls')).toMatchObject({ exitCode: 1 })
+    expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 1 })
+  })
+
+  it('says that it waits for a gateway that wants to be left alone, and ends when told to', async () => {
+    const busy = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
+    home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body: busy } })
+    const controller = new AbortController()
+    const { world, stdout, stderr } = testWorld(home.env)
+    const exitCode = run(['ls'], { ...world, signal: controller.signal })
+    await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
+    controller.abort(new Interrupted('interrupted'))
+    expect([await exitCode, stdout()]).toEqual([130, ''])
+  })
+
+  it('removes only what was agreed to', async () => {
+    expect(await home.svc(['rm', 'a.txt'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
+    expect(names((await svc('rm', '-r', 'sub', 'pictures', '--yes', '--json')).stdout)).toHaveLength(3)
+    expect(names((await svc('ls', '--json')).stdout)).toEqual(['a.txt', 'large.bin', 'piped.json'])
+    expect(await home.svc(['rm', 'sub/empty', '--yes'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('svc ls'),
+    })
+  })
+})

@@ -1,0 +1,78 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { configFolder, writeJson } from '../../src/setup/folder.ts'
+import type { Settings } from '../../src/setup/settings.ts'
+import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
+
+let home: TestHome
+let folder: string
+beforeAll(async () => {
+  home = await openHome()
+  folder = join(home.folder, 'config', 'svc')
+})
+afterAll(() => home.leave())
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+const gatewayNow = async (args: string[] = [], env = {}) => {
+  const { stdout } = await home.svc(['config', '--json', ...args], { env })
+  return jsonDocument<{ settings: Settings }>(stdout).settings.gateway!
+}
+
+describe('the config folder', () => {
+  it('follows XDG, and what it says that is not absolute does not count', () => {
+    expect(configFolder({ XDG_CONFIG_HOME: '/x', HOME: '/home/a' })).toBe('/x/svc')
+    expect(configFolder({ XDG_CONFIG_HOME: 'x', HOME: '/home/a' })).toBe('/home/a/.config/svc')
+    expect(configFolder({ HOME: '/home/a' })).toBe('/home/a/.config/svc')
+  })
+
+  it('is ours alone, also where it was not, and leaves no drafts behind', async () => {
+    await mkdir(folder, { recursive: true, mode: 0o755 })
+    await writeJson(join(folder, 'a.json'), { a: 1 })
+    expect([await modeOf(folder), await modeOf(join(folder, 'a.json'))]).toEqual(['700', '600'])
+    expect(await readdir(folder)).toEqual(['a.json'])
+  })
+})
+
+describe('settings', () => {
+  it('come from the option, then the variable, then the file, then the default', async () => {
+    expect(await gatewayNow()).toEqual({ value: 'http://localhost:8402', from: 'default' })
+    expect(await home.svc(['config', 'set', 'gateway', 'https://a.example/'])).toMatchObject({ exitCode: 0 })
+    expect(await gatewayNow()).toEqual({ value: 'https://a.example', from: join(folder, 'config.json') })
+    const env = { SVC_GATEWAY: 'https://b.example' }
+    expect(await gatewayNow([], env)).toEqual({ value: 'https://b.example', from: 'SVC_GATEWAY' })
+    const option = ['--gateway', 'https://c.example']
+    expect(await gatewayNow(option, env)).toEqual({ value: 'https://c.example', from: '--gateway' })
+    await home.svc(['config', 'unset', 'gateway'])
+    expect((await gatewayNow()).from).toBe('default')
+  })
+
+  it.each([
+    ['ftp://a.example', 'not the address'],
+    ['gateway', 'not the address'],
+    ['https://me:secret@a.example', 'must not hold a password'],
+  ])('refuse %s as a gateway, with exit code 2', async (url, why) => {
+    const { exitCode, stderr } = await home.svc(['config', 'set', 'gateway', url])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
+    expect(stderr).not.toContain('secret')
+  })
+
+  it('keep a wallet by its whole path', async () => {
+    const { stdout } = await home.svc(['config', 'set', 'wallet', 'id.json', '--json'])
+    expect(jsonLines(stdout)).toEqual([{ wallet: join(process.cwd(), 'id.json') }])
+    await home.svc(['config', 'unset', 'wallet'])
+  })
+
+  it('say what is wrong with a file that somebody has edited', async () => {
+    const file = join(folder, 'config.json')
+    await writeFile(file, '{')
+    expect(await home.svc(['config'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is not JSON') })
+    await writeFile(file, '{"gatway": "x"}')
+    expect(await home.svc(['config'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('gatway') })
+    await writeFile(file, '{}')
+  })
+
+  it('refuse a name that is none', async () => {
+    expect((await home.svc(['config', 'set', 'colour', 'red'])).exitCode).toBe(2)
+  })
+})

@@ -1,0 +1,31 @@
+// What is refused here, before anybody else is asked.
+
+/** `hint` says what to do about it. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  /** For programs. */
+  readonly code: string
+  readonly hint: string | null
+
+  constructor(code: string, message: string, hint: string | null = null) {
+    super(message)
+    this.code = code
+    this.hint = hint
+  }
+}
+
+/** The client has to pay: an offer in the form of x402. */
+export class PaymentRequired extends Error {
+  override name = 'PaymentRequired'
+  readonly offer: Record<string, unknown>
+
+  constructor(offer: object) {
+    super('payment required')
+    this.offer = { ...offer }
+  }
+}
+
+/** The server cannot start as it is set up. */
+export class SetupError extends Error {
+  override name = 'SetupError'
+}

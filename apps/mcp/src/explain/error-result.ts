@@ -1,0 +1,83 @@
+// What a model is told when something did not go well: what happened, whether money moved, and what to do next.
+
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { BytesDiffer, GatewayError, NoAnswer, NotSubscribed, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import { printable } from '@svc/verifier/untrusted'
+import { PaymentRequired, Refusal } from '../errors.ts'
+import { CODE_MEANINGS } from './codes.ts'
+import { CODES_HERE } from './topics.ts'
+
+interface Told {
+  code: string
+  message: string
+  hint: string | null
+  money?: PaymentError['money']
+  tx?: string | null
+}
+
+const MAX_LENGTH = 2000
+
+export function errorResult(error: unknown): CallToolResult {
+  if (error instanceof PaymentRequired) {
+    // In the form of x402's transport for MCP: the offer twice, for programs and for those that read text only.
+    const { offer } = error
+    return { isError: true, structuredContent: offer, content: [{ type: 'text', text: JSON.stringify(offer) }] }
+  }
+  const told = tell(error)
+  const hint = told.hint === null ? '' : ` Next: ${sentence(told.hint)}`
+  const text = printable(`${told.code}: ${sentence(told.message)}${hint}`, MAX_LENGTH)
+  return { isError: true, content: [{ type: 'text', text }], _meta: { 'svc/error': told } }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+export function tell(error: unknown): Told {
+  if (error instanceof Refusal) return { code: error.code, message: error.message, hint: error.hint }
+  if (error instanceof PaymentError) return aboutPayment(error)
+  if (error instanceof GatewayError) return aboutGateway(error)
+  if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
+  if (error instanceof NotSubscribed)
+    return { code: 'not_subscribed', message: error.message, hint: CODES_HERE.not_subscribed.next }
+  if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
+    return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
+  if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }
+  if (error instanceof RangeError) return { code: 'bad_arguments', message: error.message, hint: null }
+  return {
+    code: 'unexpected',
+    message: 'something unexpected went wrong on this server; its log says what',
+    hint: AGAIN,
+  }
+}
+
+const AGAIN = 'the same call with the same arguments is safe, and pays nothing twice'
+
+function noAnswerHint({ service }: NoAnswer): string {
+  return `the ${service} may be down: try again later, or tell the user; ${AGAIN}`
+}
+
+/** Money first: it is what a model must not get wrong. */
+function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
+  if (money === 'not_moved') {
+    const hint = cause instanceof GatewayError ? hintOf(cause) : null
+    return { code: 'not_paid', message: `${message}. Nothing was paid`, hint, money, tx }
+  }
+  const code = money === 'moved' ? 'paid_but_unfinished' : 'payment_uncertain'
+  const hint =
+    'call the same tool again with the SAME intent and arguments: it goes on and pays nothing twice. Do not use another'
+  return { code, message: tx === null ? message : `${message} (payment ${tx})`, hint: `${hint} intent`, money, tx }
+}
+
+function aboutGateway(error: GatewayError): Told {
+  const { code, message, inputs, service } = error
+  const wrong = inputs.length > 0 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
+  return { code, message: `the ${service} refuses: ${message}${wrong}`, hint: hintOf(error) }
+}
+
+function hintOf({ code, status, hint, retryAfter, service }: GatewayError): string | null {
+  const later = retryAfter === null ? '' : `; come back in ${retryAfter} seconds`
+  const known = Object.hasOwn(CODE_MEANINGS, code) ? CODE_MEANINGS[code as keyof typeof CODE_MEANINGS].next : null
+  const next = known ?? hint ?? (status >= 500 ? `the error is on the side of the ${service}: try again later` : null)
+  return next === null ? null : next + later
+}

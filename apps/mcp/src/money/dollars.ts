@@ -1,0 +1,34 @@
+// What a payment is worth. What the gateway says of its worth does not count: a limit must hold against gateways too.
+
+import type { PaymentLeg } from '@svc/api/quote'
+import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
+import type { Limits } from '../settings.ts'
+
+/** Known tokens that are worth a dollar; they have six decimals, as dollars have here. */
+const DOLLAR_TOKENS = ['USDC', 'USDT']
+
+/** In millionths, rounded up; null for an asset without a known worth. */
+export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
+  const known = knownAsset(leg)
+  if (!known) return null
+  const { ticker, decimals } = known
+  const amount = BigInt(leg.amount)
+  if (DOLLAR_TOKENS.includes(ticker)) return amount
+  const worth = ticker === 'SOL' || ticker === 'MON' ? coins[ticker] : null
+  if (!worth) return null
+  const whole = 10n ** BigInt(decimals)
+  return (amount * worth + whole - 1n) / whole
+}
+
+const DECIMALS = 6
+
+/** Of text like `2` or `0.25`; null for anything else. */
+export function microDollars(text: string): bigint | null {
+  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? atomicAmount(text, DECIMALS) : null
+}
+
+/** `0.25`, with at least two digits after the point. */
+export function dollarText(micro: bigint): string {
+  const [whole = '', fraction = ''] = amountText(micro, DECIMALS).split('.')
+  return `${whole}.${fraction.padEnd(2, '0')}`
+}

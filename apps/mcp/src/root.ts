@@ -1,0 +1,106 @@
+// Files that may be read: below one folder, wherever links lead, and nothing that is hidden or holds a key.
+
+import { constants } from 'node:fs'
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { Refusal } from './errors.ts'
+import type { Settings } from './settings.ts'
+
+export interface Root {
+  readonly folder: string
+  /** Opens a file; the caller closes it. */
+  open(path: string): Promise<FileHandle>
+  /** The same; null if there is no such file. */
+  openIfThere(path: string): Promise<FileHandle | null>
+  /** The real path of a folder. */
+  enter(path: string): Promise<string>
+  /** Whether a path leads to a place that may be read. */
+  mayRead(path: string): Promise<boolean>
+}
+
+export async function openRoot({ root, walletFile, stateFolder }: Settings): Promise<Root> {
+  const folder = await realpath(root)
+  const secrets = [walletFile, stateFolder].filter((path) => path !== null)
+
+  /** Where a path really leads, if that is a place to read from. */
+  async function real(path: string): Promise<string> {
+    if (path.includes('\0')) throw outside(path, folder)
+    const found = await realpath(resolve(folder, path)).catch((error: NodeJS.ErrnoException) => {
+      // Do not reveal what exists outside the root.
+      throw isBelow(resolve(folder, path), folder) ? missing(path, error) : outside(path, folder)
+    })
+    if (!isBelow(found, folder)) throw outside(path, folder)
+    if (
+      relative(folder, found)
+        .split(sep)
+        .some((part) => part.startsWith('.'))
+    )
+      throw hidden(path)
+    for (const secret of secrets) if (isBelow(found, await realpath(secret).catch(() => secret))) throw hidden(path)
+    return found
+  }
+
+  async function openFile(path: string): Promise<FileHandle> {
+    const found = await real(path)
+    // Without waiting for the other end of a pipe.
+    const file = await open(found, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
+      throw missing(path, error)
+    })
+    try {
+      await requireSame(file, path, await real(path))
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  return {
+    folder,
+    open: openFile,
+    openIfThere: (path) => openFile(path).catch(nullIfMissing),
+    async enter(path) {
+      const found = await real(path)
+      if ((await stat(found)).isDirectory()) return found
+      throw new Refusal('not_a_folder', `${JSON.stringify(path)} is not a folder`)
+    },
+    mayRead: (path) =>
+      real(path).then(
+        () => true,
+        () => false,
+      ),
+  }
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof Refusal && error.code === 'path_unreadable') return null
+  throw error
+}
+
+/** That a link which was changed meanwhile has not led elsewhere. */
+async function requireSame(file: FileHandle, path: string, found: string): Promise<void> {
+  const [opened, named] = [await file.stat(), await stat(found)]
+  if (opened.dev !== named.dev || opened.ino !== named.ino)
+    throw new Refusal('path_changed', `${JSON.stringify(path)} changed while it was opened`)
+  if (!opened.isFile()) throw new Refusal('not_a_file', `${JSON.stringify(path)} is not a regular file`)
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+function outside(path: string, folder: string): Refusal {
+  const hint = 'Ask the user to put the file there, or to start the server with another SVC_MCP_ROOT'
+  return new Refusal('path_outside_root', `${JSON.stringify(path)} is not below ${folder}`, hint)
+}
+
+function hidden(path: string): Refusal {
+  const message = `${JSON.stringify(path)} is hidden or holds keys: such files are not read`
+  return new Refusal('path_hidden', message, 'Names that begin with a dot often hold secrets')
+}
+
+function missing(path: string, { code }: NodeJS.ErrnoException): Refusal {
+  const why = code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `cannot be read (${code})`
+  return new Refusal('path_unreadable', `${JSON.stringify(path)} ${why}`)
+}

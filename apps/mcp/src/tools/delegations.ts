@@ -1,0 +1,76 @@
+import { DelegateAnswer } from '@svc/api/agent/delegations'
+import { Tasks } from '@svc/api/agent/tasks'
+import { isGatewayError } from '@svc/sdk/errors'
+import Type from 'typebox'
+import { type Context, requireAgent, requireOwner } from '../context.ts'
+import { DelegationId, ReceiptId, STRICT, tool } from './tool.ts'
+
+export const delegate = tool({
+  name: 'delegate',
+  title: 'Let the agent service look after a locker',
+  description:
+    'Hands a locker to the agent service and lets its key in at the gateway: from then on it may read, write and list ' +
+    'there. Without `tasks` it reads everything back once a day and compares (watch). `mirror` fetches web addresses ' +
+    'into files again and again, and replaces what they held; `tell` sends findings to an https address. Given again ' +
+    'with other tasks, those take the place of the former. Costs nothing itself, but needs a subscription.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: Type.Object({ receipt_id: ReceiptId, tasks: Type.Optional(Tasks) }, STRICT),
+  output: Type.Object({
+    receipt_id: Type.String(),
+    delegation_id: DelegateAnswer.properties.delegation_id,
+    agent_pubkey: Type.String({ description: 'The key that was let in, of this delegation alone.' }),
+    tasks: Tasks,
+    expires_at: Type.String({ description: 'Of the subscription.' }),
+  }),
+  async run(context, { receipt_id, tasks }, { signal, progress }) {
+    requireOwner(context)
+    const { agent } = requireAgent(context)
+    progress(0, 2, 'delegating')
+    const delegated = await agent.delegate(receipt_id, tasks, signal)
+    const { delegation_id, agent_pubkey, locker_id, expires_at } = delegated
+    progress(1, 2, 'letting the key in')
+    await context.client.addOperator({ receipt_id, locker_id }, agent_pubkey)
+    const secret = tasks?.tell ? ` The secret of its webhooks: \`svc delegations ${delegation_id} --json\`.` : ''
+    return {
+      text: `Works on it as ${delegation_id} until ${expires_at}. \`agent_status\` tells what it finds.${secret}`,
+      data: { receipt_id, delegation_id, agent_pubkey, tasks: delegated.tasks, expires_at },
+    }
+  },
+})
+
+export const endDelegation = tool({
+  name: 'end_delegation',
+  title: 'Take a locker back from the agent service',
+  description:
+    'Ends a delegation, and takes the key of the agent service away at the gateway. Its log stays. What is paid for the ' +
+    'subscription does not come back; `delegate` can begin anew.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: Type.Object({ delegation_id: DelegationId }, STRICT),
+  output: Type.Object({ delegation_id: Type.String(), receipt_id: Type.String(), status: Type.String() }),
+  async run(context, { delegation_id }, { signal }) {
+    requireOwner(context)
+    const { agent } = requireAgent(context)
+    const ended = await agent.endDelegation(delegation_id, signal)
+    await shutOut(context, ended)
+    const { receipt_id, status } = ended
+    return {
+      text: `${delegation_id} has ended, and its key cannot act any more.`,
+      data: { delegation_id, receipt_id, status },
+    }
+  },
+})
+
+interface Ended {
+  receipt_id: string
+  locker_id: string
+  agent_pubkey: string
+}
+
+/** A failure is told: the same call tries it again. */
+async function shutOut({ client }: Context, { agent_pubkey, ...locker }: Ended): Promise<void> {
+  try {
+    await client.removeOperator(locker, agent_pubkey)
+  } catch (error) {
+    if (!isGatewayError(error, 'OPERATOR_NOT_FOUND', 'locker_not_found')) throw error
+  }
+}

@@ -1,0 +1,94 @@
+// The form in which every tool is declared: its schemas are JSON Schema, so that what is listed is what is checked.
+
+import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
+import type { Static, TObject, TSchema } from 'typebox'
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { Context } from '../context.ts'
+import { Refusal } from '../errors.ts'
+
+/** One call of a tool. */
+export interface Call {
+  /** Aborted when the client does not want the answer any more. */
+  signal: AbortSignal
+  /** Tells a client that asked for it how far the work is. */
+  progress(done: number, total: number | null, message: string): void
+  /** What came beside the arguments. */
+  meta: Readonly<Record<string, unknown>>
+}
+
+export interface Outcome<Data> {
+  /** For the model: short. */
+  text: string
+  data: Data
+  meta?: Record<string, unknown>
+}
+
+interface Declaration<Input extends TObject, Output extends TSchema> {
+  name: string
+  title: string
+  description: string
+  annotations: ToolAnnotations
+  input: Input
+  output: Output
+  run(context: Context, input: Static<Input>, call: Call): Promise<Outcome<Static<Output>>>
+}
+
+export interface Tool {
+  name: string
+  title: string
+  description: string
+  annotations: ToolAnnotations
+  input: TObject
+  output: TSchema
+  run(context: Context, input: unknown, call: Call): Promise<Outcome<unknown>>
+}
+
+export function tool<const Input extends TObject, const Output extends TSchema>(
+  declaration: Declaration<Input, Output>,
+): Tool {
+  const { name, input, run } = declaration
+  const schema = Compile(input)
+  return {
+    ...declaration,
+    async run(context, value, call) {
+      if (schema.Check(value)) return run(context, value as Static<Input>, call) // as just checked
+      const problems = schema.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
+      const known = Object.keys(input.properties).join(', ')
+      throw new Refusal('bad_arguments', problems.map(problemText).join('; '), `${name} takes: ${known}`)
+    },
+  }
+}
+
+function problemText({ instancePath, message, params }: { instancePath: string; message: string; params: object }) {
+  const { additionalProperties } = params as { additionalProperties?: string[] }
+  const at = instancePath.slice(1) || 'the arguments'
+  return additionalProperties ? `there is no argument ${additionalProperties.join(', ')}` : `${at} ${message}`
+}
+
+export const ReceiptId = Type.String({
+  pattern: '^rcpt_[0-9a-f]{32}$',
+  description: 'Receipt of the locker, as `buy` or `purchase_status` gave it: rcpt_ and 32 hex digits.',
+})
+
+export const Asset = Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC by default.' }))
+
+export const Intent = (example: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '\\S',
+      description: `Name of the purchase, for example "${example}". The same text never pays twice.`,
+    }),
+  )
+
+/** Nothing beside what is declared: a misspelt argument must not pass for one that was left out. */
+export const STRICT = { additionalProperties: false } as const
+
+export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true } as const
+
+export const DelegationId = Type.String({
+  pattern: '^dlg_[0-9a-f]{32}$',
+  description: 'As `delegate` or `agent_status` gave it: dlg_ and 32 hex digits.',
+})

@@ -1,0 +1,58 @@
+import type { Finding } from '@svc/api/agent/delegations'
+import { CanonicalJsonError } from '@svc/protocol/canonical'
+import { isFindingChain, isFindingSignedBy, type SignedFinding } from '@svc/protocol/finding'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import type { Context } from '../context.ts'
+import { UntrueAnswer } from '../errors.ts'
+import { requireTrusted } from '../evidence/checks.ts'
+import { journalEntry } from '../journal.ts'
+
+export interface CheckOptions {
+  /** Whose signatures count, 64 hex; by default the keys that the client trusts. */
+  publicKeyHex?: string
+}
+
+/** That these are the first entries of one delegation's log, none missing between, each signed by a trusted key. */
+export async function checkFindings(
+  context: Context,
+  log: readonly Finding[],
+  { publicKeyHex }: CheckOptions = {},
+): Promise<void> {
+  const findings = log as readonly SignedFinding[] // what came as JSON is JSON
+  const [first] = findings
+  if (!first) return
+  if (findings.some(({ delegation_id }) => delegation_id !== first.delegation_id))
+    throw new UntrueAnswer('the log is of more than one delegation')
+  if (first.sequence !== 1 || !isFindingChain(findings)) throw new UntrueAnswer('entries of the log are missing')
+  for (const signer of new Set(findings.map(({ signer_pubkey }) => signer_pubkey))) {
+    if (publicKeyHex === undefined) await requireTrusted(context, signer, 'the log')
+    else if (signer !== publicKeyHex.toLowerCase()) throw new UntrueAnswer(`the log is signed by ${signer}`)
+  }
+  const forged = findings.find((finding) => !isSigned(finding))
+  if (forged) throw new UntrueAnswer(`the signature of entry ${forged.sequence} of the log does not hold`)
+}
+
+function isSigned(finding: SignedFinding): boolean {
+  const key = ed25519PublicKeyFromHex(finding.signer_pubkey)
+  try {
+    return key !== null && isFindingSignedBy(key, finding)
+  } catch (error) {
+    // What has no canonical form cannot be signed.
+    if (error instanceof CanonicalJsonError) return false
+    throw error
+  }
+}
+
+type LastRead = Pick<Finding, 'sequence' | 'digest'>
+
+/** That the log goes on from where it was when it was last read; from now on, from where it is. */
+export async function requireContinued(context: Context, delegationId: string, log: readonly Finding[]): Promise<void> {
+  const entry = journalEntry<LastRead>(context.journal, `findings ${context.baseUrl} ${delegationId}`)
+  const known = await entry.read()
+  if (known && log[known.sequence - 1]?.digest !== known.digest)
+    throw new UntrueAnswer(`entry ${known.sequence} of the log is gone, or not what it was when it was last read`)
+  const last = log.at(-1)
+  if (!last || last.sequence === known?.sequence) return
+  // If another process wrote meanwhile, its entry is as good.
+  await entry.write({ sequence: last.sequence, digest: last.digest })
+}

@@ -1,0 +1,99 @@
+// Thirty days from end to end.
+
+import {
+  confirmSubscription,
+  requestSubscription,
+  SUBSCRIPTION_DAYS,
+  type Subscription,
+  type SubscriptionConfirmation,
+  type SubscriptionQuote,
+} from '@svc/api/agent/subscriptions'
+import type { Body } from '@svc/api/endpoint'
+import { HEADER_IDENTITY } from '@svc/protocol/names'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { call } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { PaymentError, UntrueAnswer } from '../errors.ts'
+import { type ConfirmOptions, confirmWith, type Payment } from '../purchases/confirm.ts'
+import { type Intention, paidBut, receiptOnce } from '../purchases/purchase.ts'
+import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/quote.ts'
+
+export interface Subscribed {
+  receipt: SignedReceipt
+  /** As this purchase left it. */
+  subscription: Subscription
+}
+
+/** Quote, payment, receipt, subscription; or as much of it as is still to be done. Another intent prolongs. */
+export async function subscribe(context: Context, intention: Intention): Promise<Subscribed> {
+  const { asset, wallet, signal } = intention
+  const receipt = await receiptOnce(context, intention, {
+    order: { subscription_days: SUBSCRIPTION_DAYS, ...(asset && { pay_asset: asset }) },
+    expected: { units: 1, payer_pubkey: wallet.address },
+    show: showPayment,
+    payable: () => nextPayable(context, intention),
+    // The service gives a quote once: one that no journal knows cannot be asked for again.
+    findForgotten: async () => null,
+  })
+  const subscription = await subscriptionOf(context, receipt, signal).catch(paidBut(receipt.tx_hash))
+  return { receipt, subscription }
+}
+
+async function nextPayable(context: Context, { wallet, asset, signal }: Intention): Promise<Payable> {
+  const next = payableLeg(await quote(context, signal), wallet, asset)
+  if (hasTime(context, next, wallet.landsWithin)) return next
+  throw new PaymentError('not_moved', 'quotes of this service end sooner than a payment can land')
+}
+
+async function subscriptionOf(
+  context: Context,
+  { receipt_id, pay_req_id, network, pay_asset, tx_hash }: SignedReceipt,
+  signal: AbortSignal | undefined,
+): Promise<Subscription> {
+  const paid = { pay_req_id, pay_network: network, pay_asset }
+  const answer = await showTransaction(context, paid, tx_hash, signal)
+  if (answer.receipt_id !== receipt_id) throw new UntrueAnswer('the receipt of this subscription is another one')
+  return answer.subscription
+}
+
+/** What thirty days cost, and how to pay them. Costs nothing and binds to nothing. */
+export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
+  const { body } = await call(context, requestSubscription, { signal })
+  requireSound(body)
+  if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
+    throw new UntrueAnswer('the quote is for something else than thirty days')
+  return body
+}
+
+/** Shows the service a transaction that paid a quote; as often as wanted, it buys thirty days once. */
+export function confirm(
+  context: Context,
+  payment: Payment,
+  options: ConfirmOptions = {},
+): Promise<SubscriptionConfirmation> {
+  return confirmWith(context, showPayment, payment, options)
+}
+
+function showPayment(
+  context: Context,
+  { leg, tx }: Payment,
+  signal: AbortSignal | undefined,
+): Promise<SubscriptionConfirmation> {
+  const paid = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: leg.extra.name }
+  return showTransaction(context, paid, tx, signal)
+}
+
+async function showTransaction(
+  context: Context,
+  paid: Body<typeof confirmSubscription>,
+  tx: string,
+  signal: AbortSignal | undefined,
+): Promise<SubscriptionConfirmation> {
+  const identity = context.signer?.address
+  if (identity === undefined) throw new TypeError('to confirm needs a client with a signer: the key that paid')
+  const headers = { 'x402-tx': tx, [HEADER_IDENTITY]: identity }
+  const { body } = await call(context, confirmSubscription, { body: paid, headers, signal })
+  if (body.subscription.identity !== identity)
+    throw new UntrueAnswer(`the subscription belongs to ${body.subscription.identity}, who did not pay`)
+  return body
+}

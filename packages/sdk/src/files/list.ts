@@ -1,0 +1,59 @@
+// What a locker holds, and what is done with it apart from moving bytes.
+
+import type { ManifestEntry } from '@svc/api/file-entries'
+import { deleteFile, type FetchedFile, type FileDeleted, fetchAndStore, readManifest } from '@svc/api/files'
+import { compareCodePoints } from '@svc/protocol/order'
+import { call } from '../calls/call.ts'
+import type { Context } from '../context.ts'
+import { isGatewayError, UntrueAnswer } from '../errors.ts'
+import type { Locker } from '../lockers.ts'
+import { requireName } from './filename.ts'
+
+const PAGE = 1000
+/** Without order a list could go round in circles for ever. */
+const NO_LIST = 'the pages of the list of files do not follow one another'
+
+/** Every file with all that is known of it, in code-point order of names, page by page. */
+export async function* files(
+  context: Context,
+  { locker_id }: Locker,
+  { signal }: { signal?: AbortSignal } = {},
+): AsyncGenerator<ManifestEntry> {
+  let last: string | null = null
+  for (let cursor: string | undefined; ; ) {
+    const query = { limit: PAGE, ...(cursor && { cursor }) }
+    const { body } = await call(context, readManifest, { params: { locker_id }, query, signal })
+    for (const file of body.files) {
+      if (last !== null && compareCodePoints(last, file.filename) >= 0) throw new UntrueAnswer(NO_LIST)
+      last = file.filename
+      yield file
+    }
+    cursor = body.next_cursor
+    if (cursor === undefined) return
+    if (body.files.length === 0) throw new UntrueAnswer(NO_LIST)
+  }
+}
+
+/** Removes a file. Where the first answer got lost, that it is gone is what was asked for. */
+export async function remove(context: Context, { locker_id }: Locker, filename: string): Promise<FileDeleted> {
+  requireName(filename)
+  try {
+    return (await call(context, deleteFile, { params: { locker_id, filename } })).body
+  } catch (error) {
+    if (!isGatewayError(error, 'FILE_NOT_FOUND') || error.attempts === 1) throw error
+    return { ok: true, locker_id, filename, deleted: true, bytes_removed: false }
+  }
+}
+
+/** Has the gateway fetch a public https address into a file. */
+export async function fetchInto(
+  context: Context,
+  { locker_id, receipt_id }: Locker,
+  filename: string,
+  source_url: string,
+  { contentType, signal }: { contentType?: string; signal?: AbortSignal } = {},
+): Promise<FetchedFile> {
+  requireName(filename)
+  const body = { locker_id, receipt_id, filename, source_url, ...(contentType && { content_type: contentType }) }
+  return (await call(context, fetchAndStore, { body, signal })).body
+}

@@ -1,0 +1,18 @@
+// The client of a gateway and of its agent service, for Node and browsers: what outsiders may use of it.
+
+export { publicUrl } from './calls/target.ts'
+export { type AgentClient, type Client, createAgentClient, createClient } from './client.ts'
+export type { ClientOptions, Overrides, Retry } from './context.ts'
+export * from './errors.ts'
+export type { Download } from './files/download.ts'
+export type { NamedBytes, PutOutcome } from './files/put-many.ts'
+export { chunksOf, type Source, streamSource } from './files/source.ts'
+export { SMALL_FILE_BYTES, type StoredFile } from './files/upload.ts'
+export { type Journal, type JournalEntry, journalEntry, memoryJournal, storageJournal } from './journal.ts'
+export { type Locker, lockerOf } from './lockers.ts'
+export type { Purchase } from './purchases/buy.ts'
+export { type PurchaseRecord, paidBut, readPurchase } from './purchases/purchase.ts'
+export { payableLeg } from './purchases/quote.ts'
+export type { Approve } from './purchases/settle.ts'
+export * from './signers.ts'
+export type { SignedPayment, Wallet } from './wallets/wallet.ts'

@@ -1,0 +1,103 @@
+// JSON-RPC to nodes: one call at a time, or the calls of one moment in a batch, which one node answers.
+
+import { retry } from '@svc/concurrency/retry'
+
+/** Resolves with the result of a call; throws what the node says against it. */
+export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+interface Question {
+  method: string
+  params: readonly unknown[]
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+interface Answer {
+  id?: unknown
+  result?: unknown
+  error?: { message?: unknown }
+}
+
+const BATCH_TIMEOUT_MS = 10_000
+const CALL_TIMEOUT_MS = 20_000
+const MAX_MESSAGE = 300
+
+/** Asks a node, one request for each call. */
+export function jsonRpc(url: string, { signal, timeoutMs = CALL_TIMEOUT_MS }: JsonRpcOptions): Ask {
+  return async (method, params) => {
+    const response = await post(
+      url,
+      request(1, method, params),
+      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    )
+    const answer = (await response.json()) as Answer
+    if (answer.error) throw refusal(answer)
+    if (answer.result === undefined) throw new Error(`HTTP ${response.status} without a result`)
+    return answer.result
+  }
+}
+
+export interface JsonRpcOptions {
+  signal: AbortSignal
+  timeoutMs?: number
+}
+
+/** Asks a node; calls of one turn of the event loop share a request, which is repeated while the node is busy. */
+export function askInBatches(rpcUrl: string): Ask {
+  let waiting: Question[] = []
+
+  async function send(): Promise<void> {
+    const questions = waiting
+    waiting = []
+    try {
+      const answers = await retry(() => postBatch(rpcUrl, questions), {
+        attempts: 4,
+        backoffMs: 150,
+        isRetryable: () => true,
+      })
+      for (const [i, question] of questions.entries()) {
+        const answer = answers.find(({ id }) => id === i + 1)
+        settle(question, answer)
+      }
+    } catch (error) {
+      for (const { reject } of questions) reject(error)
+    }
+  }
+
+  return (method, params) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setTimeout(send, 0)
+      waiting.push({ method, params, resolve, reject })
+    })
+}
+
+function settle({ method, resolve, reject }: Question, answer: Answer | undefined): void {
+  if (answer?.result !== undefined) resolve(answer.result)
+  else reject(answer?.error ? refusal(answer) : new Error(`the node does not answer ${method}`))
+}
+
+function refusal({ error }: Answer): Error {
+  return new Error(String(error?.message ?? 'the node refuses').slice(0, MAX_MESSAGE))
+}
+
+async function postBatch(rpcUrl: string, questions: readonly Question[]): Promise<Answer[]> {
+  const body = questions.map(({ method, params }, i) => request(i + 1, method, params))
+  const response = await post(rpcUrl, body, AbortSignal.timeout(BATCH_TIMEOUT_MS))
+  if (!response.ok) throw new Error(`the node answers HTTP ${response.status}`)
+  const answers: Answer | Answer[] = await response.json()
+  if (Array.isArray(answers)) return answers
+  throw refusal(answers)
+}
+
+function request(id: number, method: string, params: readonly unknown[]): object {
+  return { jsonrpc: '2.0', id, method, params }
+}
+
+function post(url: string, body: object, signal: AbortSignal): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  })
+}

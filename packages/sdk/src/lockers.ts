@@ -1,0 +1,67 @@
+// Lockers: how they are named and opened, and who may act for their owner.
+
+import {
+  addOperator as addEndpoint,
+  type LockerMetadata,
+  lockerMetadata,
+  type ProvisionManifest,
+  removeOperator as removeEndpoint,
+  signedProvision,
+} from '@svc/api/lockers'
+import { lockerId } from '@svc/protocol/ids'
+import { call } from './calls/call.ts'
+import type { Context } from './context.ts'
+import { isGatewayError, UntrueAnswer } from './errors.ts'
+
+/** Some requests name a locker by its own id, others by its receipt. */
+export interface Locker {
+  locker_id: string
+  receipt_id: string
+}
+
+/** The id of a locker is derived from its receipt. */
+export function lockerOf(receipt_id: string): Locker {
+  return { locker_id: lockerId(receipt_id), receipt_id }
+}
+
+export interface ProvisionOptions {
+  tags?: string[]
+  /** Base58 of an Ed25519 key that may read, write and list from the start. */
+  operator?: string
+  signal?: AbortSignal | undefined
+}
+
+/** Opens the locker of a receipt, or finds it open. The client must sign with the key that paid. */
+export async function provision(
+  context: Context,
+  receipt_id: string,
+  { tags, operator, signal }: ProvisionOptions = {},
+): Promise<Locker & { manifest: ProvisionManifest }> {
+  const body = { receipt_id, ...(tags && { tags }), ...(operator && { operator_pubkey: operator }) }
+  const { body: manifest } = await call(context, signedProvision, { body, signal })
+  const locker = lockerOf(receipt_id)
+  const { space, owner } = manifest
+  if (manifest.receipt_id !== receipt_id || space.locker_id !== locker.locker_id)
+    throw new UntrueAnswer(`the locker ${space.locker_id} does not follow from the receipt ${receipt_id}`)
+  if (owner !== context.signer?.address) throw new UntrueAnswer(`the locker belongs to ${owner}, who did not pay`)
+  return { ...locker, manifest }
+}
+
+export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
+  return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
+}
+
+/** Lets an Ed25519 key (base58) read, write and list. Returns all operators. */
+export async function addOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<string[]> {
+  return (await call(context, addEndpoint, { params: { locker_id }, body: { pubkey } })).body.operators
+}
+
+/** Takes an operator's rights away, at once. */
+export async function removeOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<void> {
+  try {
+    await call(context, removeEndpoint, { params: { locker_id, pubkey } })
+  } catch (error) {
+    // After a lost answer, the first attempt may have removed it.
+    if (!isGatewayError(error, 'OPERATOR_NOT_FOUND') || error.attempts === 1) throw error
+  }
+}

@@ -1,0 +1,107 @@
+// Folders on disk: what is in them, by names that are the same on every system, and their files for the verifier.
+
+import { constants, type Dirent, type Stats } from 'node:fs'
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fromUtf8 } from '@svc/protocol/bytes'
+
+export interface FoundFile {
+  /** Relative to the folder, with `/`. */
+  name: string
+  path: string
+  size: number
+}
+
+export type Found = FoundFile | { name: string; leftOut: string }
+
+export interface WalkOptions {
+  /** Whether to follow symbolic links. */
+  follow?: boolean
+  /** Names that are left out, with all that is below them. */
+  isExcluded?: (name: string) => boolean
+  /** Files and folders that hold keys, by whatever path they are reached. */
+  isSecret?: (facts: Stats) => boolean
+  /** Asked before a symbolic link is followed. */
+  mayFollow?: (path: string) => Promise<boolean>
+}
+
+/** Every entry of a folder, in order of names within each folder; entries that are left out say why. */
+export async function* walk(folder: string, options: WalkOptions = {}): AsyncGenerator<Found> {
+  yield* walkBelow(folder, '', [await realpath(folder)], options)
+}
+
+async function* walkBelow(
+  folder: string,
+  prefix: string,
+  above: readonly string[],
+  options: WalkOptions,
+): AsyncGenerator<Found> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  if (entries.length === 0 && prefix !== '') yield { name: prefix, leftOut: 'an empty folder' }
+  for (const entry of entries.sort((a, b) => Buffer.compare(a.name, b.name))) {
+    const text = fromUtf8(entry.name)
+    const name = prefix + (text ?? entry.name.toString('latin1'))
+    if (text === null) yield { name, leftOut: 'a name that is not UTF-8' }
+    else if (options.isExcluded?.(name)) yield { name, leftOut: 'excluded' }
+    else yield* found(join(folder, text), name, entry, above, options)
+  }
+}
+
+async function* found(
+  path: string,
+  name: string,
+  entry: Dirent<Buffer>,
+  above: readonly string[],
+  options: WalkOptions,
+): AsyncGenerator<Found> {
+  if (entry.isSymbolicLink() && !options.follow) return yield { name, leftOut: 'a symbolic link' }
+  if (entry.isSymbolicLink() && options.mayFollow && !(await options.mayFollow(path)))
+    return yield { name, leftOut: 'a symbolic link to a place that is not read' }
+  const facts = await stat(path).catch(() => null)
+  if (!facts) return yield { name, leftOut: 'a symbolic link to nothing' }
+  if (options.isSecret?.(facts)) return yield { name, leftOut: 'it holds your keys' }
+  if (facts.isFile()) return yield { name, path, size: facts.size }
+  if (!facts.isDirectory()) return yield { name, leftOut: 'neither a file nor a folder' }
+  const real = await realpath(path)
+  if (above.includes(real)) return yield { name, leftOut: 'a symbolic link to a folder that it is in' }
+  yield* walkBelow(path, `${name}/`, [...above, real], options)
+}
+
+export interface FolderOptions extends Pick<WalkOptions, 'mayFollow'> {
+  /** Files that the bundle does not list are no fault. */
+  allowExtra?: boolean
+  /** Opens a regular file; null if there is none. Throws if the file must not be read. */
+  openFile?: (path: string) => Promise<FileHandle | null>
+}
+
+/**
+ * The files of a folder, as the verifier asks for them. Symbolic links are followed, in listing as in reading. All other
+ * entries but empty folders count as files that the bundle does not list.
+ */
+export function folderSource(folder: string, options: FolderOptions = {}) {
+  const { allowExtra = false, openFile = openRegularFile, mayFollow } = options
+  return {
+    async open(name: string) {
+      const file = await openFile(join(folder, name))
+      return file === null ? null : file.createReadStream({ start: 0, highWaterMark: 1024 * 1024 })
+    },
+    ...(!allowExtra && { names: () => namesIn(folder, { follow: true, ...(mayFollow && { mayFollow }) }) }),
+  }
+}
+
+async function* namesIn(folder: string, options: WalkOptions): AsyncGenerator<string> {
+  for await (const found of walk(folder, options)) {
+    if (!('leftOut' in found && found.leftOut === 'an empty folder')) yield found.name
+  }
+}
+
+async function openRegularFile(path: string): Promise<FileHandle | null> {
+  // Without waiting for the other end of a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  if (!file || (await file.stat()).isFile()) return file
+  await file.close()
+  return null
+}

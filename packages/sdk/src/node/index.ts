@@ -1,0 +1,6 @@
+// What a program on Node uses beside the client: files, folders, key files, and a journal on disk.
+
+export { fileJournal } from './file-journal.ts'
+export { fileSource, type SaveOptions, saveAs } from './files.ts'
+export { type FolderOptions, type Found, type FoundFile, folderSource, type WalkOptions, walk } from './folder.ts'
+export { type Key, KeyFileError, parseKey, readKeyFile } from './key-file.ts'

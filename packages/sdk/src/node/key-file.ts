@@ -1,0 +1,115 @@
+// Keys from files: Solana keypairs as its tools and wallets write them, and private keys of EVM accounts. Errors never
+// show the content of a file.
+
+import { open } from 'node:fs/promises'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { type Signer, signerFromEvmKey, signerFromSolanaKeypair } from '../signers.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+
+export interface Key {
+  namespace: Wallet['namespace']
+  signer: Signer
+  /** A wallet that pays through a node of its chain. */
+  wallet(rpcUrl: string): Promise<Wallet>
+}
+
+export class KeyFileError extends Error {
+  override name = 'KeyFileError'
+  readonly code: 'unreadable' | 'readable_by_others' | 'encrypted' | 'no_key'
+
+  constructor(code: KeyFileError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Refuses a file that others can read. */
+export async function readKeyFile(path: string): Promise<Key> {
+  return parseKey(await readPrivately(path), path)
+}
+
+const MAX_BYTES = 16 * 1024
+
+async function readPrivately(path: string): Promise<string> {
+  const file = await open(path).catch(unreadable(path))
+  try {
+    // The open file, not what the path may name a moment later.
+    const { mode, size } = await file.stat()
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new KeyFileError('readable_by_others', `others can read ${path}: it is refused`)
+    if (size > MAX_BYTES) throw noKey(path)
+    return await file.readFile('utf8').catch(unreadable(path))
+  } finally {
+    await file.close()
+  }
+}
+
+function unreadable(path: string) {
+  return ({ code }: NodeJS.ErrnoException): never => {
+    const why = code === 'ENOENT' ? 'there is no such file' : code
+    throw new KeyFileError('unreadable', `${path} cannot be read: ${why}`)
+  }
+}
+
+/** `from` names the key in errors: a path or a variable. */
+export function parseKey(text: string, from: string): Key {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{')) throw new KeyFileError('encrypted', `${from} is an encrypted keystore`)
+  if (/^(0x)?[0-9a-f]{64}$/i.test(trimmed)) return evmKey(trimmed, from)
+  const keypair = trimmed.startsWith('[') ? byteList(trimmed) : fromBase58(trimmed, 64)
+  if (!keypair) throw noKey(from)
+  return solanaKey(keypair, from)
+}
+
+function noKey(from: string): KeyFileError {
+  return new KeyFileError(
+    'no_key',
+    `${from} holds neither a Solana keypair (64 numbers) nor an EVM key (64 hex digits)`,
+  )
+}
+
+function byteList(text: string): Uint8Array | null {
+  try {
+    const numbers: unknown = JSON.parse(text)
+    const isKeypair = Array.isArray(numbers) && numbers.length === 64 && numbers.every(isByte)
+    return isKeypair ? Uint8Array.from(numbers) : null
+  } catch {
+    return null
+  }
+}
+
+function isByte(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256
+}
+
+function solanaKey(keypair: Uint8Array, from: string): Key {
+  const signer = signerOr(
+    () => signerFromSolanaKeypair(keypair),
+    `the two halves of the keypair in ${from} do not belong together`,
+  )
+  return {
+    namespace: 'solana',
+    signer,
+    // The libraries of the chains are large: only paying loads one.
+    wallet: async (rpcUrl) => (await import('../wallets/solana-wallet.ts')).solanaWallet({ rpcUrl, signer }),
+  }
+}
+
+function evmKey(hex: string, from: string): Key {
+  const account = `0x${hex.replace(/^0x/i, '').toLowerCase()}` as const
+  const signer = signerOr(() => signerFromEvmKey(account), `${from} holds no key that an EVM account can have`)
+  return {
+    namespace: 'eip155',
+    signer,
+    wallet: async (rpcUrl) => (await import('../wallets/evm-wallet.ts')).evmWallet({ rpcUrl, account }),
+  }
+}
+
+/** Errors of libraries may quote the key, so they are replaced. */
+function signerOr(make: () => Signer, objection: string): Signer {
+  try {
+    return make()
+  } catch {
+    throw new KeyFileError('no_key', objection)
+  }
+}

@@ -1,0 +1,145 @@
+// What all purchases share. The buyer names each one by an intent: as long as the journal exists, an intent is paid
+// once, whatever happens on the way.
+
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Context } from '../context.ts'
+import { GatewayError, PaymentError } from '../errors.ts'
+import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
+import type { Payable } from './quote.ts'
+import { type Approve, type PaymentAttempt, type PaymentRecord, paymentError, settle } from './settle.ts'
+
+/** What every purchase is given. */
+export interface Intention {
+  /** The name of this purchase: the same name is always the same purchase. */
+  intent: string
+  wallet: Wallet
+  /** Ticker; by default the first that the wallet can pay. */
+  asset?: string
+  approve?: Approve
+  signal?: AbortSignal | undefined
+}
+
+export interface Sale {
+  order: PurchaseRecord['order']
+  /** What the receipt must say. */
+  expected: Partial<SignedReceipt>
+  show: ShowPayment<Confirmed>
+  /** What to pay next. */
+  payable: () => Promise<Payable>
+  /** Finds the receipt of a purchase of this name whose journal was lost, if the service can. */
+  findForgotten: () => Promise<SignedReceipt | null>
+}
+
+/** The receipt of the purchase of this name: paid now, or found. */
+export async function receiptOnce(context: Context, intention: Intention, sale: Sale): Promise<SignedReceipt> {
+  const { wallet, intent } = intention
+  if (context.signer?.address !== wallet.address)
+    throw new PaymentError('not_moved', `${wallet.address} would pay and own what is bought, but does not sign for it`)
+  if (context.forgets) context.warn('This client has no journal: a purchase that is cut short may be paid twice.')
+  const entry = purchaseEntry(context, intent)
+  const known = await entry.read()
+  if (known) requireSameOrder(known, intention, sale)
+  return known?.receipt ?? (await payForReceipt(context, intention, sale, entry, known))
+}
+
+function requireSameOrder(known: PurchaseRecord, { intent, wallet }: Intention, { order }: Sale): void {
+  const [begun, asked] = [known.order, order].map((one) => JSON.stringify(one))
+  if (begun === asked && known.payer === wallet.address) return
+  const { payer, receipt, attempts } = known
+  if (receipt) {
+    const { receipt_id, paid_amount, pay_asset } = receipt
+    const bought = `${payer} bought ${begun} for ${paid_amount} ${pay_asset}, receipt ${receipt_id}`
+    throw new PaymentError(
+      'not_moved',
+      `${JSON.stringify(intent)} is finished: ${bought}. Another order needs another name`,
+    )
+  }
+  const message = `${JSON.stringify(intent)} was begun by ${payer} as another order: ${begun}`
+  throw paymentError(new PaymentError('not_moved', message), attempts)
+}
+
+async function payForReceipt(
+  context: Context,
+  { wallet, approve, signal }: Intention,
+  { order, expected, show, payable, findForgotten }: Sale,
+  entry: JournalEntry<PurchaseRecord>,
+  known: PurchaseRecord | null,
+): Promise<SignedReceipt> {
+  const begin = { payer: wallet.address, attempts: [], order, receipt: null }
+  const before = known?.attempts ?? []
+  const found = await (known ? findReceipt(context, show, before, { expected, signal }) : findForgotten()).catch(
+    (error: unknown) => {
+      throw paymentError(error, before)
+    },
+  )
+  if (found) return noted(entry, begin, found)
+  const { leg, payment } = await settle<PurchaseRecord>(context, { entry, wallet, begin, payable, approve, signal })
+  const { tx } = payment
+  const { receipt } = await confirmWith(context, show, { leg, tx }, { expected, signal }).catch(paidBut(tx))
+  return noted(entry, begin, receipt)
+}
+
+/** Another process may have recorded it: the receipt is the same. It is paid even if the journal cannot be written. */
+async function noted(
+  entry: JournalEntry<PurchaseRecord>,
+  begin: PurchaseRecord,
+  receipt: SignedReceipt,
+): Promise<SignedReceipt> {
+  try {
+    const record = (await entry.read()) ?? begin
+    if (!record.receipt) await entry.write({ ...record, receipt })
+    return receipt
+  } catch (error) {
+    return paidBut(receipt.tx_hash)(error)
+  }
+}
+
+export function paidBut(tx: string) {
+  return (cause: unknown): never => {
+    const message = `paid, but not finished: ${(cause as Error).message}. The same intent goes on with it`
+    throw new PaymentError('moved', message, { tx, cause })
+  }
+}
+
+/** The receipt of a payment that was signed before, where the service has it or can see the payment now. */
+async function findReceipt(
+  context: Context,
+  show: ShowPayment<Confirmed>,
+  attempts: readonly PaymentAttempt[],
+  options: ConfirmOptions,
+): Promise<SignedReceipt | null> {
+  for (const { leg, payment } of attempts) {
+    const found = await confirmOnce(context, show, { leg, tx: payment.tx }, options).catch(nullIfRefused)
+    if (found) return found.receipt
+  }
+  return null
+}
+
+function nullIfRefused(error: unknown): null {
+  if (error instanceof GatewayError) return null
+  throw error
+}
+
+export interface PurchaseRecord extends PaymentRecord {
+  /** As it was ordered first. */
+  order: Readonly<Record<string, unknown>>
+  /** Of a purchase that is paid for good. */
+  receipt: SignedReceipt | null
+}
+
+export interface PurchasePlace {
+  journal: Journal
+  /** Of the service that sells. */
+  baseUrl: string
+}
+
+function purchaseEntry({ journal, baseUrl }: PurchasePlace, intent: string): JournalEntry<PurchaseRecord> {
+  return journalEntry(journal, `purchase ${baseUrl} ${intent}`)
+}
+
+/** Null where nothing was begun under this name. */
+export function readPurchase(place: PurchasePlace, intent: string): Promise<PurchaseRecord | null> {
+  return purchaseEntry(place, intent).read()
+}

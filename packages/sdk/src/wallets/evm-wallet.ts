@@ -1,0 +1,120 @@
+// Pays on an EVM chain: its coin or ERC-20 tokens, with the quote's id behind the calldata.
+
+import type { PaymentLeg } from '@svc/api/quote'
+import { utf8 } from '@svc/protocol/bytes'
+import { PaymentError } from '../errors.ts'
+import { isPrivateHost } from '../local-services.ts'
+import { transfer } from './erc20.ts'
+import { evmOutcome } from './evm-outcome.ts'
+import { type Hex, hexOf, ZERO_ADDRESS } from './evm-hex.ts'
+import { connectEvm, type EvmCall } from './evm-node.ts'
+import { accountOf, type EvmAccount, feesOf, transactionHash } from './evm-transaction.ts'
+import { OTHER_CHAIN, shortage, strangeCoin } from './objections.ts'
+import type { Wallet } from './wallet.ts'
+
+const NATIVE_DECIMALS = 18
+const LANDS_WITHIN_SECONDS = 60
+/** Whoever is paid may be a contract, and so is every token: what runs there is at the expense of the payer. */
+const MAX_GAS = 1_000_000n
+/** Nodes take a second transaction of one nonce only for at least a tenth more. */
+const replacing = (fee: bigint) => (fee * 9n) / 8n + 1n
+
+/** Of a private key in hand, or a viem account that can sign transactions. */
+export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | EvmAccount }): Wallet {
+  const owner = typeof account === 'string' ? accountOf(account) : account
+  const node = connectEvm(rpcUrl)
+
+  /** With all that it may cost. */
+  async function priced(leg: PaymentLeg) {
+    const call = evmTransfer(leg)
+    const [gas, fees] = await Promise.all([node.gas(owner.address, call), node.fees()])
+    if (gas > MAX_GAS) throw new RangeError(`it would take ${gas} gas, and a transfer takes far less`)
+    return { ...call, gas, ...fees }
+  }
+
+  async function signWith(leg: PaymentLeg, nonce: number | null, floor: { max: bigint; priority: bigint }) {
+    const [chainId, block, nextNonce, call] = await Promise.all([
+      node.chainId(),
+      node.blockNumber(),
+      node.nonce(owner.address, 'pending'),
+      priced(leg).catch(refused),
+    ])
+    if (leg.network !== `eip155:${chainId}`) throw new PaymentError('not_moved', `${owner.address} ${OTHER_CHAIN}`)
+    const request = {
+      ...call,
+      type: 'eip1559',
+      chainId: Number(chainId),
+      nonce: nonce ?? nextNonce,
+      maxFeePerGas: larger(call.maxFeePerGas, floor.max),
+      maxPriorityFeePerGas: larger(call.maxPriorityFeePerGas, floor.priority),
+    } as const
+    const raw = await owner.signTransaction(request)
+    return { tx: transactionHash(raw), raw, life: { nonce: String(request.nonce), block: String(block) } }
+  }
+
+  return {
+    namespace: 'eip155',
+    address: owner.address.toLowerCase(),
+    isLocal: isPrivateHost(rpcUrl),
+    landsWithin: LANDS_WITHIN_SECONDS,
+
+    async objection(leg) {
+      const { network, asset, amount } = leg
+      const standing = Promise.all([node.chainId(), node.balance(owner.address)])
+      const [chainId, coins] = await standing.catch(silent)
+      if (network !== `eip155:${chainId}`) return OTHER_CHAIN
+      if (asset === ZERO_ADDRESS) return objectionToCoin(leg, coins)
+      const { symbol, decimals, held } = await node.token(asset, owner.address).catch(refused)
+      const { extra } = leg
+      if (symbol !== extra.name || decimals !== extra.decimals)
+        return `is asked for ${extra.name} with ${extra.decimals} decimals, but ${asset} is ${symbol} with ${decimals}`
+      const missing = shortage(symbol, decimals, BigInt(amount), held)
+      return missing ?? shortage("of the network's coin", NATIVE_DECIMALS, await feeOf(leg), coins)
+    },
+
+    sign: (leg) => signWith(leg, null, { max: 0n, priority: 0n }),
+
+    /** Of two transactions with one nonce, one can land. */
+    signInstead(of, leg) {
+      const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(of.raw)
+      const floor = { max: replacing(maxFeePerGas), priority: replacing(maxPriorityFeePerGas) }
+      return signWith(leg, Number(of.life.nonce), floor)
+    },
+
+    send: ({ raw }) => node.send(raw),
+    outcomeOf: (payment) => evmOutcome(node, owner.address, payment),
+  }
+
+  /** Addresses of nodes often hold an access key: only the host is told. */
+  function silent(cause: unknown): never {
+    throw new PaymentError('not_moved', `the EVM node at ${new URL(rpcUrl).host} does not answer`, { cause })
+  }
+
+  async function objectionToCoin(leg: PaymentLeg, coins: bigint): Promise<string | null> {
+    const { name } = leg.extra
+    const amount = BigInt(leg.amount)
+    const objection = strangeCoin(leg) ?? shortage(name, NATIVE_DECIMALS, amount, coins)
+    return objection ?? shortage(name, NATIVE_DECIMALS, amount + (await feeOf(leg)), coins)
+  }
+
+  async function feeOf(leg: PaymentLeg): Promise<bigint> {
+    const { gas, maxFeePerGas } = await priced(leg).catch(refused)
+    return gas * maxFeePerGas
+  }
+}
+
+/** The call that pays a leg; also for wallets that will only send it themselves. */
+export function evmTransfer({ asset, amount, payTo, extra }: PaymentLeg): EvmCall {
+  const reference = hexOf(utf8(extra.pay_req_id))
+  const value = BigInt(amount)
+  if (asset === ZERO_ADDRESS) return { to: payTo as Hex, value, data: reference }
+  return { to: asset as Hex, value: 0n, data: `${transfer(payTo, value)}${reference.slice(2)}` as Hex }
+}
+
+function refused(cause: unknown): never {
+  throw new PaymentError('not_moved', `the payment cannot be made: ${(cause as Error).message}`, { cause })
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

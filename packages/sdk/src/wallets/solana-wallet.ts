@@ -1,0 +1,157 @@
+// Pays on the primary chain: SOL or tokens, with a memo that binds the payment to its quote.
+
+import {
+  type Address,
+  address,
+  appendTransactionMessageInstructions,
+  compileTransaction,
+  createNoopSigner,
+  createTransactionMessage,
+  getBase64Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type Instruction,
+  pipe,
+  type SignatureBytes,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+  type Transaction,
+} from '@solana/kit'
+import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import type { PaymentLeg } from '@svc/api/quote'
+import { fromBase58, toBase58 } from '@svc/protocol/bytes'
+import { PaymentError } from '../errors.ts'
+import { isPrivateHost } from '../local-services.ts'
+import type { Signer } from '../signers.ts'
+import { OTHER_CHAIN, shortage, strangeCoin } from './objections.ts'
+import { connectSolana, type Lifetime } from './solana-node.ts'
+import type { SignedPayment, Wallet } from './wallet.ts'
+
+/** Stands for SOL where a mint is named. */
+const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+/** Of a transaction with one signature. */
+const FEE_LAMPORTS = 5_000n
+/** A blockhash lives for 150 blocks of 0.4 seconds; slow ones included. */
+const LANDS_WITHIN_SECONDS = 120
+
+/** Of an Ed25519 key in hand. */
+export function solanaWallet({ rpcUrl, signer }: { rpcUrl: string; signer: Signer }): Wallet {
+  return walletOf(rpcUrl, signer.address, async (transaction) => {
+    const signature = fromBase58(await signer.sign(new Uint8Array(transaction.messageBytes)), 64)
+    const signatures = { ...transaction.signatures, [signer.address]: signature as SignatureBytes }
+    return new Uint8Array(getTransactionEncoder().encode({ ...transaction, signatures }))
+  })
+}
+
+/** What is asked of the feature `solana:signTransaction` of a wallet that follows the wallet standard. */
+export interface SignTransactionFeature<Account> {
+  signTransaction(
+    ...requests: { account: Account; transaction: Uint8Array }[]
+  ): Promise<readonly { signedTransaction: Uint8Array }[]>
+}
+
+/** Of a browser wallet: `wallet.features['solana:signTransaction']` and one of its accounts. */
+export function solanaWalletFromStandard<Account extends { address: string }>(
+  rpcUrl: string,
+  account: Account,
+  feature: SignTransactionFeature<Account>,
+): Wallet {
+  return walletOf(rpcUrl, account.address, async (transaction) => {
+    const wire = new Uint8Array(getTransactionEncoder().encode(transaction))
+    const [signed] = await feature.signTransaction({ account, transaction: wire })
+    if (!signed) throw new PaymentError('not_moved', 'the wallet signed nothing')
+    return signed.signedTransaction
+  })
+}
+
+/** Wire bytes with the signature in them. */
+type SignTransaction = (transaction: Transaction) => Promise<Uint8Array>
+
+function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransaction): Wallet {
+  const node = connectSolana(rpcUrl)
+  return {
+    namespace: 'solana',
+    address: owner,
+    isLocal: isPrivateHost(rpcUrl),
+    landsWithin: LANDS_WITHIN_SECONDS,
+
+    async objection(leg) {
+      const { network, asset, amount, extra } = leg
+      if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
+      const lamports = await node.lamports(owner)
+      if (asset === NATIVE_MINT) return strangeCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
+      const held = await node.tokens(await tokenAccount(owner, asset))
+      return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
+    },
+
+    async sign(leg) {
+      const lifetime = await node.lifetime()
+      const instructions = await paymentInstructions(owner, leg)
+      const wire = await signTransaction(compile(owner, instructions, lifetime))
+      const payment = signedPayment(wire, lifetime)
+      const refusal = await node.refusal(payment.raw)
+      if (refusal) throw new PaymentError('not_moved', `the chain would refuse the payment: ${refusal}`)
+      return payment
+    },
+
+    send: ({ raw }) => node.send(raw),
+    outcomeOf: node.outcomeOf,
+  }
+
+  /** Addresses of nodes often hold an access key: only the host is told. */
+  function silent(cause: unknown): never {
+    const { host } = new URL(rpcUrl)
+    throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
+  }
+}
+
+async function tokenAccount(owner: string, mint: string): Promise<Address> {
+  const [account] = await findAssociatedTokenPda({
+    owner: address(owner),
+    mint: address(mint),
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  })
+  return account
+}
+
+async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Instruction[]> {
+  const { asset, payTo, extra } = leg
+  const amount = BigInt(leg.amount)
+  const authority = createNoopSigner(address(owner))
+  const destination = address(payTo)
+  // The newest memo program is not on every chain; readers know them all.
+  const memo = getAddMemoInstruction({ memo: extra.pay_req_id }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })
+  if (asset === NATIVE_MINT) return [getTransferSolInstruction({ source: authority, destination, amount }), memo]
+  const source = await tokenAccount(owner, asset)
+  const mint = address(asset)
+  const { decimals } = extra
+  return [getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals }), memo]
+}
+
+function compile(owner: string, instructions: readonly Instruction[], lifetime: Lifetime): Transaction {
+  return compileTransaction(
+    pipe(
+      createTransactionMessage({ version: 0 }),
+      (message) => setTransactionMessageFeePayer(address(owner), message),
+      (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
+      (message) => appendTransactionMessageInstructions(instructions, message),
+    ),
+  )
+}
+
+function signedPayment(wire: Uint8Array, { blockhash, lastValidBlockHeight, slot }: Lifetime): SignedPayment {
+  const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
+  const [first] = Object.values(signatures)
+  if (!first) throw new PaymentError('not_moved', 'the wallet did not sign')
+  // A wallet may add to a transaction, but not to its life: that is what tells later whether it can still land.
+  const { lifetimeToken } = getCompiledTransactionMessageDecoder().decode(messageBytes) as { lifetimeToken?: string }
+  if (lifetimeToken !== blockhash) throw new PaymentError('not_moved', "the wallet changed the transaction's lifetime")
+  return {
+    tx: toBase58(first),
+    raw: getBase64Decoder().decode(wire),
+    life: { lastValidBlockHeight: String(lastValidBlockHeight), slot: String(slot) },
+  }
+}

@@ -1,0 +1,81 @@
+import type { PaymentLeg } from '@svc/api/quote'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { UntrueAnswer } from '../../src/errors.ts'
+import { amountText, KNOWN_ASSETS, type KnownAsset } from '../../src/money.ts'
+import { requireTrueLeg } from '../../src/purchases/quote.ts'
+
+const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const EVM = 'eip155:143'
+const BITCOIN = '3NZ9JMVBmGAqocybic2c7LQCJScmgsAZ6vQqTDzcqmJh' // what a buyer may hold beside dollars
+const EVM_TOKEN = '0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599'
+
+function leg(network: string, asset: string, name: string, decimals: number, amount = '250000'): PaymentLeg {
+  const human_amount = amountText(BigInt(amount), decimals)
+  const extra = { name, decimals, human_amount, pay_req_id: '', quote_schema: 'svc_quote_v4' } as const
+  return { scheme: 'exact', network, amount, asset, payTo: '', maxTimeoutSeconds: 300, extra }
+}
+
+const addressOf = (chain: string, name: string) =>
+  KNOWN_ASSETS.find(({ network, ticker }) => network === chain && ticker === name)!.address
+
+describe('a leg is believed', () => {
+  it('PAY-25 that calls known assets by their names', () => {
+    for (const { network, address, ticker, decimals } of KNOWN_ASSETS)
+      requireTrueLeg(leg(network, address, ticker, decimals))
+    requireTrueLeg(leg(EVM, '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC', 6))
+  })
+
+  it('that names what is not known to everybody: that is for the wallet, and for whoever approves', () => {
+    requireTrueLeg(leg(PRIMARY, BITCOIN, 'BETA', 0))
+    requireTrueLeg(leg(EVM, EVM_TOKEN, 'USDT0', 6))
+  })
+})
+
+describe('a leg is refused', () => {
+  it.each([
+    ['the coin, called dollars', leg(PRIMARY, addressOf(PRIMARY, 'SOL'), 'USDC', 9)],
+    ['the coin of the EVM chain, called dollars', leg(EVM, addressOf(EVM, 'MON'), 'USDC', 18)],
+    ['another token, called dollars', leg(PRIMARY, BITCOIN, 'USDC', 6)],
+    ['another contract, called dollars', leg(EVM, EVM_TOKEN, 'USDC', 6)],
+    ['another token, called nearly dollars', leg(PRIMARY, BITCOIN, 'Usdc', 6)],
+    ['dollars, called a coin', leg(EVM, addressOf(EVM, 'USDC'), 'MON', 6)],
+    ['dollars, called something cheap', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'BETA', 6)],
+    ['dollars of nine decimals, so that a thousand look like one', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'USDC', 9)],
+    ['so many decimals that nobody can write them', leg(PRIMARY, BITCOIN, 'BETA', 37)],
+  ])('that asks for %s', (_, lie) => {
+    expect(() => requireTrueLeg(lie)).toThrow(UntrueAnswer)
+  })
+
+  it.each([
+    ['amount', '0'],
+    ['amount', '-1'],
+    ['amount', '1e6'],
+    ['amount', '0x10'],
+    ['amount', '9'.repeat(79)],
+    ['decimals', -1],
+    ['decimals', 1.5],
+    ['decimals', 1e9],
+    ['decimals', '6'],
+    ['human_amount', '0.01'],
+    ['human_amount', undefined],
+  ])('with %s %s', (field, value) => {
+    const { extra, ...rest } = leg(EVM, EVM_TOKEN, 'GOLD', 6)
+    const lie =
+      field === 'amount' ? { ...rest, amount: value, extra } : { ...rest, extra: { ...extra, [field]: value } }
+    expect(() => requireTrueLeg(lie as PaymentLeg)).toThrow(UntrueAnswer)
+  })
+
+  it('whatever it shows, unless that is what it asks for', () => {
+    const known = fc.constantFrom(...KNOWN_ASSETS)
+    const property = fc.property(known, fc.bigInt(1n, 10n ** 24n), fc.bigInt(1n, 10n ** 24n), showsOnlyWhatItAsks)
+    fc.assert(property)
+  })
+})
+
+function showsOnlyWhatItAsks({ network, address, ticker, decimals }: KnownAsset, asked: bigint, shown: bigint): void {
+  const { extra, ...rest } = leg(network, address, ticker, decimals, asked.toString())
+  const told = { ...rest, extra: { ...extra, human_amount: amountText(shown, decimals) } }
+  if (asked === shown) requireTrueLeg(told)
+  else expect(() => requireTrueLeg(told)).toThrow(UntrueAnswer)
+}
