@@ -2,8 +2,14 @@
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/config'
+import {
+  type HttpSettings,
+  type Mode,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import type { SalesSecrets } from '@svc/sales/settings'

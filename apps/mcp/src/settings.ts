@@ -5,7 +5,7 @@ import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { userFolder } from '@svc/sdk/user-folder'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './errors.ts'
-import { microDollars } from './money/dollars.ts'
+import { type Limits, microDollars } from './money/dollars.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -26,13 +26,6 @@ export interface Settings {
 }
 
 /** In millionths of a dollar. */
-export interface Limits {
-  perPurchase: bigint
-  perDay: bigint
-  /** What a whole coin counts for; one that is not named is not spent. */
-  coins: { SOL: bigint | null; MON: bigint | null }
-}
-
 const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */

@@ -1,9 +1,9 @@
 // A key of the EVM chain, from a variable or from the file that another names.
 
-import { readSecret, type SettingsReader } from './config.ts'
-import { developmentKey, isDevelopmentSeed } from './keys.ts'
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
+import { readSecret, type SettingsReader } from './config.ts'
+import { developmentKey, isDevelopmentSeed } from './keys.ts'
 
 export function readEvmKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
   const given = readSecret(settings, variable)

@@ -57,7 +57,7 @@ export function askInBatches(rpcUrl: string): Ask {
       })
       for (const [i, question] of questions.entries()) {
         const answer = answers.find(({ id }) => id === i + 1)
-        settle(question, answer)
+        resolveQuestion(question, answer)
       }
     } catch (error) {
       for (const { reject } of questions) reject(error)
@@ -71,7 +71,7 @@ export function askInBatches(rpcUrl: string): Ask {
     })
 }
 
-function settle({ method, resolve, reject }: Question, answer: Answer | undefined): void {
+function resolveQuestion({ method, resolve, reject }: Question, answer: Answer | undefined): void {
   if (answer?.result !== undefined) resolve(answer.result)
   else reject(answer?.error ? refusal(answer) : new Error(`the node does not answer ${method}`))
 }

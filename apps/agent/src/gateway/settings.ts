@@ -1,5 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
-import type { Mode } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 
 /** The gateway whose lockers the agent works on. */

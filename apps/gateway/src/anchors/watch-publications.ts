@@ -47,7 +47,11 @@ async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise
 }
 
 /** The chain has lost a confirmed block, which is rare: its statement is published by another transaction. */
-async function publishAgain(context: AnchorsContext, publication: PublicationTable, problem: NotPublished): Promise<void> {
+async function publishAgain(
+  context: AnchorsContext,
+  publication: PublicationTable,
+  problem: NotPublished,
+): Promise<void> {
   const { receipt_id } = publication
   await recordLost(context, publication, problem)
   const { database, queue } = context

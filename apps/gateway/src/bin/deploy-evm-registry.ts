@@ -24,7 +24,6 @@ export async function run(): Promise<void> {
   }
 }
 
-
 function readSettings(variables: Variables) {
   const settings = new SettingsReader(variables)
   const isProduction = settings.oneOf('SVC_MODE', ['development', 'production'], 'production') === 'production'

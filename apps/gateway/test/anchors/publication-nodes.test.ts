@@ -1,4 +1,4 @@
-import { type Behaviour, honestly, type FaultyNode, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
 import type { LockerHouse } from '../auth/lockers.ts'

@@ -2,7 +2,14 @@
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
-import type { Limits } from '../settings.ts'
+
+/** In millionths of a dollar. */
+export interface Limits {
+  perPurchase: bigint
+  perDay: bigint
+  /** What a whole coin counts for; one that is not named is not spent. */
+  coins: { SOL: bigint | null; MON: bigint | null }
+}
 
 /** Known tokens that are worth a dollar; they have six decimals, as dollars have here. */
 const DOLLAR_TOKENS = ['USDC', 'USDT']

@@ -3,7 +3,7 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import { type Journal, journalEntry } from '@svc/sdk'
 import { Refusal } from '../errors.ts'
-import type { Limits } from '../settings.ts'
+import type { Limits } from './dollars.ts'
 import { dollarsOf, dollarText } from './dollars.ts'
 
 /** What is paid for: an intent is a name that a buyer uses with one seller. */

@@ -2,11 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ChainOptions } from '@svc/devnet/evm-chain/chain'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { CHAIN_ID } from '@svc/devnet/evm-chain/dev-accounts'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
-import { honestly, type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { formatEther, parseEther, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createEvmAccount, type EvmAccount } from '../../src/evm/account.ts'

@@ -1,5 +1,5 @@
 import { address, type Instruction, isBlockhash } from '@solana/kit'
-import { honestly, type FaultyNode, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, spoil, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { GENESIS_HASH, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import { completePayment, type PaymentRecord } from './complete-payment.ts'
 import type { Payment } from './confirm.ts'
 import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
-import { type PaymentRecord, settle } from './settle.ts'
 
 export interface PayOptions {
   /** Ticker of the leg; by default the first that the wallet can pay. */
@@ -21,7 +21,7 @@ export async function pay(
 ): Promise<Payment> {
   requireSound(quote)
   const next = payableLeg(quote, wallet, asset)
-  const { leg, payment } = await settle<PaymentRecord>(context, {
+  const { leg, payment } = await completePayment<PaymentRecord>(context, {
     entry: journalEntry(context.journal, `quote ${next.leg.extra.pay_req_id}`),
     wallet,
     begin: { payer: wallet.address, attempts: [] },

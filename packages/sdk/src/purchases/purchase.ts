@@ -6,9 +6,15 @@ import type { Context } from '../context.ts'
 import { GatewayError, PaymentError } from '../errors.ts'
 import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import {
+  type Approve,
+  completePayment,
+  type PaymentAttempt,
+  type PaymentRecord,
+  paymentError,
+} from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
 import type { Payable } from './quote.ts'
-import { type Approve, type PaymentAttempt, type PaymentRecord, paymentError, settle } from './settle.ts'
 
 /** What every purchase is given. */
 export interface Intention {
@@ -75,7 +81,14 @@ async function payForReceipt(
     },
   )
   if (found) return noted(entry, begin, found)
-  const { leg, payment } = await settle<PurchaseRecord>(context, { entry, wallet, begin, payable, approve, signal })
+  const { leg, payment } = await completePayment<PurchaseRecord>(context, {
+    entry,
+    wallet,
+    begin,
+    payable,
+    approve,
+    signal,
+  })
   const { tx } = payment
   const { receipt } = await confirmWith(context, show, { leg, tx }, { expected, signal }).catch(paidBut(tx))
   return noted(entry, begin, receipt)

@@ -1,8 +1,7 @@
 // One run of a task: each step is recorded while the run may continue, and the run is finished once.
 
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
-import type { Client } from '@svc/sdk'
-import type { Locker } from '@svc/sdk'
+import type { Client, Locker } from '@svc/sdk'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, Schema } from '../../db/schema.ts'

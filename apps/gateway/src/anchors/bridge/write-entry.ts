@@ -13,7 +13,10 @@ import { changeEntry, findEntry } from './store.ts'
 type Parts = Pick<AnchorsContext, 'database' | 'config'>
 
 /** Throws where it could not be written now; the reason is recorded with the entry. */
-export async function writeEntry(context: Parts & Pick<AnchorsContext, 'evmRegistry'>, receiptId: string): Promise<void> {
+export async function writeEntry(
+  context: Parts & Pick<AnchorsContext, 'evmRegistry'>,
+  receiptId: string,
+): Promise<void> {
   const { evmRegistry, database } = context
   const found = await findEntry(database.db, receiptId)
   if (evmRegistry && found) await write(context, evmRegistry, found)

@@ -13,7 +13,11 @@ import type { AnchorsContext } from '../room.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './store.ts'
 
 /** A memo with the code of a payment and its transaction. It has no receipt id, as that opens files. */
-export async function publishPaymentCode(context: AnchorsContext, receipt: SignedReceipt, attCode: number): Promise<void> {
+export async function publishPaymentCode(
+  context: AnchorsContext,
+  receipt: SignedReceipt,
+  attCode: number,
+): Promise<void> {
   const { publisher, config } = context
   if (!publisher || !config.anchors.includesPayments) return
   try {

@@ -1,11 +1,7 @@
 import { type Address, getBase58Decoder } from '@solana/kit'
+import type { AccountKey } from '../transactions/accounts.ts'
 import type { TransactionRecord } from '../transactions/history.ts'
-import {
-  type AccountKey,
-  accountKeys,
-  type CompiledMessage,
-  decodeWireTransaction,
-} from '../transactions/wire-transaction.ts'
+import { accountKeys, type CompiledMessage, decodeWireTransaction } from '../transactions/wire-transaction.ts'
 import { parseInstruction } from './parsed-instructions.ts'
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const

@@ -3,7 +3,14 @@
 import { type Address, address, type EncodedAccount } from '@solana/kit'
 import { getMintDecoder, getTokenDecoder, type Mint, TOKEN_PROGRAM_ADDRESS, type Token } from '@solana-program/token'
 import type { LiteSVM } from 'litesvm'
-import type { AccountKey } from './wire-transaction.ts'
+
+/** An account of a transaction, and what the transaction may do with it. */
+export interface AccountKey {
+  readonly address: Address
+  readonly signer: boolean
+  readonly writable: boolean
+  readonly source: 'transaction' | 'lookupTable'
+}
 
 export type Account = EncodedAccount
 export type GetAccount = (address: Address) => Account | null

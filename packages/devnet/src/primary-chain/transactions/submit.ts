@@ -2,17 +2,18 @@ import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import { type Journal, storeAccount } from '../journal.ts'
 import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes, type Timeline } from '../timeline.ts'
-import { type Account, type AccountsByAddress, lamportsOf, liveAccount, tokenBalances } from './accounts.ts'
+import {
+  type Account,
+  type AccountKey,
+  type AccountsByAddress,
+  lamportsOf,
+  liveAccount,
+  tokenBalances,
+} from './accounts.ts'
 import type { TransactionError } from './errors.ts'
 import { execute, type Machine, type Outcome, type Simulation, simulate } from './execute.ts'
 import type { AccountHistory, Ledger, TransactionRecord } from './history.ts'
-import {
-  type AccountKey,
-  accountKeys,
-  type LoadedAddresses,
-  loadAddresses,
-  type WireTransaction,
-} from './wire-transaction.ts'
+import { accountKeys, type LoadedAddresses, loadAddresses, type WireTransaction } from './wire-transaction.ts'
 
 export interface State extends Machine {
   readonly timeline: Timeline

@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from '@solana/kit'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
-import type { GetAccount } from './accounts.ts'
+import type { AccountKey, GetAccount } from './accounts.ts'
 
 // litesvm's feature set does not take version 1.
 export type CompiledMessage = Exclude<CompiledTransactionMessage, { version: 1 }> &
@@ -91,13 +91,6 @@ export function loadAddresses(message: CompiledMessage, getAccount: GetAccount):
     readonly.push(...lookup.readonlyIndexes.flatMap(load))
   }
   return { writable, readonly }
-}
-
-export interface AccountKey {
-  readonly address: Address
-  readonly signer: boolean
-  readonly writable: boolean
-  readonly source: 'transaction' | 'lookupTable'
 }
 
 /** All accounts of a transaction in the order that instruction indexes count: static, loaded writable, loaded readonly. */

@@ -1,8 +1,8 @@
 import { Binary, type Document, deserialize, serialize } from 'bson'
 import { Query } from 'mingo'
+import { CommandError } from './command-error.ts'
 import { createKeyIndex, createRuleOut, type IndexSpec, type KeyIndex } from './indexes.ts'
 import { type Journal, type JournalEntry, openJournal } from './journal.ts'
-import { CommandError } from './state.ts'
 
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 /** Longer values are kept in files; queries ignore them. */

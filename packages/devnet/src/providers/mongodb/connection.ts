@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Document } from 'bson'
+import { CommandError } from './command-error.ts'
 import { hello, saslContinue, saslStart } from './commands/handshake.ts'
 import { find, getMore, killCursors } from './commands/reading.ts'
 import { createIndexes, insert, listIndexes, remove, update } from './commands/writing.ts'
-import { type Command, CommandError, type ConnectionState, type ServerState } from './state.ts'
+import type { Command, ConnectionState, ServerState } from './state.ts'
 import { encodeReply, requestsOf } from './wire.ts'
 
 /** Serves a connection until the client leaves, breaks the protocol, or a fault cuts it. */

@@ -1,5 +1,5 @@
 import { type Document, EJSON } from 'bson'
-import { CommandError } from './state.ts'
+import { CommandError } from './command-error.ts'
 
 export interface IndexSpec {
   key: Document

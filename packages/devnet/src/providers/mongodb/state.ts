@@ -1,5 +1,6 @@
 import type { Document } from 'bson'
 import type { Collection, Database, StoredDocument } from './collection.ts'
+import { CommandError } from './command-error.ts'
 import type { Faults } from './faults.ts'
 import type { BeginScram, Conversation } from './scram.ts'
 
@@ -32,24 +33,4 @@ export function namespaceOf(command: Document, name: string): string {
   const collection = command[name]
   if (typeof collection !== 'string') throw new CommandError(73, 'InvalidNamespace', 'the collection has no name')
   return `${command.$db}.${collection}`
-}
-
-/** An error answer, as MongoDB words it. */
-export class CommandError extends Error {
-  override name = 'CommandError'
-  readonly code: number
-  readonly codeName: string
-  readonly details: Document
-
-  constructor(code: number, codeName: string, message: string, details: Document = {}) {
-    super(message)
-    this.code = code
-    this.codeName = codeName
-    this.details = details
-  }
-
-  /** The whole answer, or one entry of `writeErrors`. */
-  toDocument(): Document {
-    return { code: this.code, codeName: this.codeName, errmsg: this.message, ...this.details }
-  }
 }

@@ -1,5 +1,6 @@
 import { Binary, type Document } from 'bson'
-import { type Command, CommandError, type ServerState } from '../state.ts'
+import { CommandError } from '../command-error.ts'
+import type { Command, ServerState } from '../state.ts'
 
 const SET = 'svc'
 

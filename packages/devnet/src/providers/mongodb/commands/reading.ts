@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { calculateObjectSize, type Document } from 'bson'
 import { find as findIn } from 'mingo'
 import type { StoredDocument } from '../collection.ts'
-import { type Command, CommandError, type Cursor, namespaceOf, type ServerState } from '../state.ts'
+import { CommandError } from '../command-error.ts'
+import { type Command, type Cursor, namespaceOf, type ServerState } from '../state.ts'
 
 const FIRST_BATCH_DOCUMENTS = 101
 const MAX_BATCH_BYTES = 16 * 1024 * 1024

@@ -1,7 +1,8 @@
 import { type Document, deserialize, serialize } from 'bson'
 import { update as change } from 'mingo'
+import { CommandError } from '../command-error.ts'
 import type { IndexSpec } from '../indexes.ts'
-import { type Command, CommandError, namespaceOf, type ServerState } from '../state.ts'
+import { type Command, namespaceOf, type ServerState } from '../state.ts'
 
 export const insert: Command = onceOnly(({ database }, command) => {
   const collection = database.findOrCreate(namespaceOf(command, 'insert'))

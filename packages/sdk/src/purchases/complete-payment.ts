@@ -6,7 +6,7 @@ import { learnClock } from '../calls/clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal.ts'
-import { impatient } from '../wallets/impatient.ts'
+import { abortable } from '../wallets/abortable.ts'
 import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
 import { hasTime, type Payable } from './quote.ts'
 
@@ -25,7 +25,7 @@ export interface PaymentRecord {
 /** Asked before anything is signed that the wallet could pay; false ends the purchase. */
 export type Approve = (leg: PaymentLeg) => boolean | Promise<boolean>
 
-export interface Settlement<R extends PaymentRecord> {
+export interface PaymentTask<R extends PaymentRecord> {
   entry: JournalEntry<R>
   wallet: Wallet
   /** What is noted first. */
@@ -44,12 +44,12 @@ const MAX_SIGNED = 3
 const MAX_FAILURES = 10
 
 /** The payment that has landed. */
-export async function settle<R extends PaymentRecord>(
+export async function completePayment<R extends PaymentRecord>(
   context: Context,
-  settlement: Settlement<R>,
+  task: PaymentTask<R>,
 ): Promise<PaymentAttempt> {
-  const { entry, begin, signal } = settlement
-  const wallet = impatient(settlement.wallet, signal)
+  const { entry, begin, signal } = task
+  const wallet = abortable(task.wallet, signal)
   const outcomeOf = tolerant(wallet, signal)
   let record = (await entry.read()) ?? begin
   let open: readonly PaymentAttempt[] = record.attempts
@@ -70,7 +70,7 @@ export async function settle<R extends PaymentRecord>(
         failure = await sendAgain(wallet, newest)
         if ((await outcomeOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
-      } else if (signed < MAX_SIGNED && (await signNext(context, { ...settlement, wallet }, record))) {
+      } else if (signed < MAX_SIGNED && (await signNext(context, { ...task, wallet }, record))) {
         signed++
       } else if (!newest && signed >= MAX_SIGNED) {
         throw new PaymentError('not_moved', `the chain took none of ${MAX_SIGNED} payments while they were valid`)
@@ -116,7 +116,7 @@ async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<u
 /** Signs and records the next payment; false if none may be made yet, or another process was faster. */
 async function signNext<R extends PaymentRecord>(
   context: Context,
-  { entry, wallet, payable, approve }: Settlement<R>,
+  { entry, wallet, payable, approve }: PaymentTask<R>,
   record: R,
 ): Promise<boolean> {
   const open = record.attempts.at(-1)

@@ -1,7 +1,7 @@
 import type { Wallet } from './wallet.ts'
 
-/** The same wallet for somebody who may stop waiting. What it signs after that is known to nobody, and so never sent. */
-export function impatient(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
+/** Rejects as soon as the signal is aborted. What the wallet signs after that is dropped, so it is never sent. */
+export function abortable(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
   const { signInstead } = wallet
   return {
     ...wallet,
