@@ -1,5 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
-import type { Mode } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { readSalesConfig, type SalesConfig, type SalesSecrets, usd } from '@svc/sales/settings'
 
 export interface PaymentSettings extends SalesConfig {

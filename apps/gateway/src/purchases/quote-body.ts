@@ -1,6 +1,6 @@
 import type { Quote, Terms } from '@svc/api/purchases'
 import * as sales from '@svc/sales/quote'
-import type { OfferFacts } from './quote-facts.ts'
+import type { OfferFacts } from './quote.ts'
 
 export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
   const { baseUrl, units, provider } = facts

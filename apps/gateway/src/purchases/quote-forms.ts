@@ -4,8 +4,8 @@ import type { Market } from '@svc/sales/price-legs'
 import { PLACEHOLDER, type QuoteTemplate, quoteTemplate } from '@svc/sales/quote-template'
 import type { Context } from '../context.ts'
 import { chooseProvider, type Order, priceOrder } from './price-storage.ts'
+import { offerFacts } from './quote.ts'
 import { quoteBody } from './quote-body.ts'
-import { offerFacts } from './quote-facts.ts'
 
 interface OrderForm extends QuoteTemplate {
   provider: Provider

@@ -6,9 +6,9 @@ import { paymentRequired, quoteAnswer } from '@svc/sales/quote'
 import { fillTemplate } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import { newQuoteId, payRequestOf } from './quote-facts.ts'
+import { idempotencyKey, quoteOnce } from './idempotency.ts'
+import { newQuoteId, payRequestOf } from './quote.ts'
 import { createQuoteForms } from './quote-forms.ts'
-import { idempotencyKey, quoteOnce } from './quote-once.ts'
 import { findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type Order = Body<typeof requestStorage>

@@ -14,7 +14,7 @@ import type { PurchasesContext } from './room.ts'
 import { showPrice } from './show-price.ts'
 import { confirmSponsoredBatch } from './sponsored-batch.ts'
 import { confirmSponsored } from './sponsored-confirm.ts'
-import { summarizeTreasury } from './treasury-summary.ts'
+import { summarizeTreasury } from './summarize-treasury.ts'
 import { verifyPayment } from './verify-payment.ts'
 
 export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {

@@ -2,7 +2,7 @@ import type { Body } from '@svc/api/endpoint'
 import type { SponsoredBatch, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { transactionId } from '@svc/sales/read-payment'
 import type { Context } from '../context.ts'
-import { type SponsoredPurchase, settleSponsored } from './sponsored-purchase.ts'
+import { type SponsoredPurchase, settleSponsored } from './confirm-sponsored.ts'
 
 export async function confirmSponsoredBatch(
   context: Context,

@@ -4,7 +4,7 @@ import { transactionId } from '@svc/sales/read-payment'
 import type { Context } from '../context.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { confirmation } from './confirm-payment.ts'
-import { type SponsoredPurchase, settleSponsored } from './sponsored-purchase.ts'
+import { type SponsoredPurchase, settleSponsored } from './confirm-sponsored.ts'
 
 export async function confirmSponsored(
   context: Context,

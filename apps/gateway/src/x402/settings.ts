@@ -1,9 +1,9 @@
 // Keys that send x402 payments for their payers and pay the network fees. A chain without one takes no such payments.
 
 import type { SettingsReader } from '@svc/http-service/config'
+import { readEvmKey } from '@svc/http-service/evm-keys'
 import { readOptionalKey } from '@svc/http-service/keys'
 import type { SalesConfig } from '@svc/sales/settings'
-import { readEvmKey } from '@svc/http-service/evm-keys'
 
 export interface X402Config {
   /** How long a buyer waits for the chain before the answer is that the payment is still on its way. */

@@ -17,19 +17,25 @@ import {
   shopOf,
   WITHOUT_EVM,
 } from './market.ts'
-import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import {
+  OWNER,
+  openSponsoredMarket,
+  quotes,
+  type SponsoredMarket,
+  type SponsoredShop,
+} from './sponsored/sponsored-market.ts'
 
 const SECRET = 'an-internal-secret-of-some-length'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open()
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open()
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 /** A gateway that sells on the primary chain alone, and knows nothing else of the market. */
 async function openBare(variables?: Variables): Promise<Shop> {
@@ -164,7 +170,7 @@ describe('who may ask', () => {
       return Promise.all(paths.map(async (path) => (await fetch(closed.gateway.url + path, init)).status))
     }
     expect(await statuses(`Bearer ${SECRET}`)).toEqual([200, 404])
-    for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${desk.issuer.token()}`])
+    for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${sponsored.issuer.token()}`])
       expect(await statuses(header)).toEqual([401, 401])
     for (const path of paths) expectError(await closed.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
     await closed.stop()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

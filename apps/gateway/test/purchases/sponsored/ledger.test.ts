@@ -1,16 +1,16 @@
 import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, payReqId, type Reply } from './market.ts'
-import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import { expectError, legOf, type Market, payReqId, type Reply } from '../market.ts'
+import { OWNER, openSponsoredMarket, quotes, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 const USED = [402, 'payment_verification_failed', 'transaction_already_used'] as const
 const TOO_LITTLE = [402, 'payment_verification_failed', 'amount_too_small'] as const
@@ -23,8 +23,8 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
   beforeAll(async () => {
     const fresh = await createFreshDatabase(dialect)
     drop = fresh.drop
-    shop = await desk.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
-    replica = await desk.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
+    shop = await sponsored.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
+    replica = await sponsored.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
   })
   afterAll(async () => {
     await shop.stop()
@@ -142,7 +142,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
 
   it('LOCK-08 SPON-10 a batch beyond the cap says which positions have a receipt but no locker, and resumes', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
-    const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
+    const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
     const { ids, sum } = await quotes(small, 3)
     const tx = await market.pay(sum)
     const { status, body } = await batch(ids, tx, small)
@@ -158,7 +158,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
     expect(body.results[2]).toMatchObject({ ...refused, receipt_id: expect.stringMatching(/^rcpt_/) })
     expect((await batch(ids, tx, small)).body).toMatchObject({ ok: false, failed: 1 })
     await small.stop()
-    const larger = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
+    const larger = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
     const { body: resumed } = await batch(ids, tx, larger)
     expect(resumed).toMatchObject({ ok: true, succeeded: 3 })
     expect(resumed.results.map(({ already_provisioned }) => already_provisioned)).toEqual([true, true, false])
@@ -168,7 +168,7 @@ describe.each(dialects)('what one transaction pays (%s)', (dialect) => {
 
   it('T-20 LOCK-08 SPON-07 of ten paid quotes confirmed at once under a cap of three, three get lockers; all get receipts', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
-    const small = await desk.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
+    const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
     const { all } = await quotes(small, 10)
     const bodies = await Promise.all(
       all.map(async (quote) => {

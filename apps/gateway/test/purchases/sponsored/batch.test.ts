@@ -1,18 +1,25 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, payReqId } from './market.ts'
-import { EVM_OWNER, OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import { expectError, legOf, type Market, payReqId } from '../market.ts'
+import {
+  EVM_OWNER,
+  OWNER,
+  openSponsoredMarket,
+  quotes,
+  type SponsoredMarket,
+  type SponsoredShop,
+} from './sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open({ MAX_LOCKERS_PER_OWNER: '1000' })
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open({ MAX_LOCKERS_PER_OWNER: '1000' })
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 const batchOf = (pay_req_ids: readonly string[], tx_sig: string) => ({ pay_req_ids, tx_sig, owner_identity: OWNER })
 

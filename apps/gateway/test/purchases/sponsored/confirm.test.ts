@@ -1,18 +1,18 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, payReqId } from './market.ts'
-import { EVM_OWNER, OWNER, openSponsorDesk, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import { buy, expectError, legOf, type Market, payReqId } from '../market.ts'
+import { EVM_OWNER, OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open({ MAX_LOCKERS_PER_OWNER: '1000' })
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open({ MAX_LOCKERS_PER_OWNER: '1000' })
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 const LEGS = [
   ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet', OWNER] as const),
@@ -134,11 +134,11 @@ describe('who may sponsor', () => {
   it.each([
     ['no token', () => null],
     ['no bearer', () => 'Basic c3BvbnNvcg=='],
-    ['a token of another audience', () => `Bearer ${desk.issuer.token({ aud: 'elsewhere' })}`],
-    ['a token of another issuer', () => `Bearer ${desk.issuer.token({ iss: 'https://elsewhere.example' })}`],
-    ['a token that is over', () => `Bearer ${desk.issuer.token({ exp: 1 })}`],
-    ['a token signed with an unknown key', () => `Bearer ${desk.issuer.token({}, { forge: 'unpublished-key' })}`],
-    ['an unsigned token', () => `Bearer ${desk.issuer.token({}, { forge: 'alg-none' })}`],
+    ['a token of another audience', () => `Bearer ${sponsored.issuer.token({ aud: 'elsewhere' })}`],
+    ['a token of another issuer', () => `Bearer ${sponsored.issuer.token({ iss: 'https://elsewhere.example' })}`],
+    ['a token that is over', () => `Bearer ${sponsored.issuer.token({ exp: 1 })}`],
+    ['a token signed with an unknown key', () => `Bearer ${sponsored.issuer.token({}, { forge: 'unpublished-key' })}`],
+    ['an unsigned token', () => `Bearer ${sponsored.issuer.token({}, { forge: 'alg-none' })}`],
   ])('SPON-01 T-14 %s is a 401 before anything else is looked at', async (_, authorization) => {
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
@@ -147,7 +147,7 @@ describe('who may sponsor', () => {
   })
 
   it('SPON-01 a service that is not allowed is a 403', async () => {
-    const authorization = `Bearer ${desk.issuer.token({ sub: 'somebody' })}`
+    const authorization = `Bearer ${sponsored.issuer.token({ sub: 'somebody' })}`
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
       expectError(await shop.sponsorBatch(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
@@ -156,7 +156,7 @@ describe('who may sponsor', () => {
 
   it('SPON-01 where no identity provider is configured, everybody is told so', async () => {
     const plain = await market.open()
-    const headers = { authorization: `Bearer ${desk.issuer.token()}` }
+    const headers = { authorization: `Bearer ${sponsored.issuer.token()}` }
     for (const path of ['/v1/storage/sponsored-confirm', '/v1/storage/sponsored-confirm-batch']) {
       const reply = await plain.post(path, {}, headers)
       expectError(reply, 401, 'OIDC_TOKEN_INVALID')

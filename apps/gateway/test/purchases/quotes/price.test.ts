@@ -1,6 +1,6 @@
 import type { Price } from '@svc/api/purchases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, type Shop } from './market.ts'
+import { expectError, legOf, type Market, openMarket, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

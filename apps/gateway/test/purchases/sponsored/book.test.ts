@@ -4,15 +4,15 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import type { Kysely } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { migrations } from '../../src/db/migrations.ts'
-import type { Schema } from '../../src/db/schema.ts'
-import { bookReceipts } from '../../src/purchases/claim-payment.ts'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Schema } from '../../../src/db/schema.ts'
+import { bookReceipts } from '../../../src/purchases/claim-payment.ts'
 import {
   countReceipts,
   findReceiptsOfTransaction,
   insertReceipt,
   streamReceivedAmounts,
-} from '../../src/purchases/store.ts'
+} from '../../../src/purchases/store.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(7))
 

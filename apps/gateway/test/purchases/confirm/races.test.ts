@@ -1,6 +1,6 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Price } from '@svc/api/purchases'
 import { type GcsServer, startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Market, openMarket, type Shop } from './market.ts'
+import { type Market, openMarket, type Shop } from '../market.ts'
 
 const SECRET = 'internal-secret-of-the-operator'
 

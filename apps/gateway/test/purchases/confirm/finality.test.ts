@@ -3,7 +3,7 @@ import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

@@ -1,7 +1,7 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { findPayRequest, findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { findPayRequest, findReceiptOfRequest } from '../../../src/purchases/store.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

@@ -11,7 +11,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { x402Client } from '@x402/core/client'
 import { x402HTTPClient } from '@x402/core/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

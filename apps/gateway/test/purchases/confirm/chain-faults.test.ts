@@ -2,7 +2,7 @@ import type { Quote } from '@svc/api/purchases'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
 
 let market: Market
 let shop: Shop

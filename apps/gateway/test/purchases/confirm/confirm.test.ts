@@ -5,7 +5,7 @@ import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { paySol } from '@svc/payments/test/solana/payments'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop

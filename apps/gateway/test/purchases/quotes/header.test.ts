@@ -3,7 +3,7 @@ import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Market, openMarket, type Reply, type Shop } from './market.ts'
+import { type Market, openMarket, type Reply, type Shop } from '../market.ts'
 
 let market: Market
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
 
 let market: Market
 let shop: Shop

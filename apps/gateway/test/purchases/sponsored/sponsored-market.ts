@@ -7,9 +7,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
-import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from './market.ts'
+import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from '../market.ts'
 
-export interface SponsorDesk {
+export interface SponsoredMarket {
   issuer: OidcIssuer
   market: Market
   open(variables?: Variables): Promise<SponsoredShop>
@@ -28,7 +28,7 @@ export interface SponsoredShop extends Shop {
 export const OWNER = DEMO_PAYERS[0]!.address
 export const EVM_OWNER = DEV_PAYERS[0]!.address
 
-export async function openSponsorDesk(): Promise<SponsorDesk> {
+export async function openSponsoredMarket(): Promise<SponsoredMarket> {
   const market = await openMarket()
   const issuer = await startOidcIssuer({ now: market.clock.now })
   const identity = {

@@ -14,12 +14,12 @@ import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { migrations } from '../../src/db/migrations.ts'
-import type { Schema } from '../../src/db/schema.ts'
-import { expectError, payReqId, type Shop, shopOf } from './market.ts'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Schema } from '../../../src/db/schema.ts'
+import { expectError, payReqId, type Shop, shopOf } from '../market.ts'
 
 const NEVER_SENT = toBase58(new Uint8Array(64).fill(7))
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 // A gateway of its own process has the real time, and so have these chains.
 let chains: LocalChains

@@ -1,7 +1,7 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paymentRefused, payReqNotFound } from '@svc/sales/payment-errors'
+import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { inQuoteTime } from '@svc/sales/read-payment'
 import type { Kysely, Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'

@@ -1,8 +1,8 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from './market.ts'
+import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
