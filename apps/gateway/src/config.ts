@@ -2,8 +2,14 @@
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/config'
+import {
+  type HttpSettings,
+  type Mode,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import type { SalesSecrets } from '@svc/sales/settings'
@@ -21,7 +27,7 @@ import {
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
-import { honestTerms, type PaymentConfig, readPaymentConfig } from './purchases/settings.ts'
+import { type PaymentConfig, readPaymentConfig, withStorageNotice } from './purchases/settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402/settings.ts'
 
 export interface Config {
@@ -77,7 +83,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     http: readHttpSettings(settings, mode, 8402),
     log: readLogSettings(settings),
     evidence: readEvidenceConfig(settings, mode),
-    payments: isProduction ? { ...payments, terms: honestTerms(payments.terms, storage.drivers) } : payments,
+    payments: isProduction ? { ...payments, terms: withStorageNotice(payments.terms, storage.drivers) } : payments,
     storage,
     limits: readLimits(settings),
     lockers: readLockerConfig(settings, mode),

@@ -1,7 +1,7 @@
 import {
   type Behaviour,
-  honestly,
   type FaultyNode,
+  honestly,
   type Reply,
   spoil,
   startFaultyNode,
