@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => sponsored.close())
 
-/** What the queue makes of the purchases so far. */
+/** The payment codes by receipt, after the queue has run. */
 async function codes(): Promise<Map<string, number>> {
   const { queue, database } = shop.gateway.context
   expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
@@ -27,7 +27,7 @@ async function codes(): Promise<Map<string, number>> {
 }
 
 describe('a purchase', () => {
-  it('EVT-02 AMB-79 has its payment attested, once, however often it is confirmed', async () => {
+  it('EVT-02 AMB-79 the payment of a purchase is attested once, however often it is confirmed', async () => {
     const quote = await shop.quote()
     const tx = await sponsored.market.pay(quote.accepts[0]!)
     const claim = { pay_req_id: payReqId(quote) }
@@ -39,7 +39,7 @@ describe('a purchase', () => {
     expect((await codes()).get(receipt.receipt_id)).toBe(paymentAttCode(receipt))
   })
 
-  it('EVT-02 so have those that others pay for, each of a batch', async () => {
+  it('EVT-02 every payment of a sponsored batch is attested', async () => {
     const before = await codes()
     const single = await buy(sponsored.market, shop, { units: 1, pay_network: 'evm-mainnet' })
     const { ids, sum } = await quotes(shop, 3)

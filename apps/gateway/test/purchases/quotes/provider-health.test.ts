@@ -39,7 +39,7 @@ const metric = async () => {
   return /^svc_provider_up\{provider="gcs"\} (\d)$/m.exec(text)?.[1]
 }
 
-it('PAY-03 VER-20 offers what is configured as long as it answers, and says what does not', async () => {
+it('PAY-03 VER-20 a configured provider is offered while it answers, and /health lists those that do not', async () => {
   expect(await offered()).toEqual(['gcs', 'mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1 }))).toBe('gcs')
   expect(await metric()).toBe('1')
@@ -68,7 +68,7 @@ it('PAY-03 VER-20 offers what is configured as long as it answers, and says what
   expect((await shop.get('/health')).body).not.toHaveProperty('warnings')
 })
 
-it('PAY-03 a provider that nothing is configured for is a mistake of the buyer', async () => {
+it('PAY-03 ordering a provider that is not configured is a 422', async () => {
   const refused = await shop.post<{ error: string; message: string }>('/v1/storage/request', {
     units: 1,
     provider: 'storj',
