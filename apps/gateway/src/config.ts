@@ -27,7 +27,7 @@ import {
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
-import { honestTerms, type PaymentConfig, readPaymentConfig } from './purchases/settings.ts'
+import { type PaymentConfig, readPaymentConfig, withStorageNotice } from './purchases/settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402/settings.ts'
 
 export interface Config {
@@ -83,7 +83,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     http: readHttpSettings(settings, mode, 8402),
     log: readLogSettings(settings),
     evidence: readEvidenceConfig(settings, mode),
-    payments: isProduction ? { ...payments, terms: honestTerms(payments.terms, storage.drivers) } : payments,
+    payments: isProduction ? { ...payments, terms: withStorageNotice(payments.terms, storage.drivers) } : payments,
     storage,
     limits: readLimits(settings),
     lockers: readLockerConfig(settings, mode),

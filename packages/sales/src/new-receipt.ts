@@ -6,7 +6,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
-import type { QuotedLeg } from './paid-leg.ts'
+import type { QuotedLeg } from './read-payment.ts'
 
 export interface Paid {
   payReqId: string

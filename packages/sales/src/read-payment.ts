@@ -1,16 +1,71 @@
-// Confirming a payment: which transaction, and what the chain says about it.
+// Confirming a payment: which transaction and which leg, and what the chain says about it.
 
 import type { IncomingHttpHeaders } from 'node:http'
+import type { PaymentLeg } from '@svc/api/quote'
+import type { X402Leg } from '@svc/api/x402'
 import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
-import { judgePayment } from '@svc/payments/judge-payment'
-import type { ChainReading } from '@svc/payments/payment'
+import { type LegChoice, notInQuote } from '@svc/payments/legs'
+import { NETWORKS, type Network, networkNamed } from '@svc/payments/networks'
+import { type ChainReading, judgePayment } from '@svc/payments/payment'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { canonicalTx } from '@svc/protocol/ids'
-import type { QuotedLeg } from './paid-leg.ts'
-import { chainUnavailable, quoteExpired, txNotFound } from './payment-errors.ts'
+import { chainUnavailable, quoteExpired, txNotFound } from './errors.ts'
 import type { Sales } from './sales.ts'
 import type { SalesConfig } from './settings.ts'
+
+/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
+export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
+  const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
+  const wellFormed = candidates.find(isTransactionId)
+  if (wellFormed) return canonicalTx(wellFormed)
+  throw new ServiceError('tx_required', 'name the transaction that paid', {
+    hint: 'send header X402-TX, or tx_sig in the body: a base58 signature of 64 bytes, or 0x and 64 hex characters',
+  })
+}
+
+function isTransactionId(text: string): boolean {
+  return /^0x[0-9a-f]{64}$/i.test(text) || fromBase58(text, 64) !== null
+}
+
+/** A leg of a stored quote. */
+export interface QuotedLeg {
+  network: Network
+  ticker: string
+  decimals: number
+  asset: string
+  payTo: string
+  amount: bigint
+}
+
+/**
+ * The leg of a quote that a confirmation names, or the first when it names none. A network alone or an asset alone can
+ * only mean the first leg (AMB-14).
+ */
+export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): QuotedLeg {
+  const legs = accepts.map(quotedLeg)
+  const first = legs[0] as QuotedLeg
+  const { pay_network, pay_asset } = choice
+  const network = pay_network === undefined ? first.network : networkNamed(pay_network)
+  // Compare in lower case, because the upper case of 'ſ' is 'S', and 'uſdc' is no ticker.
+  const ticker = (pay_asset ?? first.ticker).toLowerCase()
+  const leg = legs.find((candidate) => candidate.network === network && candidate.ticker.toLowerCase() === ticker)
+  const isHalf = (pay_network === undefined) !== (pay_asset === undefined)
+  if (leg && (leg === first || !isHalf)) return leg
+  if (isHalf)
+    throw new ServiceError('leg_incomplete', 'pay_network and pay_asset must be sent together to pay another leg')
+  throw new ServiceError('leg_not_in_quote', notInQuote(choice, first.network.name), {
+    hint: 'confirm a leg that the quote lists under accepts',
+  })
+}
+
+/** `payTo` is where the money arrives: for tokens of the primary chain the token account, not the wallet. */
+export function quotedLeg({ network, asset, amount, extra, ...leg }: X402Leg): QuotedLeg {
+  const known = NETWORKS.find(({ caip2 }) => caip2 === network)
+  if (!known) throw new Error(`a stored quote names the network ${network}`)
+  const payTo = extra.token_account ?? leg.payTo
+  return { network: known, ticker: extra.name, decimals: extra.decimals, asset, payTo, amount: BigInt(amount) }
+}
 
 /** What a service provides for reading payments. */
 export interface Seller {
@@ -87,18 +142,4 @@ export async function inQuoteTime<Payment>(
 
 function unixNow({ now }: Seller): number {
   return Math.floor(now() / 1000)
-}
-
-/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
-export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
-  const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
-  const wellFormed = candidates.find(isTransactionId)
-  if (wellFormed) return canonicalTx(wellFormed)
-  throw new ServiceError('tx_required', 'name the transaction that paid', {
-    hint: 'send header X402-TX, or tx_sig in the body: a base58 signature of 64 bytes, or 0x and 64 hex characters',
-  })
-}
-
-function isTransactionId(text: string): boolean {
-  return /^0x[0-9a-f]{64}$/i.test(text) || fromBase58(text, 64) !== null
 }

@@ -1,20 +1,34 @@
+// From a paid transaction to its receipt.
+
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paidLeg } from '@svc/sales/paid-leg'
-import { paymentRefused, payReqNotFound } from '@svc/sales/payment-errors'
-import { inQuoteTime, readPayment, transactionId } from '@svc/sales/read-payment'
+import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
+import * as sales from '@svc/sales/new-receipt'
+import { inQuoteTime, paidLeg, type QuotedLeg, readPayment, transactionId } from '@svc/sales/read-payment'
+import type { Transaction } from 'kysely'
 import { limitStranger } from '../auth/limits.ts'
-import type { Context } from '../context.ts'
-import { claimPayment } from './claim-payment.ts'
-import { findPayRequest, type PayRequest, receiptFinder } from './store.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
+import {
+  deletePaymentTransaction,
+  findPayRequest,
+  findReceiptOfRequest,
+  insertPaymentTransaction,
+  insertReceipt,
+  lockPaymentTransaction,
+  type PayRequest,
+  receiptFinder,
+  setBound,
+} from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
 export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
 
-/** In the order of AMB-86. A repeated confirmation returns the receipt there is, also when the quote is long over. */
+/** Checks in the order of AMB-86. A paid quote answers its receipt again, even long after it expired. */
 export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
   const findReceipt = receiptFinder(db)
@@ -31,7 +45,12 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
   }
 }
 
-/** The payment, read from the chain and found good. */
+export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confirmation {
+  const { receipt_id, paid_amount, paid_raw, pay_asset, network } = receipt
+  return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
+}
+
+/** The leg that the body names, and the payment of it that the chain shows. */
 async function readLeg(context: Context, request: PayRequest, body: ConfirmBody, tx: string) {
   const { accepts } = JSON.parse(request.quote) as Quote
   const leg = paidLeg(accepts, {
@@ -43,7 +62,82 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
   return { leg, payment }
 }
 
-export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confirmation {
-  const { receipt_id, paid_amount, paid_raw, pay_asset, network } = receipt
-  return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
+/**
+ * Turns a pending quote into a paid one. The claim on the transaction and the receipt are one database transaction. Of
+ * concurrent calls for one quote, one writes the receipt and the others return it.
+ */
+export async function claimPayment(
+  context: Context,
+  request: PayRequest,
+  leg: QuotedLeg,
+  payment: ChainPayment,
+): Promise<{ receipt: SignedReceipt; isNew: boolean }> {
+  const receipt = newReceipt(context, request, leg, payment)
+  return context.database.db.transaction().execute(async (tx) => {
+    const [written] = await bookReceipts(tx, 'single', [receipt])
+    if (written) {
+      await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
+      return { receipt, isNew: true }
+    }
+    const existing = await findReceiptOfRequest(tx, request.pay_req_id)
+    if (!existing) throw paymentRefused('transaction_already_used')
+    return { receipt: existing, isNew: false }
+  })
+}
+
+export function newReceipt(
+  context: Context,
+  { pay_req_id: payReqId, units }: PayRequest,
+  leg: QuotedLeg,
+  payment: ChainPayment,
+): SignedReceipt {
+  return sales.newReceipt({ payReqId, units, leg, payment, confirmedAt: unixNow(context) }, context.signers.statement)
+}
+
+/**
+ * Writes the receipts of one chain transaction and returns the new ones. A quote that has a receipt gets no second one.
+ * A single purchase takes the whole transaction; batches share it until its amount is used up (T-01). If the transaction
+ * is taken, nothing is written.
+ */
+export async function bookReceipts(
+  tx: Transaction<Schema>,
+  kind: 'single' | 'batch',
+  receipts: readonly SignedReceipt[],
+): Promise<SignedReceipt[]> {
+  const [first] = receipts
+  const entry = first ? await openEntry(tx, kind, first) : null
+  if (!entry) return []
+  const written: SignedReceipt[] = []
+  // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
+  for (const receipt of receipts.toSorted((a, b) => (a.pay_req_id < b.pay_req_id ? -1 : 1))) {
+    if (await insertReceipt(tx, receipt)) written.push(receipt)
+  }
+  const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
+  if (bound > BigInt(entry.received)) throw paymentRefused('amount_too_small')
+  // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
+  await (bound === 0n ? deletePaymentTransaction(tx, entry) : setBound(tx, entry, String(bound)))
+  return written
+}
+
+/** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
+async function openEntry(
+  tx: Transaction<Schema>,
+  kind: 'single' | 'batch',
+  receipt: SignedReceipt,
+): Promise<PaymentTransactionTable | null> {
+  const entry = {
+    network: receipt.network,
+    tx: receipt.tx_hash,
+    kind,
+    payer: receipt.payer_pubkey,
+    asset: receipt.pay_asset,
+    received: receipt.received_raw ?? receipt.paid_raw,
+    bound: '0',
+  }
+  if (await insertPaymentTransaction(tx, entry)) return entry
+  if (kind === 'single') return null
+  const known = await lockPaymentTransaction(tx, entry)
+  // Another asset or amount means another destination, whose money this row does not count.
+  const isSame = known.kind === 'batch' && known.asset === entry.asset && known.received === entry.received
+  return isSame ? known : null
 }

@@ -1,11 +1,13 @@
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Price, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import { multiplyUsd } from '@svc/payments/amounts'
+import { displayAmount, multiplyUsd } from '@svc/payments/amounts'
+import { type PricedLeg, wireRate } from '@svc/payments/x402'
+import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { type Market, type PricedLegs, priceOnMarket } from '@svc/sales/price-legs'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 
-export interface Order {
+interface Order {
   units: number
   provider?: Provider | undefined
   pay_network?: string | undefined
@@ -20,7 +22,39 @@ export interface PricedOrder {
   legs: PricedLegs
 }
 
-/** What an order costs on each leg it may be paid by. */
+export async function showPrice(context: Context, query: Partial<Order>): Promise<Price> {
+  const { unitPrices, terms } = context.config.payments
+  const priced = await priceStorage(context, { ...query, units: query.units ?? 1 }, 'query')
+  return {
+    quote_schema: QUOTE_SCHEMA,
+    units: priced.units,
+    provider: priced.provider,
+    unit_price_usd: Number(priced.unitPriceUsd),
+    total_usd: Number(priced.totalUsd),
+    amounts: priced.legs.map(wireAmount),
+    providers: Object.fromEntries(
+      (await offeredProviders(context)).map((provider) => [
+        provider,
+        { unit_price_usd: Number(unitPrices[provider]), terms: terms[provider] },
+      ]),
+    ),
+  }
+}
+
+function wireAmount({ of, asset, amount, rate }: PricedLeg): Price['amounts'][number] {
+  return {
+    network: of.network.caip2,
+    pay_network: of.network.name,
+    pay_asset: of.ticker,
+    asset,
+    amount: String(amount),
+    decimals: of.decimals,
+    human_amount: displayAmount(amount, of.decimals),
+    ...(rate && { oracle_rate: wireRate(rate) }),
+  }
+}
+
+/** The price of an order on each leg that can pay it. */
 export async function priceStorage(context: Context, order: Order, from: 'body' | 'query'): Promise<PricedOrder> {
   const provider = await chooseProvider(context, order, from)
   return priceOrder(context.config, await context.sales.market(), { ...order, provider }, from)
@@ -39,17 +73,7 @@ export function priceOrder(
   return { provider, units, unitPriceUsd, totalUsd, legs }
 }
 
-/** What files can be kept by right now; the first is the default. */
-export async function offeredProviders({ config, providers }: Context): Promise<Provider[]> {
-  const health = await providers.health()
-  return configuredProviders(config).filter((provider) => health.get(provider))
-}
-
-function configuredProviders({ storage }: Config): Provider[] {
-  return PROVIDERS.filter((provider) => storage.drivers[provider])
-}
-
-/** The one that is ordered, else the default. Nobody pays for a place that cannot take his files now. */
+/** The ordered provider, or else the default. A provider that does not answer is not sold. */
 export async function chooseProvider(context: Context, order: Order, from: 'body' | 'query'): Promise<Provider> {
   const offered = await offeredProviders(context)
   const provider = order.provider ?? offered[0]
@@ -62,4 +86,14 @@ export async function chooseProvider(context: Context, order: Order, from: 'body
     hint: offered.length > 0 ? `choose ${offered.join(', ')}, or try again in a minute` : 'try again in a minute',
     headers: { 'retry-after': '60' },
   })
+}
+
+/** The providers that answer right now; the first is the default. */
+async function offeredProviders({ config, providers }: Context): Promise<Provider[]> {
+  const health = await providers.health()
+  return configuredProviders(config).filter((provider) => health.get(provider))
+}
+
+function configuredProviders({ storage }: Config): Provider[] {
+  return PROVIDERS.filter((provider) => storage.drivers[provider])
 }

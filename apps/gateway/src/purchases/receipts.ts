@@ -1,12 +1,12 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
-import { issuerKeyId, receiptId } from '@svc/protocol/ids'
+import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
-import { findReceiptText } from './store.ts'
+import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
-/** The text it was stored as: reading it and writing it again would only cost time. */
+/** The stored text, which is answered without parsing it. */
 export async function readReceiptText({ database }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
   if (text === null) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
@@ -17,7 +17,7 @@ export async function readReceipt(context: Context, id: string): Promise<SignedR
   return JSON.parse(await readReceiptText(context, id))
 }
 
-/** Anybody can repeat this with the answer alone: the message and the key that signed it are in it. */
+/** The answer holds the signed message and the key, so that anybody can repeat the check. */
 export async function verifyReceipt(context: Context, id: string) {
   const receipt = await readReceipt(context, id)
   const key = ed25519PublicKeyFromHex(receipt.receipt_signer_pubkey)
@@ -35,4 +35,11 @@ export async function verifyReceipt(context: Context, id: string) {
     signed_message_hex: toHex(receiptMessage(receipt)),
     receipt,
   }
+}
+
+/** For internal callers only: the id of a receipt opens the public link to its files (ADD-08). */
+export async function findByTransaction({ database }: Context, tx: string): Promise<{ receipts: SignedReceipt[] }> {
+  const receipts = await findReceiptsOfTransaction(database.db, canonicalTx(tx))
+  if (receipts.length === 0) throw new ServiceError('receipt_not_found', 'no receipt names this transaction')
+  return { receipts }
 }

@@ -1,38 +1,40 @@
 import type { Body } from '@svc/api/endpoint'
-import type { Quote, requestStorage } from '@svc/api/purchases'
+import type { Provider, Quote, requestStorage } from '@svc/api/purchases'
+import { type Lru, lru } from '@svc/concurrency/caches'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Market } from '@svc/sales/price-legs'
 import { paymentRequired, quoteAnswer } from '@svc/sales/quote'
-import { fillTemplate } from '@svc/sales/quote-template'
+import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import { newQuoteId, payRequestOf } from './quote-facts.ts'
-import { createQuoteForms } from './quote-forms.ts'
-import { idempotencyKey, quoteOnce } from './quote-once.ts'
+import { idempotencyKey, quoteOnce } from './idempotency.ts'
+import { chooseProvider, priceOrder } from './price-storage.ts'
+import { newQuoteId, offerFacts, payRequestOf, quoteBody } from './quote.ts'
 import { findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
 export type RequestQuote = (order: Order, wire: WireRequest) => Promise<QuoteAnswer>
 
-/** A quote, new or, under a known Idempotency-Key, the one it had. Stored before it is answered: it fixes the terms. */
+/** Under a known Idempotency-Key, the quote of that key. Every quote is stored before it is answered. */
 export function createRequestQuote(
   context: Context,
   storePayRequest: (request: PayRequest) => Promise<void>,
 ): RequestQuote {
-  const formOf = createQuoteForms(context)
+  const templateOf = createTemplates(context)
 
   async function newQuote(order: Order) {
-    const form = await formOf(order)
+    const template = await templateOf(order)
     const id = newQuoteId(context)
-    const { body, header } = fillTemplate(form, id)
-    return { request: payRequestOf({ ...form, ...id }, body), header }
+    const { body, header } = fillTemplate(template, id)
+    return { request: payRequestOf({ ...template, ...id }, body), header }
   }
 
   async function requestOnce(order: Order, key: string): Promise<QuoteAnswer> {
     const { quote } = await quoteOnce(context, {
       key,
-      order: declared(order),
+      order: canonicalOrder(order),
       isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
       make: async () => (await newQuote(order)).request,
     })
@@ -49,7 +51,35 @@ export function createRequestQuote(
   }
 }
 
-/** One text for one order, whatever the order of its keys. */
-function declared({ units, provider, pay_network, pay_asset }: Order): string {
+/** The same text for the same order, however its body was written. */
+function canonicalOrder({ units, provider, pay_network, pay_asset }: Order): string {
   return JSON.stringify([units, provider ?? null, pay_network ?? null, pay_asset ?? null])
+}
+
+interface OrderTemplate extends QuoteTemplate {
+  provider: Provider
+  units: number
+}
+
+const MAX_TEMPLATES = 500
+
+/** Templates are cached by order until a leg or a rate changes. */
+function createTemplates(context: Context): (order: Order) => Promise<OrderTemplate> {
+  const { config, sales } = context
+  let cache: { market: Market; templates: Lru<string, OrderTemplate> } | null = null
+
+  return async (order) => {
+    const provider = await chooseProvider(context, order, 'body')
+    const market = await sales.market()
+    if (cache?.market !== market) cache = { market, templates: lru(MAX_TEMPLATES) }
+    const { templates } = cache
+    const { units } = order
+    const key = JSON.stringify([provider, units, order.pay_network, order.pay_asset])
+    const cached = templates.get(key)
+    if (cached) return cached
+    const facts = offerFacts(config, priceOrder(config, market, { ...order, provider }, 'body'))
+    const template = { ...quoteTemplate(quoteBody({ ...facts, ...PLACEHOLDER })), provider, units }
+    templates.set(key, template)
+    return template
+  }
 }

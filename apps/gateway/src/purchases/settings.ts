@@ -1,4 +1,4 @@
-// Settings of the purchases room: what storage costs and what one gets for it.
+// Settings of the purchases room: prices, terms and the locker limit.
 
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
@@ -32,8 +32,8 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
   return [config, secrets]
 }
 
-/** The terms of a provider whose files are kept on the gateway's own disk say so wherever they are shown (ADD-12). */
-export function honestTerms(
+/** Adds to the terms of a provider that its files are on the gateway's own disk, where that is so (ADD-12). */
+export function withStorageNotice(
   terms: PaymentConfig['terms'],
   drivers: Partial<Record<Provider, 'local' | 'own'>>,
 ): PaymentConfig['terms'] {

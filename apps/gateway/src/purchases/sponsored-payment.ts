@@ -1,19 +1,21 @@
+// Which leg of several quotes one transaction paid.
+
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
 import type { ChainPayment, RejectionReason } from '@svc/payments/payment'
-import { type QuotedLeg, quotedLeg } from '@svc/sales/paid-leg'
-import { paymentRefused } from '@svc/sales/payment-errors'
-import { readPayment } from '@svc/sales/read-payment'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { paymentRefused } from '@svc/sales/errors'
+import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
 import type { Context } from '../context.ts'
 import type { PayRequest } from './store.ts'
 
-/** All of the same asset and destination. */
 interface Purchase {
   request: PayRequest
   leg: QuotedLeg
 }
 
+/** All legs have the same asset and destination. */
 type Purchases = readonly [Purchase, ...Purchase[]]
 
 export interface SponsoredTransaction {
@@ -23,7 +25,24 @@ export interface SponsoredTransaction {
   payReqIds: readonly string[]
 }
 
-/** The leg is read from the transaction: of those that every quote has on its network, the first that it paid (AMB-48). */
+/**
+ * An unpaid quote is on every network that it has a leg on; a paid one is on the network of its receipt. Quotes that are
+ * only partly on the transaction's network do not belong together (SPON-09). If none of them is, the transaction is wrong.
+ */
+export function requireOneNetwork(
+  { network }: SponsoredTransaction,
+  requests: readonly PayRequest[],
+  paid: ReadonlyMap<string, SignedReceipt>,
+): void {
+  const here = requests.filter((request) => {
+    const receipt = paid.get(request.pay_req_id)
+    return receipt ? receipt.network === network.name : legsOn(network, request).length > 0
+  })
+  if (here.length > 0 && here.length < requests.length)
+    throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
+}
+
+/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (AMB-48). */
 export async function findPayment(
   context: Context,
   { tx, network, payReqIds }: SponsoredTransaction,
@@ -37,13 +56,13 @@ export async function findPayment(
   for (const purchases of shared) {
     const payment = await readPayment(context, tx, purchases, payReqIds)
     if (payment.outcome === 'found') return { purchases, payment }
-    // What is wrong with a payment tells more than that another asset was not paid.
+    // A fault of the payment says more than that it is not in another asset.
     if (reason === 'nothing_received') reason = payment.reason
   }
   throw paymentRefused(reason)
 }
 
-export function legsOn(network: Network, { quote }: PayRequest): QuotedLeg[] {
+function legsOn(network: Network, { quote }: PayRequest): QuotedLeg[] {
   const { accepts } = JSON.parse(quote) as Quote
   return accepts.map(quotedLeg).filter((leg) => leg.network === network)
 }
@@ -60,11 +79,11 @@ function sharedLegs(offers: readonly Offer[]): Purchases[] {
       const leg = legs.find((other) => other.asset === asset && other.payTo === payTo)
       return leg ? [{ request, leg }] : []
     })
-    // As many as there are offers, and there is one at least.
+    // There is at least one offer, so a purchase for each of them is at least one purchase.
     return purchases.length === offers.length ? [purchases as [Purchase, ...Purchase[]]] : []
   })
 }
 
-export function mixedNetworks(message: string): ServiceError {
+function mixedNetworks(message: string): ServiceError {
   return new ServiceError('mixed_networks', message, { hint: 'confirm quotes that one transaction paid together' })
 }

@@ -25,7 +25,7 @@ export async function findIdempotencyKey(db: Db, key: string): Promise<KeptKey |
   return row ?? null
 }
 
-/** Takes the key for a request; false when another request took it first. `replacing` names the quote it may take over from. */
+/** Takes the key for a quote; false when another quote has it. `replacing` is the quote that may lose the key. */
 export async function takeIdempotencyKey(db: Db, key: KeptKey, replacing: string | null): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('idempotency_keys')
@@ -44,7 +44,7 @@ export async function forgetIdempotencyKeys(db: Db, before: number): Promise<voi
   await db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
 }
 
-/** As it is answered. */
+/** The receipt's JSON, as it is answered. */
 export async function findReceiptText(db: Db, receiptId: string): Promise<string | null> {
   const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
   return row?.receipt ?? null
@@ -54,7 +54,7 @@ export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<Si
   return parsed(await db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', payReqId).executeTakeFirst())
 }
 
-/** As `findReceiptOfRequest`, of a query that is built once: building it takes longer than running it. */
+/** `findReceiptOfRequest` with a query that is built once, because building it takes longer than running it. */
 export function receiptFinder(db: Db): (payReqId: string) => Promise<SignedReceipt | null> {
   const query = db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', '').compile()
   return async (payReqId) => {
@@ -67,7 +67,7 @@ function parsed(row: Pick<ReceiptTable, 'receipt'> | undefined): SignedReceipt |
   return row ? JSON.parse(row.receipt) : null
 }
 
-/** False when the request has a receipt already. */
+/** False when the request already has a receipt. */
 export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('receipts')
@@ -89,7 +89,7 @@ export async function findPayRequests(db: Db, payReqIds: readonly string[]): Pro
   return db.selectFrom('pay_requests').selectAll().where('pay_req_id', 'in', payReqIds).execute()
 }
 
-/** In no order; fewer than ids where some are not paid. */
+/** In no order. Requests that are not paid have none. */
 export async function findReceiptsOfRequests(db: Db, payReqIds: readonly string[]): Promise<SignedReceipt[]> {
   const rows = await db.selectFrom('receipts').select('receipt').where('pay_req_id', 'in', payReqIds).execute()
   return rows.map(({ receipt }) => JSON.parse(receipt))
@@ -100,7 +100,7 @@ export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<Sig
   return rows.map(({ receipt }) => JSON.parse(receipt))
 }
 
-/** False when the transaction is in the book already. */
+/** False when the transaction is already claimed. */
 export async function insertPaymentTransaction(db: Db, payment: PaymentTransactionTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('payment_transactions')
@@ -112,7 +112,7 @@ export async function insertPaymentTransaction(db: Db, payment: PaymentTransacti
 
 type PaymentKey = Pick<PaymentTransactionTable, 'network' | 'tx'>
 
-/** One that is in the book, kept from others until the end of the database transaction. */
+/** A claimed transaction, locked until the database transaction ends. */
 export function lockPaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<PaymentTransactionTable> {
   return db
     .selectFrom('payment_transactions')
@@ -138,7 +138,7 @@ export async function deletePaymentTransaction(db: Db, { network, tx }: PaymentK
 
 interface ReceiptCount {
   network: string
-  /** Null for receipts of no transaction. */
+  /** Null for receipts whose transaction is not recorded. */
   asset: string | null
   receipts: number
 }
@@ -154,7 +154,7 @@ export async function countReceipts(db: Db): Promise<ReceiptCount[]> {
     .execute()
 }
 
-/** Amounts are beyond what SQL adds up exactly on both engines. */
+/** One row for each transaction: SQL cannot add amounts of this size exactly on both engines. */
 export function streamReceivedAmounts(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
   return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(1000)
 }

@@ -5,14 +5,14 @@ import { networkNamed } from '@svc/payments/networks'
 import type { ChainReading } from '@svc/payments/payment'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paidLeg, type QuotedLeg } from '@svc/sales/paid-leg'
-import { chainUnavailable } from '@svc/sales/payment-errors'
+import { chainUnavailable } from '@svc/sales/errors'
+import { paidLeg, type QuotedLeg } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { readReceipt } from './receipts.ts'
 import { findPayRequest } from './store.ts'
 
-/** Reads the transaction again and says, field by field, whether the chain agrees with the receipt. */
+/** Reads the transaction again and compares the receipt with it, field by field. */
 export async function verifyPayment(context: Context, receiptId: string, wire: WireRequest) {
   await limitStranger(context, wire, receiptId)
   const receipt = await readReceipt(context, receiptId)
@@ -39,7 +39,7 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
   }
 }
 
-/** The destination is the quote's: what the treasury is today does not matter. */
+/** The destination comes from the quote, because the treasury may have changed since. */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
   const request = await findPayRequest(context.database.db, receipt.pay_req_id)
   if (!request || !networkNamed(receipt.network)) throw new Error(`receipt ${receipt.receipt_id} has no quote`)
@@ -47,7 +47,7 @@ async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLe
   return paidLeg(accepts, { pay_network: receipt.network, pay_asset: receipt.pay_asset })
 }
 
-function compare(reading: Settled, receipt: SignedReceipt, { network }: QuotedLeg) {
+function compare(reading: KnownReading, receipt: SignedReceipt, { network }: QuotedLeg) {
   const found = reading.outcome === 'found' ? reading : null
   const payer = network.family === 'evm' ? found?.payer.toLowerCase() : found?.payer
   return {
@@ -58,9 +58,9 @@ function compare(reading: Settled, receipt: SignedReceipt, { network }: QuotedLe
   }
 }
 
-type Settled = Extract<ChainReading, { outcome: 'found' | 'rejected' }>
+type KnownReading = Extract<ChainReading, { outcome: 'found' | 'rejected' }>
 
-function onChain(reading: Settled, { network }: QuotedLeg) {
+function onChain(reading: KnownReading, { network }: QuotedLeg) {
   if (reading.outcome === 'rejected') return { received_raw: '0', payer: null, block_time: null }
   return {
     received_raw: String(reading.received),

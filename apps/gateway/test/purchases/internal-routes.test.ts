@@ -17,21 +17,27 @@ import {
   shopOf,
   WITHOUT_EVM,
 } from './market.ts'
-import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import {
+  OWNER,
+  openSponsoredMarket,
+  quotes,
+  type SponsoredMarket,
+  type SponsoredShop,
+} from './sponsored/sponsored-market.ts'
 
 const SECRET = 'an-internal-secret-of-some-length'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open()
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open()
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
-/** A gateway that sells on the primary chain alone, and knows nothing else of the market. */
+/** A gateway that sells on the primary chain only. */
 async function openBare(variables?: Variables): Promise<Shop> {
   const { PRIMARY_RPC_URLS, PRIMARY_TREASURY } = market.chains.variables
   return shopOf(await startTestGateway({ PRIMARY_RPC_URLS, PRIMARY_TREASURY, ...variables }))
@@ -48,8 +54,8 @@ async function summary(at: Shop = shop) {
   return { body, asset }
 }
 
-describe('the treasury', () => {
-  it('INT-04 SHAPE-41 is listed leg by leg, with where it is paid', async () => {
+describe('the treasury summary', () => {
+  it('INT-04 SHAPE-41 the treasury summary lists every leg with the account it is paid to', async () => {
     const { body } = await summary()
     expect(body.time).toBe('2026-09-01T12:00:00Z')
     const listed = body.networks.map(({ network, address, assets }) => [
@@ -72,7 +78,7 @@ describe('the treasury', () => {
     ['evm-mainnet', 'MON'],
     ['evm-mainnet', 'USDC'],
   ])(
-    'INT-04 on %s holds what was paid in %s, overpayments too, and knows for how many receipts',
+    'INT-04 the treasury summary of %s counts what was paid in %s, overpayments included, and the receipts',
     async (pay_network, pay_asset) => {
       const before = await summary()
       const { receipt } = await buy(market, shop, { units: 7, pay_network, pay_asset })
@@ -92,7 +98,7 @@ describe('the treasury', () => {
     },
   )
 
-  it('INT-04 T-01 counts the payment of a batch once, and its receipts all', async () => {
+  it('INT-04 T-01 the treasury summary counts the payment of a batch once, and each of its receipts', async () => {
     const before = (await summary()).asset('primary-mainnet', 'BETA')
     const { ids, sum } = await quotes(shop, 3, 'BETA')
     await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: await market.pay(sum), owner_identity: OWNER })
@@ -104,7 +110,7 @@ describe('the treasury', () => {
     })
   })
 
-  it('INT-05 a chain that does not answer has no balances, and the rest is still told', async () => {
+  it('INT-05 the treasury summary leaves out only the balances of a chain that does not answer', async () => {
     const blind = await market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
     const { asset } = await summary(blind)
     const unknown = { balance_raw: null, error: 'chain_unavailable', received_raw: '0', receipts: 0 }
@@ -114,7 +120,7 @@ describe('the treasury', () => {
     await blind.stop()
   })
 
-  it('INT-04 a network that is not configured is not listed', async () => {
+  it('INT-04 the treasury summary does not list a network that is not configured', async () => {
     const primaryOnly = await openBare()
     expect((await summary(primaryOnly)).body.networks.map(({ network }) => network)).toEqual(['primary-mainnet'])
     await primaryOnly.stop()
@@ -125,7 +131,7 @@ describe('receipts by transaction', () => {
   const find = (tx: string, at: Shop = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
     at.get(`/v1/internal/receipts?tx=${tx}`)
 
-  it('ADD-08 T-02 finds the receipt of a transaction, an EVM hash in any case', async () => {
+  it('ADD-08 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
     const primary = await buy(market, shop)
     expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
     const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
@@ -138,7 +144,7 @@ describe('receipts by transaction', () => {
     expect(evm.receipt.tx_hash).toBe(canonicalTx(upper))
   })
 
-  it('ADD-08 finds all receipts of a batch', async () => {
+  it('ADD-08 an internal caller finds all receipts of a batch by its transaction', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum)
     const { body } = await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: tx, owner_identity: OWNER })
@@ -146,7 +152,7 @@ describe('receipts by transaction', () => {
     expect(found.sort()).toEqual(body.results.map(({ receipt_id }) => receipt_id).sort())
   })
 
-  it('ADD-08 a transaction of no receipt is a 404; what is no transaction, a 422', async () => {
+  it('ADD-08 a transaction without a receipt is a 404, and a malformed transaction id a 422', async () => {
     expectError(await find(`0x${'ab'.repeat(32)}`), 404, 'receipt_not_found')
     for (const tx of ['', 'x', `0x${'ab'.repeat(31)}`, '%00', `${'3'.repeat(88)}!`])
       expectError(await find(tx), 422, 'validation_error')
@@ -154,23 +160,23 @@ describe('receipts by transaction', () => {
   })
 })
 
-describe('who may ask', () => {
+describe('internal callers', () => {
   const paths = ['/v1/internal/treasury/summary', `/v1/internal/receipts?tx=0x${'ab'.repeat(32)}`]
 
-  it('INT-06 T-26 with a secret, only who knows it', async () => {
+  it('INT-06 T-26 with INTERNAL_SECRET set, only callers that send it are answered', async () => {
     const closed = await market.open({ INTERNAL_SECRET: SECRET })
     const statuses = async (authorization?: string) => {
       const init = authorization === undefined ? {} : { headers: { authorization } }
       return Promise.all(paths.map(async (path) => (await fetch(closed.gateway.url + path, init)).status))
     }
     expect(await statuses(`Bearer ${SECRET}`)).toEqual([200, 404])
-    for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${desk.issuer.token()}`])
+    for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${sponsored.issuer.token()}`])
       expect(await statuses(header)).toEqual([401, 401])
     for (const path of paths) expectError(await closed.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
     await closed.stop()
   })
 
-  it('INT-06 T-26 in production without a secret, nobody', async () => {
+  it('INT-06 T-26 in production without INTERNAL_SECRET, no caller is answered', async () => {
     const production = await openBare({ ...PRODUCTION, ...WITHOUT_EVM })
     for (const path of paths) expectError(await production.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
     await production.stop()

@@ -1,4 +1,4 @@
-// For tests: both chains, a clock that stands until it is moved, and gateways that sell there, spoken to over HTTP.
+// For tests: both local chains, a clock that the test moves, and gateways that sell there.
 
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -17,14 +17,14 @@ export interface Reply<Body> {
   body: Body
 }
 
-/** A gateway, and what buyers say to it. */
+/** A gateway, and the requests of buyers. */
 export interface Shop {
   gateway: Gateway
-  /** A quote; anything but 402 fails the test. */
+  /** Fails the test unless the answer is 402. */
   quote(order?: object, headers?: Record<string, string>): Promise<Quote>
   post<Body>(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   get<Body>(path: string): Promise<Reply<Body>>
-  /** With the transaction in the header, as a buyer does; null for none. */
+  /** Sends the transaction in the header; null sends none. */
   confirm(body: object, tx: string | null): Promise<Reply<Confirmation>>
   stop(): Promise<void>
 }
@@ -33,15 +33,15 @@ export interface Market {
   chains: LocalChains
   clock: TestClock
   open(variables?: Variables): Promise<Shop>
-  /** The transaction's id. */
+  /** Returns the id of the transaction. */
   pay(leg: PaymentLeg, options?: PayOptions): Promise<string>
-  /** The chains, and every shop that is still open. */
+  /** Stops the chains and every shop that is still open. */
   close(): Promise<void>
 }
 
 const key = (byte: string) => byte.repeat(32)
 
-/** Production on the local chains: it takes neither development keys nor the development treasuries. */
+/** Settings of a production gateway, which refuses development keys and treasuries. */
 export const PRODUCTION = {
   SVC_MODE: 'production',
   BASE_URL: 'https://gateway.example',
@@ -54,11 +54,11 @@ export const PRODUCTION = {
   EVM_TREASURY: `0x${'ab'.repeat(20)}`,
 }
 
-/** Settings of a gateway that does not sell on one of the chains. */
+/** Settings that leave out one of the chains. */
 export const WITHOUT_PRIMARY = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', X402_SVM_FEE_PAYER_KEY: '' }
 export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILITATOR_KEY: '' }
 
-/** Payments are final at once, unless the test is about just that. */
+/** Payments are final at once, except for tests about finality. */
 export async function openMarket({ finalAtOnce = true } = {}): Promise<Market> {
   const clock = testClock()
   const chains = await startLocalChains({ finalAtOnce, now: clock.now })
@@ -128,7 +128,7 @@ export async function buy(market: Market, shop: Shop, order: object = { units: 1
   return { quote, tx, ...body }
 }
 
-/** An error by its code, with nothing that would make a stock client pay a second time (ADD-02). */
+/** Also checks that nothing in the answer makes a stock client pay again (ADD-02). */
 export function expectError({ status, headers, body }: Reply<unknown>, wanted: number, code: string, reason?: string) {
   expect([status, body]).toEqual([
     wanted,

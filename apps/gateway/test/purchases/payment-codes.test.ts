@@ -2,17 +2,23 @@ import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buy, payReqId } from './market.ts'
-import { OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import {
+  OWNER,
+  openSponsoredMarket,
+  quotes,
+  type SponsoredMarket,
+  type SponsoredShop,
+} from './sponsored/sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  shop = await desk.open()
+  sponsored = await openSponsoredMarket()
+  shop = await sponsored.open()
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
-/** What the queue makes of the purchases so far. */
+/** The payment codes by receipt, after the queue has run. */
 async function codes(): Promise<Map<string, number>> {
   const { queue, database } = shop.gateway.context
   expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
@@ -21,9 +27,9 @@ async function codes(): Promise<Map<string, number>> {
 }
 
 describe('a purchase', () => {
-  it('EVT-02 AMB-79 has its payment attested, once, however often it is confirmed', async () => {
+  it('EVT-02 AMB-79 the payment of a purchase is attested once, however often it is confirmed', async () => {
     const quote = await shop.quote()
-    const tx = await desk.market.pay(quote.accepts[0]!)
+    const tx = await sponsored.market.pay(quote.accepts[0]!)
     const claim = { pay_req_id: payReqId(quote) }
     const replies = await Promise.all(Array.from({ length: 5 }, () => shop.confirm(claim, tx)))
     const { receipt } = replies[0]!.body
@@ -33,11 +39,11 @@ describe('a purchase', () => {
     expect((await codes()).get(receipt.receipt_id)).toBe(paymentAttCode(receipt))
   })
 
-  it('EVT-02 so have those that others pay for, each of a batch', async () => {
+  it('EVT-02 every payment of a sponsored batch is attested', async () => {
     const before = await codes()
-    const single = await buy(desk.market, shop, { units: 1, pay_network: 'evm-mainnet' })
+    const single = await buy(sponsored.market, shop, { units: 1, pay_network: 'evm-mainnet' })
     const { ids, sum } = await quotes(shop, 3)
-    const tx_sig = await desk.market.pay(sum)
+    const tx_sig = await sponsored.market.pay(sum)
     const { body } = await shop.sponsorBatch({ pay_req_ids: ids, tx_sig, owner_identity: OWNER })
     const after = await codes()
     expect(after.size - before.size).toBe(4)

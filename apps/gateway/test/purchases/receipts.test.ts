@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('GET /v1/receipts/{receipt_id}', () => {
-  it('RCPT-01 RCPT-04 RCPT-05 RCPT-06 RCPT-13 SHAPE-07 AMB-16 AMB-42 AMB-90 a receipt of the primary chain', async () => {
+  it('RCPT-01 RCPT-04 RCPT-05 RCPT-06 RCPT-13 SHAPE-07 AMB-16 AMB-42 AMB-90 GET /v1/receipts/{id} answers a receipt of the primary chain', async () => {
     const { status, headers, body } = await shop.get(`/v1/receipts/${primary.receipt_id}`)
     expect(status).toBe(200)
     expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -52,7 +52,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
     expect(body).toEqual(primary.receipt)
   })
 
-  it('RCPT-04 RCPT-05 RCPT-06 RCPT-13 AMB-16 AMB-75 a receipt of the EVM chain', async () => {
+  it('RCPT-04 RCPT-05 RCPT-06 RCPT-13 AMB-16 AMB-75 GET /v1/receipts/{id} answers a receipt of the EVM chain', async () => {
     const { body } = await shop.get<SignedReceipt>(`/v1/receipts/${evm.receipt_id}`)
     expect(body).toMatchObject({
       network: 'evm-mainnet',
@@ -67,7 +67,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
     expect(body).toEqual(evm.receipt)
   })
 
-  it('RCPT-02 HEAD answers the same without the body', async () => {
+  it('RCPT-02 HEAD /v1/receipts/{id} answers the same headers without the body', async () => {
     const url = `${shop.gateway.url}/v1/receipts/${primary.receipt_id}`
     const [get, head] = [await fetch(url), await fetch(url, { method: 'HEAD' })]
     expect(head.status).toBe(200)
@@ -90,17 +90,17 @@ describe('GET /v1/receipts/{receipt_id}', () => {
       expectError(await shop.get(`/v1/receipts/${id}${path}`), 404, 'receipt_not_found')
   })
 
-  it('RCPT-03 an id with a NUL, which PostgreSQL cannot even be asked for, is a 422', async () => {
+  it('RCPT-03 a receipt id with a NUL, which PostgreSQL rejects, is a 422', async () => {
     for (const path of ['', '/verify', '/verify-payment'])
       expectError(await shop.get(`/v1/receipts/%00${path}`), 422, 'validation_error')
   })
 
-  it('T-02 a receipt cannot be asked for by transaction or quote', async () => {
+  it('T-02 a receipt cannot be read by its transaction or quote', async () => {
     for (const id of [primary.tx, payReqId(primary.quote)])
       expectError(await shop.get(`/v1/receipts/${id}`), 404, 'receipt_not_found')
   })
 
-  it('PAY-52 AMB-15 its id is a hash of quote and transaction', () => {
+  it('PAY-52 AMB-15 a receipt id is a hash of quote and transaction', () => {
     for (const { receipt, tx, quote } of [primary, evm]) expect(receiptId(payReqId(quote), tx)).toBe(receipt.receipt_id)
   })
 })
@@ -110,7 +110,7 @@ describe('the signature of a receipt', () => {
     keys: { use: string; public_key_hex: string; key_id: string; status: string }[]
   }
 
-  it('RCPT-07 is by the key that /v1/keys lists for receipts, and covers every field but the legacy one', async () => {
+  it('RCPT-07 the key that /v1/keys lists for receipts signs every field but the legacy one', async () => {
     const { keys } = (await shop.get<Keys>('/v1/keys')).body
     const listed = keys.find(({ use, status }) => use === 'receipt' && status === 'active')
     for (const { receipt } of [primary, evm]) {
@@ -124,7 +124,7 @@ describe('the signature of a receipt', () => {
     }
   })
 
-  it('RCPT-08 SHAPE-08 GET …/verify says so, with all that is needed to check it again', async () => {
+  it('RCPT-08 SHAPE-08 GET …/verify answers that a receipt is valid, and what is needed to repeat the check', async () => {
     const { status, body } = await shop.get<{ signed_message_hex: string }>(`/v1/receipts/${primary.receipt_id}/verify`)
     const { receipt_signer_pubkey, receipt_sig } = primary.receipt
     expect(status).toBe(200)
@@ -144,7 +144,7 @@ describe('the signature of a receipt', () => {
   it.each([
     ['paid_raw', '1', { receipt_exists: true, signature_valid: false, receipt_id_matches: true }],
     ['pay_req_id', 'pr_other', { receipt_exists: true, signature_valid: false, receipt_id_matches: false }],
-  ])('RCPT-08 GET …/verify tells when the %s of a stored receipt was changed', async (field, value, checks) => {
+  ])('RCPT-08 GET …/verify detects a stored receipt whose %s was changed', async (field, value, checks) => {
     const { db } = shop.gateway.context.database
     const store = (receipt: object) =>
       db
@@ -159,7 +159,7 @@ describe('the signature of a receipt', () => {
   })
 })
 
-it('PAY-56 nothing changes or removes a receipt: confirming again, reading, checking, other methods', async () => {
+it('PAY-56 neither confirming again, reading, checking nor any other method changes or removes a receipt', async () => {
   const path = `/v1/receipts/${primary.receipt_id}`
   await shop.confirm({ pay_req_id: payReqId(primary.quote) }, primary.tx)
   await shop.get(`${path}/verify`)

@@ -41,7 +41,7 @@ async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt
 }
 
 describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
-  it('RCPT-09 SHAPE-09 holds a receipt against the primary chain, field by field', async () => {
+  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the primary chain, field by field', async () => {
     const { status, headers, body } = await verify(primary.receipt_id)
     const { paid_raw, payer_pubkey, slot, network, tx_hash, receipt_id } = primary.receipt
     expect(status).toBe(200)
@@ -58,7 +58,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-09 SHAPE-09 holds a receipt against the EVM chain, which has no slots', async () => {
+  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
     const { body } = await verify(evm.receipt_id)
     const { paid_raw, payer_pubkey, block_number } = evm.receipt
     expect(body).toMatchObject({
@@ -74,7 +74,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     [{ paid_raw: '4991682' }, { amount_sufficient: false }],
     [{ payer_pubkey: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' }, { payer_matches: false }],
     [{ slot: 1 }, { slot_matches: false }],
-  ])('RCPT-09 says what does not match: %j', async (changes, wrong) => {
+  ])('RCPT-09 GET …/verify-payment reports the field that does not match: %j', async (changes, wrong) => {
     const good = { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true, slot_matches: true }
     await withStored(primary.receipt, changes, async () => {
       const { status, body } = await verify(primary.receipt_id)
@@ -83,7 +83,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-09 is not verified by a transaction that paid nobody, or somebody else', async () => {
+  it('RCPT-09 a receipt is not verified by a transaction that paid another address', async () => {
     const leg = primary.quote.accepts[0]!
     const tx_hash = await market.pay(
       { ...leg, payTo: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' },
@@ -100,7 +100,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-10 ERR-07 a receipt without a transaction is a 400 with a hint', async () => {
+  it('RCPT-10 ERR-07 verifying the payment of a receipt without a transaction is a 400 with a hint', async () => {
     const { db } = shop.gateway.context.database
     const pay_req_id = `pr_${'1'.repeat(32)}`
     const receipt = { ...primary.receipt, receipt_id: receiptId(pay_req_id, ''), pay_req_id, tx_hash: '' }
@@ -112,7 +112,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     expect(reply.body).toMatchObject({ hint: expect.any(String) })
   })
 
-  it('RCPT-12 ERR-27 T-24 a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+  it('RCPT-12 ERR-27 T-24 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
     const others = await startLocalChains({ finalAtOnce: true })
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables
@@ -124,7 +124,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     await elsewhere.stop()
   })
 
-  it('RCPT-09 a chain that cannot be asked, or is no longer configured, is a 503', async () => {
+  it('RCPT-09 verifying a payment is a 503 while the chain cannot be read or is no longer configured', async () => {
     const CLOSED = 'http://127.0.0.1:1'
     const blind = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: CLOSED })
     const evmGone = await market.open({ DATABASE_URL: database.url, ...WITHOUT_EVM })
@@ -135,7 +135,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     for (const seller of [blind, evmGone, primaryGone]) await seller.stop()
   })
 
-  it('PAY-30 looks at the treasury of the quote, not of today', async () => {
+  it('PAY-30 a payment is verified against the treasury of its quote after the treasury changed', async () => {
     const moved = await market.open({
       DATABASE_URL: database.url,
       PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',

@@ -3,7 +3,7 @@ import { getAddMemoInstruction, SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { utf8 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { judgePayment } from '../../src/judge-payment.ts'
+import { judgePayment } from '../../src/payment.ts'
 import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './payments.ts'
 
 const OURS = `pr_${'0a'.repeat(16)}`

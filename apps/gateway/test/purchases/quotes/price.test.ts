@@ -1,6 +1,6 @@
 import type { Price } from '@svc/api/purchases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, type Shop } from './market.ts'
+import { expectError, legOf, type Market, openMarket, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -17,7 +17,7 @@ async function price(query = '', seller = shop): Promise<Price> {
 }
 
 describe('GET /v1/price', () => {
-  it('VER-21 SHAPE-04 tells the price of a unit on every chain, and what each provider asks and gives', async () => {
+  it('VER-21 SHAPE-04 GET /v1/price lists the price of a unit on every leg, and price and terms of every provider', async () => {
     const terms = {
       storage_limit_bytes: 1_073_741_824,
       file_limit: 1000,
@@ -63,14 +63,14 @@ describe('GET /v1/price', () => {
     })
   })
 
-  it('VER-21 PAY-29 AMB-68 says what a quote would say', async () => {
+  it('VER-21 PAY-29 AMB-68 GET /v1/price has the amounts of a quote for the same order', async () => {
     const { amounts, total_usd } = await price('?units=3&provider=mongodb&pay_network=evm-testnet')
     const quote = await shop.quote({ units: 3, provider: 'mongodb', pay_network: 'evm-testnet' })
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)
     expect(amounts.map(({ amount }) => amount)).toEqual(quote.accepts.map(({ amount }) => amount))
   })
 
-  it('VER-21 PAY-48 refuses what a quote would refuse', async () => {
+  it('VER-21 PAY-48 GET /v1/price refuses the orders that a quote refuses', async () => {
     const reply = await shop.get('/v1/price?pay_network=evm-mainnet&pay_asset=usdt')
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message: 'USDT on evm-mainnet not in quote' })
@@ -80,11 +80,11 @@ describe('GET /v1/price', () => {
   })
 })
 
-describe('rates', () => {
+describe('exchange rates', () => {
   const rateOf = async (ticker: string, network?: string) =>
     legOf(await shop.quote(), ticker, network).extra.oracle_rate
 
-  it('PAY-28 LIM-10 are asked for once a minute', async () => {
+  it('PAY-28 LIM-10 exchange rates are fetched once a minute', async () => {
     const { rates } = market.chains
     market.clock.advance(60)
     rates.setPrice('SOL', '150.25')
@@ -100,15 +100,15 @@ describe('rates', () => {
     expect(rates.requestCount).toBe(asked + 1)
   })
 
-  it('PAY-28 a quote is issued at the configured rates, and says so, while nobody tells the real ones', async () => {
+  it('PAY-28 a quote uses the configured rates, and says so, while the oracle fails', async () => {
     const { rates } = market.chains
     const fallbacks = { FALLBACK_USD_SOL: '100', FALLBACK_USD_ETH: '2500', FALLBACK_USD_MON: '0.05' }
-    const closedDoor = 'http://127.0.0.1:1'
+    const CLOSED = 'http://127.0.0.1:1'
     for (const [status, text, ORACLE_URL] of [
       [500, 'oops', rates.url],
       [200, '{"parsed":[{}]}', rates.url],
       [404, 'Price ids not found', rates.url],
-      [200, '', closedDoor],
+      [200, '', CLOSED],
     ] as const) {
       rates.answerAlways(status, text)
       const seller = await market.open({ ...fallbacks, ORACLE_URL })
@@ -138,7 +138,7 @@ describe('rates', () => {
     ['old', '150', { ageSeconds: 121 }],
     ['uncertain', '150', { confidence: '4' }],
     ['ten times away', '3001', {}],
-  ])('T-22 a price that is %s is not used', async (_, usd, doubts) => {
+  ])('T-22 an oracle price that is %s is not used', async (_, usd, doubts) => {
     market.clock.advance(60)
     market.chains.rates.setPrice('SOL', '300')
     await shop.quote()
@@ -148,7 +148,7 @@ describe('rates', () => {
     expect(await rateOf('MON', 'evm-mainnet')).toMatchObject({ source: 'oracle' })
   })
 
-  it('T-22 an amount is never nothing, however dear the coin', async () => {
+  it('T-22 an amount is at least one atomic unit at any rate', async () => {
     market.chains.rates.setPrice('ETH', '99999999999')
     const seller = await market.open({ UNIT_PRICES_USD: 'gcs=0.0000001' })
     const quote = await seller.quote()

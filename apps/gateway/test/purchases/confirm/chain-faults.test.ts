@@ -2,7 +2,7 @@ import type { Quote } from '@svc/api/purchases'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+import { expectError, type Market, openMarket, payReqId, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -24,7 +24,7 @@ const HANGING = () => null
 describe.each([
   ['primary', 'getTransaction', withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')],
   ['evm', 'eth_getTransactionReceipt', withResult('eth_chainId', () => '0x1')],
-] as const)('while the %s chain', (chain, findMethod, ofAnotherChain) => {
+] as const)('confirmations while the %s chain fails', (chain, findMethod, ofAnotherChain) => {
   const node = () => nodes[chain]
   let quote: Quote
   let tx: string
@@ -49,20 +49,23 @@ describe.each([
   }
 
   it.each<[string, Behaviour]>([
-    ['answers errors', () => ({ status: 500, body: 'oops' })],
-    ['answers nothing', () => ({ body: '' })],
+    ['answers with errors', () => ({ status: 500, body: 'oops' })],
+    ['answers with an empty body', () => ({ body: '' })],
     ['shows another transaction', withResult(findMethod, () => ({}))],
-  ])('AMB-86 %s: 503, nothing stored, and the payment counts later', async (_, behaviour) => {
-    node().behave(behaviour)
-    const reply = await confirm()
-    expectError(reply, 503, 'chain_unavailable')
-    expect(reply.headers.get('retry-after')).toBe('5')
-    expect(reply.body).toMatchObject({ hint: expect.stringContaining('do not pay again') })
-    await expectNothingStored()
-    await expectPaidLater()
-  })
+  ])(
+    'AMB-86 a confirmation is a 503 and stores nothing while the node %s; the payment counts later',
+    async (_, behaviour) => {
+      node().behave(behaviour)
+      const reply = await confirm()
+      expectError(reply, 503, 'chain_unavailable')
+      expect(reply.headers.get('retry-after')).toBe('5')
+      expect(reply.body).toMatchObject({ hint: expect.stringContaining('do not pay again') })
+      await expectNothingStored()
+      await expectPaidLater()
+    },
+  )
 
-  it('PAY-46 is another chain, of which nothing is believed: 503, nothing stored, and the payment counts later', async () => {
+  it('PAY-46 a confirmation is a 503 and stores nothing while the node is on another chain; the payment counts later', async () => {
     node().behave(ofAnotherChain)
     const misled = await secondGateway({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url })
     for (let i = 0; i < 2; i++) expectError(await confirm(misled), 503, 'chain_unavailable')
@@ -70,14 +73,14 @@ describe.each([
     await expectPaidLater(misled)
   })
 
-  it('PAY-49 does not know the transaction: 402 tx_not_found, nothing stored, and the payment counts later', async () => {
+  it('PAY-49 a confirmation is a 402 tx_not_found and stores nothing while the node does not know the transaction', async () => {
     node().behave(withResult(findMethod, () => null))
     expectError(await confirm(), 402, 'tx_not_found')
     await expectNothingStored()
     await expectPaidLater()
   })
 
-  it('PAY-49 cannot be reached at one of its two addresses: the other is enough', async () => {
+  it('PAY-49 a confirmation needs only one of the two configured nodes', async () => {
     const both = await secondGateway({
       PRIMARY_RPC_URLS: `${CLOSED},${market.chains.primary.url}`,
       EVM_RPC_URLS: `${CLOSED},${market.chains.evm.url}`,
@@ -85,7 +88,7 @@ describe.each([
     expect((await confirm(both)).status).toBe(200)
   })
 
-  it('AMB-86 cannot be reached at all, or is no longer configured: 503, and the payment counts later', async () => {
+  it('AMB-86 a confirmation is a 503 while no node can be reached or the chain is not configured', async () => {
     const blind = await secondGateway({ PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: CLOSED })
     expectError(await confirm(blind), 503, 'chain_unavailable')
     const narrowed = await secondGateway(chain === 'evm' ? WITHOUT_EVM : WITHOUT_PRIMARY)
@@ -93,7 +96,7 @@ describe.each([
     await expectPaidLater()
   })
 
-  /** On the database of the first. */
+  /** On the same database as the first gateway. */
   async function secondGateway(variables: Variables): Promise<Shop> {
     const DATABASE_URL = `sqlite:${shop.gateway.context.config.dataDir}/gateway.db`
     const second = await market.open({ DATABASE_URL, ...variables })
@@ -102,7 +105,7 @@ describe.each([
   }
 })
 
-it('AMB-86 while nodes hang, a confirmation gives up after a while, and everything else goes on', async () => {
+it('AMB-86 a confirmation gives up on nodes that hang, and other requests are answered meanwhile', async () => {
   const hung = [
     await shop.quote({ units: 1, pay_network: 'primary-mainnet' }),
     await shop.quote({ units: 1, pay_network: 'evm-mainnet' }),
@@ -119,14 +122,14 @@ it('AMB-86 while nodes hang, a confirmation gives up after a while, and everythi
   expect((await confirmAll()).map(({ status }) => status)).toEqual([200, 200])
 })
 
-describe('quotes while the primary chain cannot be asked', () => {
-  it('AMB-10 offer what needs no look at it', async () => {
+describe('quotes while the primary chain cannot be read', () => {
+  it('AMB-10 a quote offers only the legs that need no token account while the primary chain cannot be read', async () => {
     const blind = await market.open({ PRIMARY_RPC_URLS: CLOSED })
     const { accepts } = await blind.quote()
     expect(accepts.map(({ extra }) => extra.name)).toEqual(['SOL', 'MON', 'USDC', 'USDT0', 'WETH'])
   })
 
-  it('AMB-10 offer what was there a moment ago', async () => {
+  it('AMB-10 a quote offers the token accounts that were seen before the primary chain failed', async () => {
     expect((await shop.quote()).accepts).toHaveLength(9)
     nodes.primary.behave(() => ({ status: 500, body: '' }))
     market.clock.advance(120)

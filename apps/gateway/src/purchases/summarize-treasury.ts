@@ -4,13 +4,12 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countReceipts, streamReceivedAmounts } from './store.ts'
 
-/** What is on chain comes from the chain, what was sold from the database: whoever compares them sees what left. */
+/** Balances come from the chain, sales from the database. Their difference is what left the treasury. */
 export async function summarizeTreasury(context: Context): Promise<TreasurySummary> {
   const sold = await readSales(context)
   const networks = context.sales.treasuries.map(async ({ network, address, legs, balances }) => {
     const held = await balances.read(legs)
-    if (held.includes(null))
-      context.log.warn({ network: network.name }, 'not every balance of the treasury can be read')
+    if (held.includes(null)) context.log.warn({ network: network.name }, 'a treasury balance could not be read')
     return { network: network.name, address, assets: legs.map((leg, i) => assetSummary(leg, held[i] ?? null, sold)) }
   })
   return {

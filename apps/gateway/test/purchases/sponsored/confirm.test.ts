@@ -1,25 +1,25 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, payReqId } from './market.ts'
-import { EVM_OWNER, OWNER, openSponsorDesk, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import { buy, expectError, legOf, type Market, payReqId } from '../market.ts'
+import { EVM_OWNER, OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open({ MAX_LOCKERS_PER_OWNER: '1000' })
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open({ MAX_LOCKERS_PER_OWNER: '1000' })
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 const LEGS = [
   ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet', OWNER] as const),
   ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet', EVM_OWNER] as const),
 ]
 
-/** A quote that is paid, and the body that confirms it. */
+/** A paid quote, and the body that confirms it. */
 async function paidQuote(order: object = { units: 1 }, tags?: string[]) {
   const quote = await shop.quote(order)
   const tx_sig = await market.pay(quote.accepts[0]!)
@@ -27,7 +27,7 @@ async function paidQuote(order: object = { units: 1 }, tags?: string[]) {
 }
 
 describe('sponsored confirmation', () => {
-  it('SPON-03 SPON-05 SPON-06 LOCK-01 LOCK-16 SHAPE-18 gives the receipt and its locker, which the payer owns alone', async () => {
+  it('SPON-03 SPON-05 SPON-06 LOCK-01 LOCK-16 SHAPE-18 a sponsored confirmation gives the receipt and a locker that only the payer owns', async () => {
     const { quote, body } = await paidQuote({ units: 2, provider: 'storj' }, ['team:red'])
     const { status, headers, body: answer } = await shop.sponsor(body)
     expect(status, JSON.stringify(answer)).toBe(200)
@@ -66,7 +66,7 @@ describe('sponsored confirmation', () => {
   })
 
   it.each(LEGS)(
-    'AMB-48 AMB-75 reads from the transaction that it paid %s on %s',
+    'AMB-48 AMB-75 a sponsored confirmation reads from the transaction that it paid %s on %s',
     async (ticker, network, owner_identity) => {
       const quote = await shop.quote()
       const leg = legOf(quote, ticker, network)
@@ -78,7 +78,7 @@ describe('sponsored confirmation', () => {
     },
   )
 
-  it('SPON-02 AMB-26 an EVM owner and hash are known in any case, and written in lower case', async () => {
+  it('SPON-02 AMB-26 an EVM owner and hash are accepted in any case and stored in lower case', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await market.pay(quote.accepts[0]!)
     const body = {
@@ -98,7 +98,7 @@ describe('sponsored confirmation', () => {
     })
   })
 
-  it('SPON-02 an owner who is not the payer is a 403, and nothing is written', async () => {
+  it('SPON-02 a sponsored confirmation for an owner who is not the payer is a 403, and nothing is written', async () => {
     const { body } = await paidQuote()
     const before = await shop.written()
     for (const owner_identity of [DEMO_PAYERS[1]!.address, OWNER.toLowerCase(), EVM_OWNER, '', 'x'.repeat(1000)])
@@ -109,7 +109,7 @@ describe('sponsored confirmation', () => {
     expectError(await shop.sponsor(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
   })
 
-  it('SPON-07 AMB-57 a receipt without a locker gets one, whoever confirmed it, and whatever transaction is named now', async () => {
+  it('SPON-07 AMB-57 a paid receipt without a locker gets one, even if another transaction is named', async () => {
     const { receipt_id, quote, tx } = await buy(market, shop)
     const other = await market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig: other, owner_identity: OWNER }
@@ -119,7 +119,7 @@ describe('sponsored confirmation', () => {
     expect(payment_transactions).not.toContainEqual(expect.objectContaining({ tx: other }))
   })
 
-  it('SPON-10 LOCK-09 AMB-74 a repeat returns the same locker with the tags it has', async () => {
+  it('SPON-10 LOCK-09 AMB-74 a repeated sponsored confirmation returns the same locker with its first tags', async () => {
     const { body } = await paidQuote({ units: 1 }, ['first'])
     const { body: first } = await shop.sponsor(body)
     market.clock.advance(60)
@@ -128,35 +128,35 @@ describe('sponsored confirmation', () => {
   })
 })
 
-describe('who may sponsor', () => {
+describe('the token of a sponsor', () => {
   const bodies = [{}, { pay_req_id: 'x', pay_req_ids: ['x'], tx_sig: 'x', owner_identity: 'x' }]
 
   it.each([
     ['no token', () => null],
-    ['no bearer', () => 'Basic c3BvbnNvcg=='],
-    ['a token of another audience', () => `Bearer ${desk.issuer.token({ aud: 'elsewhere' })}`],
-    ['a token of another issuer', () => `Bearer ${desk.issuer.token({ iss: 'https://elsewhere.example' })}`],
-    ['a token that is over', () => `Bearer ${desk.issuer.token({ exp: 1 })}`],
-    ['a token signed with an unknown key', () => `Bearer ${desk.issuer.token({}, { forge: 'unpublished-key' })}`],
-    ['an unsigned token', () => `Bearer ${desk.issuer.token({}, { forge: 'alg-none' })}`],
-  ])('SPON-01 T-14 %s is a 401 before anything else is looked at', async (_, authorization) => {
+    ['no bearer token', () => 'Basic c3BvbnNvcg=='],
+    ['a token of another audience', () => `Bearer ${sponsored.issuer.token({ aud: 'elsewhere' })}`],
+    ['a token of another issuer', () => `Bearer ${sponsored.issuer.token({ iss: 'https://elsewhere.example' })}`],
+    ['an expired token', () => `Bearer ${sponsored.issuer.token({ exp: 1 })}`],
+    ['a token signed with an unknown key', () => `Bearer ${sponsored.issuer.token({}, { forge: 'unpublished-key' })}`],
+    ['an unsigned token', () => `Bearer ${sponsored.issuer.token({}, { forge: 'alg-none' })}`],
+  ])('SPON-01 T-14 a sponsored confirmation with %s is a 401 before any other check', async (_, authorization) => {
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
       expectError(await shop.sponsorBatch(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
     }
   })
 
-  it('SPON-01 a service that is not allowed is a 403', async () => {
-    const authorization = `Bearer ${desk.issuer.token({ sub: 'somebody' })}`
+  it('SPON-01 a sponsored confirmation by a service that is not allowed is a 403', async () => {
+    const authorization = `Bearer ${sponsored.issuer.token({ sub: 'somebody' })}`
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
       expectError(await shop.sponsorBatch(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')
     }
   })
 
-  it('SPON-01 where no identity provider is configured, everybody is told so', async () => {
+  it('SPON-01 a sponsored confirmation is a 401 with a hint where no identity provider is configured', async () => {
     const plain = await market.open()
-    const headers = { authorization: `Bearer ${desk.issuer.token()}` }
+    const headers = { authorization: `Bearer ${sponsored.issuer.token()}` }
     for (const path of ['/v1/storage/sponsored-confirm', '/v1/storage/sponsored-confirm-batch']) {
       const reply = await plain.post(path, {}, headers)
       expectError(reply, 401, 'OIDC_TOKEN_INVALID')
@@ -165,7 +165,7 @@ describe('who may sponsor', () => {
   })
 })
 
-describe('what plain confirmation refuses', () => {
+describe('a sponsored confirmation that is refused', () => {
   it.each([
     ['no quote', { pay_req_id: undefined }, 422, 'validation_error'],
     ['no transaction', { tx_sig: undefined }, 422, 'validation_error'],
@@ -174,13 +174,13 @@ describe('what plain confirmation refuses', () => {
     ['a tag of 65 characters', { tags: ['t'.repeat(65)] }, 422, 'validation_error'],
     ['a malformed transaction', { tx_sig: 'not-one' }, 402, 'tx_required'],
     ['an unknown quote', { pay_req_id: `pr_${'0'.repeat(32)}` }, 404, 'pay_req_not_found'],
-    ['a transaction nobody knows', { tx_sig: '3'.repeat(88) }, 402, 'tx_not_found'],
-  ] as const)('SPON-02 AMB-49 AMB-86 %s is refused here too', async (_, change, status, code) => {
+    ['an unknown transaction', { tx_sig: '3'.repeat(88) }, 402, 'tx_not_found'],
+  ] as const)('SPON-02 AMB-49 AMB-86 a sponsored confirmation with %s is refused', async (_, change, status, code) => {
     const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
     expectError(await shop.sponsor({ ...body, ...change }), status, code)
   })
 
-  it('PAY-49 a transaction that is not there yet can be tried again', async () => {
+  it('PAY-49 a sponsored confirmation of a transaction that the chain does not show is a 402 with retry-after', async () => {
     const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: EVM_OWNER }
     const reply = await shop.sponsor(body)
     expectError(reply, 402, 'tx_not_found')
@@ -188,7 +188,7 @@ describe('what plain confirmation refuses', () => {
   })
 
   it.each(LEGS)(
-    'PAY-50 one unit less of %s on %s than asked is too little',
+    'PAY-50 a sponsored payment of one atomic unit too little in %s on %s is refused',
     async (ticker, network, owner_identity) => {
       const quote = await shop.quote({ units: 2 })
       const leg = legOf(quote, ticker, network)
@@ -198,21 +198,21 @@ describe('what plain confirmation refuses', () => {
     },
   )
 
-  it("AMB-49 a transaction of a chain that the quote has no leg on is none of the quote's", async () => {
+  it('AMB-49 a sponsored transaction on a chain that the quote has no leg on is refused', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const { body } = await paidQuote()
     const reply = await shop.sponsor({ ...body, pay_req_id: payReqId(quote) })
     expectError(reply, 402, 'payment_verification_failed', 'wrong_transaction_form')
   })
 
-  it('PAY-50 an asset of the same chain that is not in the quote pays nothing', async () => {
+  it('PAY-50 a sponsored payment in an asset that is not in the quote is refused', async () => {
     const quote = await shop.quote({ units: 1, pay_asset: 'SOL' })
     const tx_sig = await market.pay(legOf(await shop.quote(), 'USDC'), { memo: null })
     const reply = await shop.sponsor({ pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER })
     expectError(reply, 402, 'payment_verification_failed', 'nothing_received')
   })
 
-  it('AMB-06 a quote that is over is a 410, unless it was paid in its time', async () => {
+  it('AMB-06 a sponsored confirmation of an expired quote is a 410, unless it was paid in time', async () => {
     const { body } = await paidQuote()
     const unpaid = await shop.quote()
     market.clock.advance(301)

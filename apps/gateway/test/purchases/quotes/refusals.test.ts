@@ -1,13 +1,13 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, type Shop } from './market.ts'
+import { expectError, type Market, openMarket, type Shop } from '../market.ts'
 
 let market: Market
 let database: FreshDatabase
 let shop: Shop
 beforeAll(async () => {
   market = await openMarket()
-  // PostgreSQL is the pickier of the two about texts.
+  // PostgreSQL rejects texts that SQLite stores.
   database = await createFreshDatabase('postgres')
   shop = await market.open({ DATABASE_URL: database.url })
 })
@@ -30,7 +30,7 @@ describe('orders that are refused', () => {
     ['true', { units: true }],
     ['[3]', { units: [3] }],
     ['{}', { units: {} }],
-  ])('PAY-02 T-23 SHAPE-01 SHAPE-02 units: %s', async (_, order) => {
+  ])('PAY-02 T-23 SHAPE-01 SHAPE-02 an order with units %s is a 422', async (_, order) => {
     const reply = await shop.post('/v1/storage/request', order)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({
@@ -39,7 +39,7 @@ describe('orders that are refused', () => {
   })
 
   it.each(['s3', 'GCS', '', 'gcs ', '__proto__', 'constructor', 7, null, ['gcs']])(
-    'PAY-03 GEN-10 provider: %j',
+    'PAY-03 GEN-10 an order with provider %j is a 422',
     async (provider) => {
       const reply = await shop.post('/v1/storage/request', { units: 1, provider })
       expectError(reply, 422, 'validation_error')
@@ -49,7 +49,7 @@ describe('orders that are refused', () => {
     },
   )
 
-  it('PAY-02 1.0 is the integer 1, and unknown fields do not disturb', async () => {
+  it('PAY-02 units may be written as 1.0, and unknown fields are ignored', async () => {
     const { status } = await shop.post('/v1/storage/request', '{"units":1.0,"colour":"blue","amount_sol":"0"}')
     expect(status).toBe(402)
   })
@@ -57,7 +57,7 @@ describe('orders that are refused', () => {
 
 const VALID = '{"units":1}'
 const deep = (open: string, close: string) => open.repeat(5000) + close.repeat(5000)
-const GARBAGE: [string, string | Uint8Array][] = [
+const MALFORMED: [string, string | Uint8Array][] = [
   ['an empty body', ''],
   ['spaces', '   \n'],
   ['a word', 'units'],
@@ -103,17 +103,20 @@ const GARBAGE: [string, string | Uint8Array][] = [
   ['a key of units with a space', '{"units ":1}'],
 ]
 
-describe('garbage', () => {
-  it.each(GARBAGE)('PAY-02 %s is a 4xx with a code, with and without an Idempotency-Key', async (name, body) => {
-    for (const headers of [{}, { 'idempotency-key': Buffer.from(name).toString('hex') }]) {
-      const reply = await shop.post<{ error: string }>('/v1/storage/request', body, headers)
-      expect(reply.body.error).toBeOneOf(['validation_error', 'leg_not_in_quote'])
-      expect(reply.status).toBeOneOf([400, 422])
-      expect(reply.headers.get('payment-required')).toBeNull()
-    }
-  })
+describe('malformed requests', () => {
+  it.each(MALFORMED)(
+    'PAY-02 %s in place of an order is a 4xx with a code, with and without an Idempotency-Key',
+    async (name, body) => {
+      for (const headers of [{}, { 'idempotency-key': Buffer.from(name).toString('hex') }]) {
+        const reply = await shop.post<{ error: string }>('/v1/storage/request', body, headers)
+        expect(reply.body.error).toBeOneOf(['validation_error', 'leg_not_in_quote'])
+        expect(reply.status).toBeOneOf([400, 422])
+        expect(reply.headers.get('payment-required')).toBeNull()
+      }
+    },
+  )
 
-  it('the same at confirm', async () => {
+  it('PAY-40 malformed confirmations are a 422, and unknown quotes a 404', async () => {
     const tx_sig = `0x${'ab'.repeat(32)}`
     const ids = ['pr_', 'x'.repeat(500_000), "' or 1=1 --", '__proto__', '%']
     const bodies = ids.map((pay_req_id) => JSON.stringify({ pay_req_id, tx_sig }))
@@ -122,7 +125,7 @@ describe('garbage', () => {
       const body = `{"pay_req_id":"${text}","tx_sig":"${tx_sig}"}`
       expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
     }
-    for (const [, body] of GARBAGE) expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
+    for (const [, body] of MALFORMED) expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
   })
 
   it.each([

@@ -1,4 +1,4 @@
-// One quote for one Idempotency-Key, for a day (PAY-06, PAY-07, AMB-50).
+// An Idempotency-Key stands for one quote, for a day (PAY-06, PAY-07, AMB-50).
 
 import { hash } from 'node:crypto'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
@@ -24,14 +24,14 @@ export function idempotencyKey({ headers }: WireRequest): string | null {
 
 export interface KeyedOrder {
   key: string
-  /** One text for one order. */
+  /** The same text for the same order. */
   order: string
-  /** Whether a quote has been used: then it stays under its key also when it has expired. */
+  /** Whether a quote was paid, or may have been: then it keeps its key even after it has expired. */
   isUsed(request: PayRequest): Promise<boolean>
   make(): Promise<PayRequest>
 }
 
-/** The request that stands under a key, or a new one that stands there from now on. */
+/** The quote of a key, made now if there is none. */
 export async function quoteOnce(context: Context, { key, order, isUsed, make }: KeyedOrder): Promise<PayRequest> {
   const orderHash = hash('sha256', order)
   for (;;) {
@@ -47,7 +47,7 @@ export async function quoteOnce(context: Context, { key, order, isUsed, make }: 
       await insertPayRequests(tx, [request])
       return true
     })
-    // Somebody else took the key in between: then theirs is the quote.
+    // Otherwise another request took the key in between, and the next round returns its quote.
     if (isStored) return request
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
+import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -18,7 +18,7 @@ async function legsOf(seller: Shop, choice: object) {
 }
 
 describe('which legs a quote covers', () => {
-  it('PAY-04 PAY-10 PAY-25 AMB-08 all of them in table order, when the buyer names none', async () => {
+  it('PAY-04 PAY-10 PAY-25 AMB-08 a quote has all legs in table order when the buyer names none', async () => {
     expect(await legsOf(shop, {})).toEqual([...PRIMARY_LEGS, ...EVM_LEGS])
   })
 
@@ -32,7 +32,7 @@ describe('which legs a quote covers', () => {
     [{ pay_asset: 'MON' }, ['MON evm']],
     [{ pay_network: 'evm-mainnet', pay_asset: 'Usdt0' }, ['USDT0 evm']],
     [{ pay_network: 'primary-mainnet', pay_asset: 'BETA' }, ['BETA primary']],
-  ])('PAY-04 AMB-08 of %j: those that fit', async (choice, legs) => {
+  ])('PAY-04 AMB-08 a quote for %j has only the legs that match', async (choice, legs) => {
     expect(await legsOf(shop, choice)).toEqual(legs)
   })
 
@@ -41,12 +41,12 @@ describe('which legs a quote covers', () => {
     ['primary-testnet', PRIMARY_LEGS],
     ['evm-devnet', EVM_LEGS],
     ['evm-testnet', EVM_LEGS],
-  ])('PAY-05 AMB-09 %s means the mainnet', async (pay_network, legs) => {
+  ])('PAY-05 AMB-09 the network %s means the mainnet', async (pay_network, legs) => {
     expect(await legsOf(shop, { pay_network })).toEqual(legs)
   })
 
   it.each(['polygon', 'PRIMARY-MAINNET', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'eip155:1', '', '__proto__'])(
-    'AMB-09 no network is called "%s"',
+    'AMB-09 an unknown network "%s" is a 422',
     async (pay_network) => {
       const reply = await shop.post('/v1/storage/request', { units: 1, pay_network })
       expectError(reply, 422, 'validation_error')
@@ -59,15 +59,15 @@ describe('which legs a quote covers', () => {
     [{ pay_network: 'eip155:143', pay_asset: 'SOL' }, 'SOL on eip155:143 not in quote'],
     [{ pay_network: 'primary-devnet', pay_asset: 'USDT0' }, 'USDT0 on primary-devnet not in quote'],
     [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
-  ])('PAY-48 ERR-05 AMB-09 a pair that is not offered: %j', async (choice, message) => {
+  ])('PAY-48 ERR-05 AMB-09 a network and asset that are not offered are a 400: %j', async (choice, message) => {
     const reply = await shop.post('/v1/storage/request', { units: 1, ...choice })
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
   })
 })
 
-describe('what a deployment has set up', () => {
-  it('PAY-32 names no test network in any listing', async () => {
+describe('legs by configuration', () => {
+  it('PAY-32 no listing names a test network', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'primary-devnet' })
     const listings = [quote, (await shop.get('/v1/price')).body, (await shop.get('/.well-known/svc.json')).body]
     for (const listing of listings) expect(JSON.stringify(listing)).not.toMatch(/devnet|testnet/i)
@@ -82,7 +82,7 @@ describe('what a deployment has set up', () => {
     expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
   })
 
-  it('AMB-08 one chain is enough, and assets without an address are not sold', async () => {
+  it('AMB-08 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
     const evmOnly = await market.open({ ...WITHOUT_PRIMARY, EVM_USDT0_CONTRACT: '', EVM_WETH_CONTRACT: '' })
     expect(await legsOf(evmOnly, {})).toEqual(['MON evm', 'USDC evm'])
     const primaryOnly = await market.open({ ...WITHOUT_EVM, BETA_MINT: '' })
@@ -91,7 +91,7 @@ describe('what a deployment has set up', () => {
     expectError(reply, 400, 'leg_not_in_quote')
   })
 
-  it('with nothing to pay by, says so and gives no quote', async () => {
+  it('a gateway without any leg answers 503 instead of a quote', async () => {
     const closed = await market.open({ ...WITHOUT_PRIMARY, ...WITHOUT_EVM })
     expectError(await closed.post('/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
   })

@@ -1,4 +1,4 @@
-// For tests: a gateway with a sponsor, whose identity provider is on loopback.
+// For tests: a market whose gateways accept a sponsor, with an identity provider on loopback.
 
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -7,9 +7,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
-import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from './market.ts'
+import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from '../market.ts'
 
-export interface SponsorDesk {
+export interface SponsoredMarket {
   issuer: OidcIssuer
   market: Market
   open(variables?: Variables): Promise<SponsoredShop>
@@ -17,18 +17,18 @@ export interface SponsorDesk {
 }
 
 export interface SponsoredShop extends Shop {
-  /** With the sponsor's token, unless another header is given; null for none. */
+  /** Sends the sponsor's token, unless another header is given; null sends none. */
   sponsor(body: object, authorization?: string | null): Promise<Reply<SponsoredConfirmation>>
   sponsorBatch(body: object, authorization?: string | null): Promise<Reply<SponsoredBatch>>
-  /** Everything in the tables of a purchase, to see that nothing was written. */
+  /** All rows of a purchase's tables, to check that nothing was written. */
   written(): Promise<Record<string, unknown[]>>
 }
 
-/** Wallets of demo payer 0. */
+/** The wallets of demo payer 0. */
 export const OWNER = DEMO_PAYERS[0]!.address
 export const EVM_OWNER = DEV_PAYERS[0]!.address
 
-export async function openSponsorDesk(): Promise<SponsorDesk> {
+export async function openSponsoredMarket(): Promise<SponsoredMarket> {
   const market = await openMarket()
   const issuer = await startOidcIssuer({ now: market.clock.now })
   const identity = {
@@ -64,7 +64,7 @@ function sponsoredShop(shop: Shop, issuer: OidcIssuer): SponsoredShop {
   }
 }
 
-/** Several quotes, and the leg of all of them together. */
+/** Several quotes, and a leg over their sum. */
 export async function quotes(shop: Shop, count: number, ticker = 'USDC', network?: string) {
   const all = await Promise.all(Array.from({ length: count }, () => shop.quote()))
   return { all, ids: all.map(payReqId), sum: sumLeg(all, ticker, network) }

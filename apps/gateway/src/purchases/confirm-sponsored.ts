@@ -1,18 +1,23 @@
+// Purchases that a sponsor confirms for the wallet that paid: receipts and lockers in one step.
+
+import type { Body } from '@svc/api/endpoint'
+import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paymentRefused, payReqNotFound } from '@svc/sales/payment-errors'
-import { inQuoteTime } from '@svc/sales/read-payment'
+import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
+import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
 import type { Kysely, Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Schema } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
-import { bookReceipts, newReceipt } from './claim-payment.ts'
-import { findPayment, legsOn, mixedNetworks, type SponsoredTransaction } from './sponsored-payment.ts'
+import { lockerRecord } from '../lockers/locker-record.ts'
+import { bookReceipts, confirmation, newReceipt } from './confirm-payment.ts'
+import { findPayment, requireOneNetwork, type SponsoredTransaction } from './sponsored-payment.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from './store.ts'
 
-export interface SponsoredOrder {
-  /** A single purchase takes the transaction whole; a batch leaves what is left of it to other batches. */
+interface SponsoredOrder {
+  /** A single purchase takes the whole transaction; a batch leaves the rest of it to other batches. */
   kind: 'single' | 'batch'
   payReqIds: readonly string[]
   tx: string
@@ -20,18 +25,80 @@ export interface SponsoredOrder {
   tags: readonly string[]
 }
 
-export interface SponsoredPurchase {
+interface SponsoredPurchase {
   receipt: SignedReceipt
-  /** Whether the receipt was written now. */
+  /** Whether this call wrote the receipt. */
   isNew: boolean
   locker: LockerCreation
 }
 
+export async function confirmSponsored(
+  context: Context,
+  body: Body<typeof sponsoredConfirm>,
+): Promise<SponsoredConfirmation> {
+  const [purchase] = await claimSponsored(context, {
+    kind: 'single',
+    payReqIds: [body.pay_req_id],
+    tx: transactionId({}, body.tx_sig),
+    ownerIdentity: body.owner_identity,
+    tags: body.tags ?? [],
+  })
+  const { receipt, isNew, locker } = purchase as SponsoredPurchase // one quote, one purchase
+  if (locker.outcome === 'refused') throw locker.refusal
+  return {
+    ...confirmation(receipt, !isNew),
+    locker: lockerRecord(locker.locker),
+    locker_id: locker.locker.locker_id,
+    already_provisioned: locker.outcome === 'existing',
+    owner_identity: receipt.payer_pubkey,
+  }
+}
+
+export async function confirmSponsoredBatch(
+  context: Context,
+  body: Body<typeof sponsoredConfirmBatch>,
+): Promise<SponsoredBatch> {
+  const tx = transactionId({}, body.tx_sig)
+  const purchases = await claimSponsored(context, {
+    kind: 'batch',
+    payReqIds: body.pay_req_ids,
+    tx,
+    ownerIdentity: body.owner_identity,
+    tags: body.tags ?? [],
+  })
+  const results = purchases.map(positionResult)
+  const succeeded = results.filter(({ ok }) => ok).length
+  const { payer_pubkey, network } = (purchases[0] as SponsoredPurchase).receipt // a batch has at least one quote
+  return {
+    ok: succeeded === results.length,
+    tx_sig: tx,
+    owner_identity: payer_pubkey,
+    network,
+    total: results.length,
+    succeeded,
+    failed: results.length - succeeded,
+    results,
+  }
+}
+
+function positionResult({ receipt, locker }: SponsoredPurchase, position: number) {
+  const isRefused = locker.outcome === 'refused'
+  return {
+    position,
+    pay_req_id: receipt.pay_req_id,
+    ok: !isRefused,
+    receipt_id: receipt.receipt_id,
+    locker_id: isRefused ? null : locker.locker.locker_id,
+    already_provisioned: locker.outcome === 'existing',
+    error: isRefused ? locker.refusal.code : null,
+  }
+}
+
 /**
- * Receipts and lockers for what one transaction paid, in the order of the quotes. All receipts are written or none;
- * with them the lockers, except where an owner may have no more. What an earlier call left undone is done by the next.
+ * The purchases that one transaction paid, in the order of the quotes. Either all receipts are written or none. Lockers
+ * are created with them, unless the owner has reached the limit. A repeated call completes what an earlier one left open.
  */
-export async function settleSponsored(context: Context, order: SponsoredOrder): Promise<SponsoredPurchase[]> {
+async function claimSponsored(context: Context, order: SponsoredOrder): Promise<SponsoredPurchase[]> {
   const { db } = context.database
   const { payReqIds } = order
   const requests = await requirePayRequests(context, payReqIds)
@@ -40,7 +107,7 @@ export async function settleSponsored(context: Context, order: SponsoredOrder): 
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const receipts = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : []
-  return db.transaction().execute((tx) => write(context, tx, order, requests, receipts))
+  return db.transaction().execute((tx) => writePurchases(context, tx, order, requests, receipts))
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -52,27 +119,10 @@ async function requirePayRequests({ database }: Context, payReqIds: readonly str
   return requests
 }
 
-/** By the quote they paid. */
+/** By the id of the quote that they paid. */
 async function findReceipts(db: Kysely<Schema>, payReqIds: readonly string[]) {
   const receipts = await findReceiptsOfRequests(db, payReqIds)
   return new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
-}
-
-/**
- * A quote is on every network it has a leg of, one that is paid on that of its receipt. Where none is on the
- * transaction's network, the transaction is the wrong one; where some are, the quotes do not belong together (SPON-09).
- */
-function requireOneNetwork(
-  { network }: SponsoredTransaction,
-  requests: readonly PayRequest[],
-  paid: ReadonlyMap<string, SignedReceipt>,
-): void {
-  const here = requests.filter((request) => {
-    const receipt = paid.get(request.pay_req_id)
-    return receipt ? receipt.network === network.name : legsOn(network, request).length > 0
-  })
-  if (here.length > 0 && here.length < requests.length)
-    throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
 }
 
 async function readReceipts(context: Context, transaction: SponsoredTransaction, unpaid: readonly PayRequest[]) {
@@ -80,7 +130,7 @@ async function readReceipts(context: Context, transaction: SponsoredTransaction,
   return purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment))
 }
 
-async function write(
+async function writePurchases(
   context: Context,
   tx: Transaction<Schema>,
   { kind, payReqIds, ownerIdentity, tags }: SponsoredOrder,

@@ -1,7 +1,7 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { findPayRequest, findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { findPayRequest, findReceiptOfRequest } from '../../../src/purchases/store.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -15,8 +15,8 @@ const HOUR = 3600
 const TTL = 300
 const UNKNOWN_TX = `0x${'ab'.repeat(32)}`
 
-describe('a quote that has run out', () => {
-  it('PAY-44 ERR-23 STATE-04 AMB-13 answers 410 from its 301st second on, and stays unpaid', async () => {
+describe('an expired quote', () => {
+  it('PAY-44 ERR-23 STATE-04 AMB-13 an unpaid quote answers 410 from its 301st second on, and stays unpaid', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const body = { pay_req_id: payReqId(quote) }
     market.clock.advance(TTL)
@@ -28,7 +28,7 @@ describe('a quote that has run out', () => {
     expect((await findPayRequest(db, body.pay_req_id))?.quote).toBe(JSON.stringify(quote))
   })
 
-  it('AMB-13 lives as long as the setting says', async () => {
+  it('AMB-13 QUOTE_TTL_SECONDS says how long a quote is valid', async () => {
     const brief = await market.open({ QUOTE_TTL_SECONDS: '1' })
     const quote = await brief.quote()
     expect(quote.extensions.svc.terms.quote_expires_at).toBe(isoTime(1))
@@ -38,7 +38,7 @@ describe('a quote that has run out', () => {
   })
 
   it.each(['SOL primary-mainnet', 'USDC primary-mainnet', 'MON evm-mainnet', 'WETH evm-mainnet'])(
-    'AMB-06 is not over for %s that was paid in its last second, for 24 hours',
+    'AMB-06 a payment of %s in the last second of a quote can be confirmed for 24 hours',
     async (leg) => {
       const [pay_asset = '', pay_network = ''] = leg.split(' ')
       const quote = await shop.quote()
@@ -52,7 +52,7 @@ describe('a quote that has run out', () => {
     },
   )
 
-  it('AMB-06 is over for good after LATE_CONFIRM_HOURS', async () => {
+  it('AMB-06 a payment in time cannot be confirmed after LATE_CONFIRM_HOURS', async () => {
     const strict = await market.open({ LATE_CONFIRM_HOURS: '2' })
     const quote = await strict.quote()
     const tx = await market.pay(quote.accepts[0]!)
@@ -65,7 +65,7 @@ describe('a quote that has run out', () => {
     expectError(await none.confirm({ pay_req_id: payReqId(other) }, otherTx), 410, 'quote_expired')
   })
 
-  it('AMB-06 is over for a payment that came a second too late', async () => {
+  it('AMB-06 a payment that comes a second after the quote expired is a 410', async () => {
     for (const pay_network of ['primary-mainnet', 'evm-mainnet']) {
       const quote = await shop.quote({ units: 1, pay_network })
       market.clock.advance(TTL + 1)
@@ -74,7 +74,7 @@ describe('a quote that has run out', () => {
     }
   })
 
-  it('AMB-06 AMB-86 says 410 to everything else: too little, another leg, a leg it does not have', async () => {
+  it('AMB-06 AMB-86 an expired quote answers 410 to too little, to another leg and to an unknown leg', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const sol = quote.accepts[0]!
@@ -87,7 +87,7 @@ describe('a quote that has run out', () => {
     expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
   })
 
-  it('AMB-06 says 410 while the chain cannot be asked, and takes the payment once it can', async () => {
+  it('AMB-06 an expired quote answers 410 while the chain cannot be read, and takes the payment once it can', async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const open = await market.open({ DATABASE_URL: database.url })
@@ -103,7 +103,7 @@ describe('a quote that has run out', () => {
     await again.stop()
   })
 
-  it('T-01 does not let a payment of its time pay a second quote', async () => {
+  it('T-01 a late confirmation does not let one payment pay two quotes', async () => {
     const [one, other] = [await shop.quote({ units: 3 }), await shop.quote({ units: 3 })]
     const tx = await market.pay(one.accepts[0]!, { memo: null })
     market.clock.advance(TTL + 1)
@@ -113,8 +113,8 @@ describe('a quote that has run out', () => {
   })
 })
 
-describe('a quote that is paid', () => {
-  it('PAY-45 PAY-52 STATE-03 gives its receipt again, for ever', async () => {
+describe('a paid quote', () => {
+  it('PAY-45 PAY-52 STATE-03 a paid quote answers its receipt again at any later time', async () => {
     const { quote, tx, receipt, receipt_id } = await buy(market, shop)
     const body = { pay_req_id: payReqId(quote) }
     for (const seconds of [0, TTL + 1, 48 * HOUR, 400 * 24 * HOUR]) {
@@ -125,7 +125,7 @@ describe('a quote that is paid', () => {
     }
   })
 
-  it('PAY-52 PAY-56 AMB-15 gives the same receipt after a restart on the same database', async () => {
+  it('PAY-52 PAY-56 AMB-15 a paid quote answers the same receipt after a restart', async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const variables = { DATABASE_URL: database.url, STATEMENT_KEY: '05'.repeat(32) }
@@ -140,7 +140,7 @@ describe('a quote that is paid', () => {
     await after.stop()
   })
 
-  it('PAY-45 AMB-57 gives its receipt for another transaction too, which stays unused', async () => {
+  it('PAY-45 AMB-57 a paid quote answers its receipt for another transaction too, which stays unused', async () => {
     const { quote, receipt } = await buy(market, shop, { units: 4 })
     const second = await market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
     const again = await shop.confirm({ pay_req_id: payReqId(quote) }, second)
@@ -150,7 +150,7 @@ describe('a quote that is paid', () => {
     expect([status, body.idempotent, body.receipt.tx_hash]).toEqual([200, false, second])
   })
 
-  it('AMB-86 looks neither at leg nor chain any more, but wants a transaction named', async () => {
+  it('AMB-86 a paid quote answers without checking leg and chain, but a transaction must be named', async () => {
     const { quote, receipt } = await buy(market, shop)
     const pay_req_id = payReqId(quote)
     const again = await shop.confirm({ pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }, UNKNOWN_TX)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Price } from '@svc/api/purchases'
 import { type GcsServer, startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Market, openMarket, type Shop } from './market.ts'
+import { type Market, openMarket, type Shop } from '../market.ts'
 
 const SECRET = 'internal-secret-of-the-operator'
 
@@ -39,7 +39,7 @@ const metric = async () => {
   return /^svc_provider_up\{provider="gcs"\} (\d)$/m.exec(text)?.[1]
 }
 
-it('PAY-03 VER-20 offers what is configured as long as it answers, and says what does not', async () => {
+it('PAY-03 VER-20 a configured provider is offered while it answers, and /health lists those that do not', async () => {
   expect(await offered()).toEqual(['gcs', 'mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1 }))).toBe('gcs')
   expect(await metric()).toBe('1')
@@ -68,7 +68,7 @@ it('PAY-03 VER-20 offers what is configured as long as it answers, and says what
   expect((await shop.get('/health')).body).not.toHaveProperty('warnings')
 })
 
-it('PAY-03 a provider that nothing is configured for is a mistake of the buyer', async () => {
+it('PAY-03 ordering a provider that is not configured is a 422', async () => {
   const refused = await shop.post<{ error: string; message: string }>('/v1/storage/request', {
     units: 1,
     provider: 'storj',

@@ -4,15 +4,15 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import type { Kysely } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { migrations } from '../../src/db/migrations.ts'
-import type { Schema } from '../../src/db/schema.ts'
-import { bookReceipts } from '../../src/purchases/claim-payment.ts'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Schema } from '../../../src/db/schema.ts'
+import { bookReceipts } from '../../../src/purchases/confirm-payment.ts'
 import {
   countReceipts,
   findReceiptsOfTransaction,
   insertReceipt,
   streamReceivedAmounts,
-} from '../../src/purchases/store.ts'
+} from '../../../src/purchases/store.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(7))
 
@@ -24,7 +24,7 @@ function receiptOf(pay_req_id: string, tx_hash: string, changes: Partial<Receipt
   return signReceipt({ receipt_id, pay_req_id, tx_hash, ...amounts, ...where, ...rest }, signer)
 }
 
-forEachDatabase('the book of transactions', (database) => {
+forEachDatabase('claims on a transaction', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db
@@ -35,7 +35,7 @@ forEachDatabase('the book of transactions', (database) => {
   const entryOf = (tx: string) =>
     db.selectFrom('payment_transactions').selectAll().where('tx', '=', tx).executeTakeFirst()
 
-  it('T-01 a batch binds as much as came, and what would be more is not written at all', async () => {
+  it('T-01 batches claim no more of a transaction than was received, and a batch beyond that writes nothing', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) => receiptOf(id, 'tx1'))
     expect(await book('batch', a!)).toEqual([a])
     await expect(book('batch', b!, c!)).rejects.toMatchObject({ code: 'payment_verification_failed' })
@@ -48,7 +48,7 @@ forEachDatabase('the book of transactions', (database) => {
     ])
   })
 
-  it('T-01 amounts beyond 2^64 are counted to the last unit', async () => {
+  it('T-01 claimed amounts beyond 2^64 are exact', async () => {
     const received_raw = String(2n * 10n ** 30n + 1n)
     const half = { paid_raw: String(10n ** 30n + 1n), received_raw }
     expect(await book('batch', receiptOf('wei1', 'tx2', half))).toHaveLength(1)
@@ -58,14 +58,14 @@ forEachDatabase('the book of transactions', (database) => {
     expect(await entryOf('tx2')).toMatchObject({ received: received_raw, bound: received_raw })
   })
 
-  it('T-01 what the same transaction brought of another asset, or to another address, is not counted with it', async () => {
+  it('T-01 a transaction is not claimed a second time for another asset or another received amount', async () => {
     await book('batch', receiptOf('d', 'tx3'))
     expect(await book('batch', receiptOf('e', 'tx3', { pay_asset: 'USDT' }))).toEqual([])
     expect(await book('batch', receiptOf('e', 'tx3', { received_raw: '1000' }))).toEqual([])
     expect(await entryOf('tx3')).toMatchObject({ asset: 'USDC', received: '25', bound: '10' })
   })
 
-  it('AMB-57 a transaction whose quotes others paid first stays free', async () => {
+  it('AMB-57 a transaction whose quotes were paid by other transactions stays free', async () => {
     const paid = receiptOf('f', 'tx4')
     await book('single', paid)
     for (const kind of ['single', 'batch'] as const) expect(await book(kind, receiptOf('f', 'tx5'))).toEqual([])
@@ -73,15 +73,15 @@ forEachDatabase('the book of transactions', (database) => {
     expect(await book('single', receiptOf('g', 'tx5'))).toHaveLength(1)
   })
 
-  it('T-01 the same text on two networks is two transactions', async () => {
+  it('T-01 the same transaction id on two networks is two transactions', async () => {
     expect(await book('single', receiptOf('h', 'tx6'))).toHaveLength(1)
     expect(await book('single', receiptOf('i', 'tx6'))).toHaveLength(0)
     expect(await book('single', receiptOf('i', 'tx6', { network: 'evm-mainnet' }))).toHaveLength(1)
   })
 })
 
-forEachDatabase('what the book adds up to', (database) => {
-  it('INT-04 ADD-08 every transaction is counted once, every receipt too, and found by its transaction', async () => {
+forEachDatabase('totals over all claims', (database) => {
+  it('INT-04 ADD-08 every transaction and every receipt is counted once, and receipts are found by transaction', async () => {
     const { db } = await database.open<Schema>(migrations)
     const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
       db.transaction().execute((tx) => bookReceipts(tx, kind, receipts))
@@ -111,8 +111,8 @@ forEachDatabase('what the book adds up to', (database) => {
   })
 })
 
-forEachDatabase('a book from before assets were noted', (database) => {
-  it('INT-04 learns them from its receipts', async () => {
+forEachDatabase('claims from before their asset was stored', (database) => {
+  it('INT-04 a migration fills in the asset of older transactions from their receipts', async () => {
     const older = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0004'))
     const before = await database.open<Schema>(older)
     const entry = { network: 'primary-mainnet', tx: 'old', kind: 'single', payer: 'ann', received: '25', bound: '10' }

@@ -1,23 +1,30 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, payReqId } from './market.ts'
-import { EVM_OWNER, OWNER, openSponsorDesk, quotes, type SponsorDesk, type SponsoredShop } from './sponsor.ts'
+import { expectError, legOf, type Market, payReqId } from '../market.ts'
+import {
+  EVM_OWNER,
+  OWNER,
+  openSponsoredMarket,
+  quotes,
+  type SponsoredMarket,
+  type SponsoredShop,
+} from './sponsored-market.ts'
 
-let desk: SponsorDesk
+let sponsored: SponsoredMarket
 let market: Market
 let shop: SponsoredShop
 beforeAll(async () => {
-  desk = await openSponsorDesk()
-  market = desk.market
-  shop = await desk.open({ MAX_LOCKERS_PER_OWNER: '1000' })
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+  shop = await sponsored.open({ MAX_LOCKERS_PER_OWNER: '1000' })
 })
-afterAll(() => desk.close())
+afterAll(() => sponsored.close())
 
 const batchOf = (pay_req_ids: readonly string[], tx_sig: string) => ({ pay_req_ids, tx_sig, owner_identity: OWNER })
 
 describe('a sponsored batch', () => {
-  it('SPON-04 SPON-05 SPON-06 SHAPE-19 gives every position its receipt and locker, in the order asked', async () => {
+  it('SPON-04 SPON-05 SPON-06 SHAPE-19 a sponsored batch gives every position its receipt and locker, in the order of the request', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum)
     const { status, headers, body } = await shop.sponsorBatch({ ...batchOf(ids, tx), tags: ['batch'] })
@@ -42,23 +49,26 @@ describe('a sponsored batch', () => {
     ['BETA', 'primary-mainnet', OWNER],
     ['MON', 'evm-mainnet', EVM_OWNER],
     ['USDT0', 'evm-mainnet', EVM_OWNER.toLowerCase()],
-  ])('AMB-48 can be paid in %s on %s, read from the transaction', async (ticker, network, owner_identity) => {
-    const { ids, sum } = await quotes(shop, 2, ticker, network)
-    const { body } = await shop.sponsorBatch({ ...batchOf(ids, await market.pay(sum)), owner_identity })
-    expect(body).toMatchObject({
-      ok: true,
-      network,
-      owner_identity: network === 'evm-mainnet' ? EVM_OWNER.toLowerCase() : OWNER,
-    })
-  })
+  ])(
+    'AMB-48 a sponsored batch may be paid in %s on %s, as read from the transaction',
+    async (ticker, network, owner_identity) => {
+      const { ids, sum } = await quotes(shop, 2, ticker, network)
+      const { body } = await shop.sponsorBatch({ ...batchOf(ids, await market.pay(sum)), owner_identity })
+      expect(body).toMatchObject({
+        ok: true,
+        network,
+        owner_identity: network === 'evm-mainnet' ? EVM_OWNER.toLowerCase() : OWNER,
+      })
+    },
+  )
 
-  it('SPON-04 has room for a hundred', async () => {
+  it('SPON-04 a sponsored batch may have a hundred quotes', async () => {
     const { ids, sum } = await quotes(shop, 100)
     const tx = await market.pay(sum)
     expect((await shop.sponsorBatch(batchOf(ids, tx))).body).toMatchObject({ ok: true, succeeded: 100 })
   })
 
-  it('SPON-08 T-01 one unit less than the sum is too little, and nothing is written', async () => {
+  it('SPON-08 T-01 a batch paid one atomic unit less than the sum is refused, and nothing is written', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum, { amount: BigInt(sum.amount) - 1n })
     const before = await shop.written()
@@ -69,7 +79,7 @@ describe('a sponsored batch', () => {
     expectError(await shop.sponsorBatch(batchOf(ids, tx)), ...refusal)
   })
 
-  it('ADD-03 the memo may name any quote of the batch, and none beside it', async () => {
+  it('ADD-03 the memo of a batch payment may name only quotes of the batch', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const other = payReqId(await shop.quote())
     const named = await market.pay(sum, { memo: `${ids[2]} ${ids[0]}` })
@@ -81,7 +91,7 @@ describe('a sponsored batch', () => {
     expectError(await shop.sponsorBatch(batchOf([other], named)), ...refusal)
   })
 
-  it('SPON-02 an owner who is not the payer is a 403 for all, and nothing is written', async () => {
+  it('SPON-02 a batch for an owner who is not the payer is a 403, and nothing is written', async () => {
     const { ids, sum } = await quotes(shop, 2)
     const tx = await market.pay(sum)
     const stranger = { ...batchOf(ids, tx), owner_identity: DEMO_PAYERS[1]!.address }
@@ -96,7 +106,7 @@ describe('a sponsored batch', () => {
     expect(await shop.written()).toEqual(mixed)
   })
 
-  it('AMB-06 one quote that is over ends the batch, unless it was paid in its time', async () => {
+  it('AMB-06 a batch with an expired quote is a 410, unless it was paid in time', async () => {
     const old = await quotes(shop, 1)
     market.clock.advance(200)
     const young = await quotes(shop, 1)
@@ -109,7 +119,7 @@ describe('a sponsored batch', () => {
     expect((await shop.sponsorBatch(batchOf(ids, inTime))).body).toMatchObject({ ok: true })
   })
 
-  it('T-03 no quote of the batch may be younger than the payment', async () => {
+  it('T-03 a batch with a quote that is younger than the payment is refused', async () => {
     const old = await quotes(shop, 1)
     const tx = await market.pay({ ...old.sum, amount: String(BigInt(old.sum.amount) * 2n) })
     market.clock.advance(60)
@@ -119,21 +129,21 @@ describe('a sponsored batch', () => {
   })
 })
 
-describe('a batch of quotes that do not belong together', () => {
+describe('a sponsored batch that is refused', () => {
   it.each([
     ['no quotes', []],
     ['101 quotes', Array.from({ length: 101 }, (_, i) => `pr_${i}`)],
     ['a quote twice', ['pr_1', 'pr_2', 'pr_1']],
-    ['a text', 'pr_1'],
-    ['a number', [1]],
-  ])('SPON-04 AMB-48 %s is a 422', async (_, pay_req_ids) => {
+    ['a text as pay_req_ids', 'pr_1'],
+    ['a number as an id', [1]],
+  ])('SPON-04 AMB-48 a batch with %s is a 422', async (_, pay_req_ids) => {
     const body = { pay_req_ids, tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
     const reply = await shop.sponsorBatch(body)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({ detail: [{ loc: expect.arrayContaining(['body', 'pay_req_ids']) }] })
   })
 
-  it('SPON-04 unknown quotes are a 404 that names them', async () => {
+  it('SPON-04 a batch with unknown quotes is a 404 that names them', async () => {
     const { ids, sum } = await quotes(shop, 1)
     const unknown = `pr_${'0'.repeat(32)}`
     const reply = await shop.sponsorBatch(batchOf([unknown, ...ids], await market.pay(sum)))
@@ -141,7 +151,7 @@ describe('a batch of quotes that do not belong together', () => {
     expect(reply.body).toMatchObject({ details: { pay_req_ids: [unknown] } })
   })
 
-  it('SPON-09 quotes of two networks are a 400, whichever was paid', async () => {
+  it('SPON-09 a batch with quotes of two networks is a 400, whichever was paid', async () => {
     const primary = await shop.quote({ units: 1, pay_network: 'primary-mainnet' })
     const evm = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const both = await shop.quote()
@@ -157,7 +167,7 @@ describe('a batch of quotes that do not belong together', () => {
     expectError(await shop.sponsorBatch(batchOf([both, evm].map(payReqId), onEvm)), 400, 'mixed_networks')
   })
 
-  it('SPON-09 quotes that no one asset pays are a 400; a transaction of another chain or asset is a 402', async () => {
+  it('SPON-09 a batch whose quotes share no asset is a 400, and one paid on another chain or in another asset a 402', async () => {
     const sol = await shop.quote({ units: 1, pay_asset: 'SOL' })
     const beta = await shop.quote({ units: 1, pay_asset: 'BETA' })
     const tx = await market.pay(beta.accepts[0]!, { memo: null })

@@ -11,7 +11,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { x402Client } from '@x402/core/client'
 import { x402HTTPClient } from '@x402/core/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -35,8 +35,8 @@ async function expectRefused(leg: PaymentLeg, tx: string, reason: string) {
   expectError(await confirm(leg, tx), 402, 'payment_verification_failed', reason)
 }
 
-describe('in the order of AMB-86', () => {
-  it('PAY-40 a body without pay_req_id is a 422, before all else', async () => {
+describe('the checks of a confirmation, in their order', () => {
+  it('PAY-40 a body without pay_req_id is a 422 before any other check', async () => {
     const reply = await shop.confirm({ pay_asset: 'SOL' }, null)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'pay_req_id'] }] })
@@ -53,12 +53,15 @@ describe('in the order of AMB-86', () => {
     ['a hash with a letter that is none', `${HASH.slice(0, -1)}g`],
     ['a letter that base58 does not have', `${SIGNATURE.slice(0, -1)}0`],
     ['spaces inside', `${SIGNATURE.slice(0, 40)} ${SIGNATURE.slice(40)}`],
-  ])('PAY-42 ERR-04 AMB-49 %s for a transaction is a 402 tx_required, also for an unknown quote', async (_, tx) => {
-    expectError(await shop.confirm({ pay_req_id: payReqId(quote) }, tx), 402, 'tx_required')
-    expectError(await shop.confirm({ pay_req_id: 'pr_0', tx_sig: tx ?? '' }, null), 402, 'tx_required')
-  })
+  ])(
+    'PAY-42 ERR-04 AMB-49 %s in place of a transaction is a 402 tx_required, also for an unknown quote',
+    async (_, tx) => {
+      expectError(await shop.confirm({ pay_req_id: payReqId(quote) }, tx), 402, 'tx_required')
+      expectError(await shop.confirm({ pay_req_id: 'pr_0', tx_sig: tx ?? '' }, null), 402, 'tx_required')
+    },
+  )
 
-  it('PAY-43 an unknown quote is a 404, also with a leg that no quote has', async () => {
+  it('PAY-43 an unknown quote is a 404, even with a leg that no quote has', async () => {
     const unknown = { pay_req_id: `pr_${'0'.repeat(32)}`, pay_network: 'nowhere', pay_asset: 'DOGE' }
     expectError(await shop.confirm(unknown, SIGNATURE), 404, 'pay_req_not_found')
   })
@@ -69,13 +72,13 @@ describe('in the order of AMB-86', () => {
     [{ pay_network: 'primary-mainnet', pay_asset: 'uſdt' }, 'USDT on primary-mainnet not in quote'],
     [{ pay_network: 'nowhere', pay_asset: 'SOL' }, 'SOL on nowhere not in quote'],
     [{ payment_chain: 'evm-mainnet', payment_asset: 'BETA' }, 'BETA on evm-mainnet not in quote'],
-  ])('PAY-48 ERR-05 AMB-14 a leg that is not in the quote is a 400: %j', async (leg, message) => {
+  ])('PAY-48 ERR-05 AMB-14 confirming a leg that is not in the quote is a 400: %j', async (leg, message) => {
     const reply = await shop.confirm({ pay_req_id: payReqId(quote), ...leg }, SIGNATURE)
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
   })
 
-  it('PAY-48 a leg that the gateway sells but this quote does not cover is a 400', async () => {
+  it('PAY-48 confirming a leg that the gateway sells but the quote does not cover is a 400', async () => {
     const narrow = await shop.quote({ units: 1, pay_asset: 'USDC' })
     const leg = { pay_network: 'evm-mainnet', pay_asset: 'WETH' }
     const reply = await shop.confirm({ pay_req_id: payReqId(narrow), ...leg }, HASH)
@@ -89,13 +92,13 @@ describe('in the order of AMB-86', () => {
     { pay_asset: 'DOGE' },
     { pay_network: 'evm-mainnet' },
     { payment_chain: 'eip155:143' },
-  ])('PAY-47 AMB-14 half a name that is not the first leg is a 400: %j', async (half) => {
+  ])('PAY-47 AMB-14 a network or asset alone that does not mean the first leg is a 400: %j', async (half) => {
     const reply = await shop.confirm({ pay_req_id: payReqId(quote), ...half }, SIGNATURE)
     expectError(reply, 400, 'leg_incomplete')
     expect(reply.body).toMatchObject({ message: 'pay_network and pay_asset must be sent together to pay another leg' })
   })
 
-  it('PAY-49 ERR-02 a transaction that no chain shows is a 402 tx_not_found that says when to come back', async () => {
+  it('PAY-49 ERR-02 a transaction that the chain does not show is a 402 tx_not_found with retry-after', async () => {
     const primary = await confirm(legOf(quote, 'USDC'), SIGNATURE)
     expectError(primary, 402, 'tx_not_found')
     expect(primary.headers.get('retry-after')).toBe('2')
@@ -111,38 +114,38 @@ describe.each([
   ['BETA', 'primary-mainnet'],
   ['MON', 'evm-mainnet'],
   ['USDT0', 'evm-mainnet'],
-] as const)('PAY-50 ERR-03 %s on %s is not paid by', (ticker, network) => {
+] as const)('PAY-50 ERR-03 a quote in %s on %s', (ticker, network) => {
   const isEvm = network === 'evm-mainnet'
   const leg = () => legOf(quote, ticker, network)
 
-  it('T-25 one unit too little', async () => {
+  it('T-25 is not paid by one atomic unit too little', async () => {
     if (leg().amount === '1') return expectRefused(leg(), await payTo(leg(), leg(), 0n), 'nothing_received')
     await expectRefused(leg(), await market.pay(leg(), { amount: BigInt(leg().amount) - 1n }), 'amount_too_small')
   })
 
-  it('T-25 a payment to somebody else', async () => {
+  it('T-25 is not paid by a payment to another address', async () => {
     const stranger = await strangersAccount()
     await expectRefused(leg(), await payTo(leg(), { payTo: stranger }), 'nothing_received')
   })
 
-  it('T-25 another asset, however much of it', async () => {
+  it('T-25 is not paid by any amount of another asset', async () => {
     const others = quote.accepts.filter((other) => other.network === leg().network && other !== leg())
     for (const other of others)
       await expectRefused(leg(), await market.pay(other, { amount: BigInt(other.amount) * 1000n }), 'nothing_received')
   })
 
-  it("AMB-49 a transaction of the other network's form", async () => {
+  it("AMB-49 is not paid by a transaction id of the other network's form", async () => {
     await expectRefused(leg(), isEvm ? SIGNATURE : HASH, 'wrong_transaction_form')
   })
 
-  it('ADD-03 T-02 a transaction that names another quote', async () => {
+  it('ADD-03 T-02 is not paid by a transaction that names another quote', async () => {
     const memo = payReqId(await shop.quote())
     await expectRefused(leg(), await market.pay(leg(), { memo }), 'names_another_quote')
     const both = `${memo} ${payReqId(quote)}`
     await expectRefused(leg(), await market.pay(leg(), { memo: both }), 'names_another_quote')
   })
 
-  it('T-01 PAY-57 a transaction that paid another quote', async () => {
+  it('T-01 PAY-57 is not paid by a transaction that paid another quote', async () => {
     const order = { units: 2, pay_network: network, pay_asset: ticker }
     const { tx, receipt_id } = await buy(market, shop, order, { memo: null })
     const reply = await confirm(leg(), tx)
@@ -161,8 +164,8 @@ describe.each([
   }
 })
 
-describe('PAY-50 ERR-03 transactions that are visible but failed', () => {
-  it('T-25 on the primary chain', async () => {
+describe('PAY-50 ERR-03 transactions that failed on chain', () => {
+  it('T-25 a failed transaction of the primary chain pays nothing', async () => {
     const payer = await signerOf(DEMO_PAYERS[0]!)
     const tooMuch = paySol(payer, 10n ** 15n)
     const rpc = createSolanaRpc(market.chains.primary.url)
@@ -170,11 +173,11 @@ describe('PAY-50 ERR-03 transactions that are visible but failed', () => {
     await expectRefused(legOf(quote, 'SOL'), tx, 'transaction_failed')
   })
 
-  it('T-25 on the EVM chain: tokens that were not there, coins that came with a call that reverted', async () => {
+  it('T-25 a reverted transaction of the EVM chain pays neither tokens nor coins', async () => {
     const payer = connectAs(DEV_PAYERS[0]!, market.chains.evm.url)
     const { EVM_TREASURY = '' } = market.chains.variables
     const words = [EVM_TREASURY.slice(2).padStart(64, '0'), 'f'.repeat(64)]
-    const data = `0xa9059cbb${words.join('')}` as const // transfer(treasury, all there is and more)
+    const data = `0xa9059cbb${words.join('')}` as const // transfer(treasury, more than anybody has)
     const tx = await payer.sendTransaction({ to: TOKENS.USDC.address, data, gas: 300_000n })
     await expectRefused(legOf(quote, 'USDC', 'evm-mainnet'), tx, 'transaction_failed')
     const value = BigInt(legOf(quote, 'MON', 'evm-mainnet').amount)
@@ -183,7 +186,7 @@ describe('PAY-50 ERR-03 transactions that are visible but failed', () => {
   })
 })
 
-it('ADD-02 no 402 of confirm asks a stock client to pay once more', async () => {
+it('ADD-02 no 402 of a confirmation makes a stock client pay again', async () => {
   const { amount } = quote.accepts[0]!
   const tooLittle = await market.pay(quote.accepts[0]!, { amount: BigInt(amount) - 1n, payer: 3 })
   const replies = await Promise.all(
@@ -195,7 +198,7 @@ it('ADD-02 no 402 of confirm asks a stock client to pay once more', async () => 
     expect(() => client.getPaymentRequiredResponse((name) => headers.get(name), body)).toThrow()
 })
 
-it('T-03 ADD-03 a payment older than the quote does not count, within the skew it does', async () => {
+it('T-03 ADD-03 a payment older than the quote counts only within the allowed clock skew', async () => {
   const early = await shop.quote({ units: 3 })
   const [old, older] = [
     await market.pay(early.accepts[0]!, { memo: null, payer: 1 }),
@@ -214,7 +217,7 @@ it('T-03 ADD-03 a payment older than the quote does not count, within the skew i
   )
 })
 
-it('PAY-49 STATE-02 nothing that was refused above has changed the quote: it can still be paid', async () => {
+it('PAY-49 STATE-02 a quote can still be paid after refused confirmations', async () => {
   const tx = await market.pay(quote.accepts[0]!)
   const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
   expect([status, body.idempotent]).toEqual([200, false])

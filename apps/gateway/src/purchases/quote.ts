@@ -1,22 +1,22 @@
-// What a quote fixes, before it is put into words.
+// What a quote for storage fixes, its 402 body, and its row.
 
-import type { Terms } from '@svc/api/purchases'
+import type { Quote, Terms } from '@svc/api/purchases'
 import { toHex } from '@svc/protocol/bytes'
-import type { QuoteId } from '@svc/sales/quote'
+import * as sales from '@svc/sales/quote'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PricedOrder } from './price-storage.ts'
 import type { PayRequest } from './store.ts'
 
-/** What is offered to whoever orders it. */
-export interface OfferFacts extends PricedOrder {
+/** The same for everybody who orders the same at the same rates. */
+interface OfferFacts extends PricedOrder {
   baseUrl: string
   isDevelopment: boolean
   /** For one unit. */
   terms: Terms
 }
 
-interface NewQuoteId extends QuoteId {
+interface NewQuoteId extends sales.QuoteId {
   /** Unix seconds. */
   createdAt: number
 }
@@ -38,7 +38,36 @@ export function newQuoteId(context: Context): NewQuoteId {
   return { payReqId: `pr_${toHex(context.randomBytes(16))}`, createdAt, expiresAt }
 }
 
-/** The quote as it is kept: with the whole body of its 402. */
+export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
+  const { baseUrl, units, provider } = facts
+  return sales.quoteBody({
+    ...facts,
+    url: `${baseUrl}/v1/storage/request`,
+    description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}`,
+    confirmUrl: `${baseUrl}/v1/storage/confirm`,
+    confirmHeaders: [],
+    lastStep: 'Keep the receipt: it opens the locker.',
+    terms: scaleTerms(facts.terms, units),
+    priceSummary: {
+      unit_price_usd: Number(facts.unitPriceUsd),
+      units,
+      total_usd: Number(facts.totalUsd),
+      provider,
+    },
+  })
+}
+
+/** Three units hold three times as much, for the same time. */
+function scaleTerms(terms: Terms, units: number): Terms {
+  return {
+    ...terms,
+    storage_limit_bytes: terms.storage_limit_bytes * units,
+    file_limit: terms.file_limit * units,
+    egress_included_bytes: terms.egress_included_bytes * units,
+  }
+}
+
+/** `quote` is the whole 402 body: a confirmation is judged by it, whatever changes later. */
 export function payRequestOf(facts: Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId, quote: string): PayRequest {
   return {
     pay_req_id: facts.payReqId,

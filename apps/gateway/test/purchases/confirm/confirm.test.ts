@@ -5,7 +5,7 @@ import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { paySol } from '@svc/payments/test/solana/payments'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from './market.ts'
+import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -22,7 +22,7 @@ const LEGS = [
 
 describe('a payment that is confirmed', () => {
   it.each(LEGS)(
-    'PAY-40 PAY-46 PAY-51 STATE-02 SHAPE-06 in %s on %s gives a receipt',
+    'PAY-40 PAY-46 PAY-51 STATE-02 SHAPE-06 confirming a payment in %s on %s gives a receipt',
     async (pay_asset, pay_network) => {
       const quote = await shop.quote({ units: 3 })
       const leg = legOf(quote, pay_asset, pay_network)
@@ -45,19 +45,19 @@ describe('a payment that is confirmed', () => {
     },
   )
 
-  it('PAY-47 AMB-14 needs no leg named where the first was paid', async () => {
+  it('PAY-47 AMB-14 a confirmation without a leg means the first leg of the quote', async () => {
     const { pay_asset, network } = await buy(market, shop)
     expect([pay_asset, network]).toEqual(['SOL', 'primary-mainnet'])
     const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
     expect([evm.pay_asset, evm.network]).toEqual(['USDC', 'evm-mainnet'])
   })
 
-  it('PAY-53 PAY-56 is saved before the answer: readable at once, byte for byte', async () => {
+  it('PAY-53 PAY-56 a receipt can be read as soon as the confirmation is answered', async () => {
     const { receipt_id, receipt } = await buy(market, shop)
     expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
   })
 
-  it('PAY-50 AMB-41 AMB-42 may be larger than asked: the receipt tells both amounts, as texts', async () => {
+  it('PAY-50 AMB-41 AMB-42 the receipt of an overpayment has both amounts, as text', async () => {
     const quote = await shop.quote()
     const leg = quote.accepts[0]!
     const tx = await market.pay(leg, { amount: BigInt(leg.amount) + 1n })
@@ -65,13 +65,13 @@ describe('a payment that is confirmed', () => {
     expect(body.receipt).toMatchObject({ paid_raw: leg.amount, received_raw: String(BigInt(leg.amount) + 1n) })
   })
 
-  it('ADD-03 need not name the quote', async () => {
+  it('ADD-03 a payment need not name the quote', async () => {
     const quote = await shop.quote({ units: 7 })
     const tx = await market.pay(quote.accepts[0]!, { memo: null })
     expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
   })
 
-  it('AMB-75 belongs to who paid, not to who carried the fee', async () => {
+  it('AMB-75 the receipt names the account that paid, not the one that paid the fee', async () => {
     const quote = await shop.quote({ units: 9 })
     const { amount, payTo } = quote.accepts[0]!
     const [payer, relay] = await Promise.all([signerOf(DEMO_PAYERS[2]!), signerOf(PUBLICATION)])
@@ -81,7 +81,7 @@ describe('a payment that is confirmed', () => {
     expect(body.receipt.payer_pubkey).toBe(payer!.address)
   })
 
-  it('PAY-30 is held against the quote, though rate, price and treasury have changed since', async () => {
+  it('PAY-30 a payment is checked against its quote after rate, price and treasury have changed', async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const before = await market.open({ DATABASE_URL: database.url })
@@ -107,14 +107,14 @@ describe('a payment that is confirmed', () => {
 describe('how the transaction is named', () => {
   const otherTx = `0x${'ab'.repeat(32)}`
 
-  it('PAY-41 in the header, or in the body', async () => {
+  it('PAY-41 the transaction may be in the body instead of the header', async () => {
     const quote = await shop.quote({ units: 8 })
     const tx_sig = await market.pay(quote.accepts[0]!)
     const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig }, null)
     expect([status, body.receipt.tx_hash]).toEqual([200, tx_sig])
   })
 
-  it('PAY-41 the header wins when both are well formed', async () => {
+  it('PAY-41 the header wins over the body when both are well-formed', async () => {
     const quote = await shop.quote()
     const tx = await market.pay(quote.accepts[0]!)
     const refused = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig: tx }, otherTx)
@@ -124,7 +124,7 @@ describe('how the transaction is named', () => {
   })
 
   it.each(['', 'transaction', '0x12', 'a, b', '<transaction>'])(
-    'PAY-42 AMB-49 a malformed header ("%s") with a good tx_sig works',
+    'PAY-42 AMB-49 a malformed header ("%s") is ignored when tx_sig is well-formed',
     async (header) => {
       const quote = await shop.quote()
       const tx_sig = await market.pay(quote.accepts[0]!)
@@ -132,7 +132,7 @@ describe('how the transaction is named', () => {
     },
   )
 
-  it('PAY-41 T-01 an EVM hash in any case and with spaces around it is the same transaction', async () => {
+  it('PAY-41 T-01 an EVM hash is the same transaction in any case and with spaces around it', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await market.pay(quote.accepts[0]!)
     const shouted = ` 0X${tx.slice(2).toUpperCase()} `
@@ -145,7 +145,7 @@ describe('how the transaction is named', () => {
 })
 
 describe('how the leg is named', () => {
-  it('PAY-40 AMB-14 aliases do, primary names win over them, tickers in any case, networks by any name', async () => {
+  it('PAY-40 AMB-14 a leg may be named by aliases, in any case, and pay_network and pay_asset win over them', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const wrong = { payment_chain: 'primary-mainnet', payment_asset: 'SOL' }
@@ -159,7 +159,7 @@ describe('how the leg is named', () => {
   })
 
   it.each([{ pay_asset: 'SOL' }, { pay_network: 'primary-mainnet' }, { payment_asset: 'sol' }])(
-    'AMB-14 half a name does, where it is completed to the first leg: %j',
+    'AMB-14 a network or asset alone is enough for the first leg: %j',
     async (half) => {
       const quote = await shop.quote()
       const tx = await market.pay(quote.accepts[0]!)

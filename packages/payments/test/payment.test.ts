@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgePayment, type PaymentTerms } from '../src/judge-payment.ts'
-import type { ChainPayment } from '../src/payment.ts'
+import { type ChainPayment, judgePayment, type PaymentTerms } from '../src/payment.ts'
 
 const OURS = `pr_${'a'.repeat(32)}`
 const SECOND = `pr_${'b'.repeat(32)}`

@@ -1,8 +1,8 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from './market.ts'
+import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -65,7 +65,7 @@ it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-
   })
 })
 
-it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01 a leg has seven keys, and in extra what buyers and stock clients need', async () => {
+it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01 each leg has seven keys, and its extra has what buyers and stock clients need', async () => {
   const quote = await shop.quote({ units: 3 })
   expect(legOf(quote, 'SOL')).toEqual({
     scheme: 'exact',
@@ -119,7 +119,7 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
   }
 })
 
-it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts, all else to the treasury', async () => {
+it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts, everything else to the treasury', async () => {
   const quote = await shop.quote()
   const { PRIMARY_TREASURY, EVM_TREASURY } = market.chains.variables
   const [sol, ...tokens] = quote.accepts.filter(({ network }) => network === PRIMARY)
@@ -132,7 +132,7 @@ it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts,
   expect(legOf(quote, 'MON', 'evm-mainnet').asset).toBe('0x0000000000000000000000000000000000000000')
 })
 
-it('PAY-25 PAY-26 PAY-27 PAY-21 T-22 T-23 amounts are those of the vectors, rounded up', async () => {
+it('PAY-25 PAY-26 PAY-27 PAY-21 T-22 T-23 amounts equal those of the vectors, rounded up', async () => {
   const { units, legs } = vectors.quote_amounts
   const quote = await shop.quote({ units })
   const nameOf = (network: string) => (network === 'primary' ? PRIMARY : network)
@@ -145,14 +145,14 @@ it('PAY-25 PAY-26 PAY-27 PAY-21 T-22 T-23 amounts are those of the vectors, roun
   expect(quoted.sort()).toEqual(wanted.sort())
 })
 
-it('PAY-17 T-23 a million units are exact to the last atomic unit', async () => {
+it('PAY-17 T-23 the price of a million units is exact to the last atomic unit', async () => {
   const quote = await shop.quote({ units: 1_000_000 })
   expect(legOf(quote, 'MON', 'evm-mainnet').amount).toBe('7142857142857142857142858')
   expect(legOf(quote, 'BETA').amount).toBe('1000000')
   expect(quote.extensions.svc.price_summary.total_usd).toBe(250_000)
 })
 
-it('PAY-12 PAY-14 PAY-29 AMB-11 price and terms are those of the provider, documents cheaper', async () => {
+it('PAY-12 PAY-14 PAY-29 AMB-11 each provider has its price and terms, and document stores cost less', async () => {
   const seller = await market.open({ TERMS: '{"storj":{"ttl_days":30,"file_limit":7}}' })
   const totals: Record<string, number> = {}
   for (const provider of ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']) {
@@ -165,7 +165,7 @@ it('PAY-12 PAY-14 PAY-29 AMB-11 price and terms are those of the provider, docum
   expect(totals).toEqual({ gcs: 0.5, mongodb: 0.25, storj: 0.5, arweave: 5, filecoin: 0.5, firestore: 0.25 })
 })
 
-it('PAY-31 AMB-12 repeats the default leg under its older names', async () => {
+it('PAY-31 AMB-12 a quote repeats the default leg under its older field names', async () => {
   const legacyOf = async (order: object) => (await shop.quote({ units: 3, ...order })).extensions.svc.legacy
   expect(await legacyOf({})).toEqual({
     pay_req_id: expect.stringMatching(/^pr_/),
@@ -183,7 +183,7 @@ it('PAY-31 AMB-12 repeats the default leg under its older names', async () => {
   expect(await legacyOf({ pay_asset: 'USDC' })).toMatchObject({ ...nothing, amount_raw: '750000' })
 })
 
-it('PAY-13 T-02 the example binds the payment to this quote, on every leg', async () => {
+it('PAY-13 T-02 the CLI example of every leg binds the payment to the quote', async () => {
   for (const { extra, network, payTo } of (await shop.quote()).accepts) {
     const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: extra.name })
     const { cli_example } = quote.extensions.svc.instructions
@@ -195,7 +195,7 @@ it('PAY-13 T-02 the example binds the payment to this quote, on every leg', asyn
   }
 })
 
-it('ADD-10 says first that this is development; a production gateway says nothing of the kind', async () => {
+it('ADD-10 a quote warns first against real funds in development, and has no warning in production', async () => {
   const development = (await shop.quote()).extensions.svc
   expect(development.instructions.steps[0]).toMatch(/do not send real funds/i)
   const seller = await market.open(PRODUCTION)
