@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createByteCheck } from '../../src/attestations/check-bytes.ts'
+import { createByteCheck } from '../../src/attestations/read-locker.ts'
 import { createObjectReader } from '../../src/files/confirm/hash-object.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'

@@ -3,7 +3,7 @@ import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { describe, expect, it } from 'vitest'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import { contradiction, rebuildSnapshot } from '../../../src/attestations/import/rebuild-snapshot.ts'
+import { contradiction, rebuildSnapshot } from '../../../src/attestations/import/rebuild-record.ts'
 import { chunked, type Exported, exported, listOf, vectorKey, vectorRecord } from './exports.ts'
 
 const good = exported('rcpt_1')

@@ -9,7 +9,7 @@ import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { createSnapshotBuilder } from '../../../src/attestations/snapshots/build-snapshot.ts'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 import { createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
-import type { ChunkRow } from '../../../src/attestations/snapshots/tables.ts'
+import type { ChunkRow } from '../../../src/attestations/snapshots/store.ts'
 import { anyFiles, manyFiles } from './files.ts'
 
 const LOCKER = vectors.merkle.locker_id

@@ -1,14 +1,18 @@
 import { leafHash } from '@svc/protocol/merkle'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chunkBorders, MAX_ROWS } from '../../../src/attestations/snapshots/chunk-borders.ts'
 import {
   chunkId,
   readContent,
   type SnapshotFile,
   writeContent,
 } from '../../../src/attestations/snapshots/chunk-content.ts'
-import { type Chunk, createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
+import {
+  type Chunk,
+  chunkBorders,
+  createChunkCutter,
+  MAX_ROWS,
+} from '../../../src/attestations/snapshots/cut-chunks.ts'
 import { anyFiles, fileNamed, manyFiles } from './files.ts'
 
 const KEY = '5a'.repeat(32)

@@ -5,7 +5,7 @@ import { sortedByFilename } from '@svc/protocol/order'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
-import { proveFile } from '../../../src/attestations/snapshots/prove-file.ts'
+import { proveFile } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { fileNamed, hostileNames, manyFiles } from './files.ts'
 import { openTestLocker } from './snapshots.ts'
 

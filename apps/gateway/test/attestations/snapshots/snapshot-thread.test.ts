@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { takeSnapshotInThread } from '../../../src/attestations/snapshots/snapshot-thread.ts'
 import { takeSnapshot, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
+import { takeSnapshotInThread } from '../../../src/attestations/snapshots/threads.ts'
 import { fileNamed, manyFiles } from './files.ts'
 import { filesIn, keep, objectOf, openTestLocker, type TestLocker } from './snapshots.ts'
 
