@@ -1,18 +1,43 @@
+// The job that attests a receipt, and the request that queues it.
+
+import type { AttestQueued } from '@svc/api/attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
-import { attestReceipt } from './attest-receipt.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import { attestReceipt } from './attest.ts'
+import { emptyFileList } from './errors.ts'
 import type { AttestationsContext } from './room.ts'
-import { deletePending } from './store.ts'
+import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
+import { verifyUrl } from './view.ts'
 
 export const ATTEST_ATTEMPTS = 10
 
-/** Of a statement that is still right (AMB-33), or that was made for somebody who does not publish. */
-async function queuePush({ database, publisher, queue }: AttestationsContext, receipt_id: string): Promise<void> {
-  if (!publisher) return
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
+const POLL_AFTER_SECONDS = 2
+
+/** Until the job has run, a receipt without a statement has a pending stub (STATE-09). */
+export async function queueAttest(context: Context, { receipt_id, locker_id }: Locker): Promise<AttestQueued> {
+  const { jobId, status } = await context.database.db.transaction().execute(async (tx) => {
+    if (!(await hasConfirmedFile(tx, locker_id))) throw emptyFileList()
+    await insertPending(tx, { receipt_id, locker_id }, unixNow(context))
+    const known = await findAttestation(tx, receipt_id)
+    const jobId = await context.queue.enqueue(tx, 'attest', { receipt_id }, { key: receipt_id })
+    return { jobId, status: known?.status ?? 'complete' }
+  })
+  return {
+    ok: true,
+    receipt_id,
+    locker_id,
+    attestation_status: status === 'pushing' ? 'computed' : status,
+    queued: true,
+    job_id: jobId,
+    push_result: null,
+    verify_url: verifyUrl(context, receipt_id),
+    poll_after_sec: POLL_AFTER_SECONDS,
+  }
 }
 
-/** A run that is cut off after its statement was written finds it the next time, and makes no second one. */
+/** A run that is cut off after its statement was written finds that statement the next time, and makes no second one. */
 export async function runAttestJob(context: AttestationsContext, receiptId: string, attempt: number): Promise<void> {
   try {
     const publish = context.config.anchors.isAutomatic
@@ -21,9 +46,15 @@ export async function runAttestJob(context: AttestationsContext, receiptId: stri
   } catch (error) {
     const isPermanent = error instanceof ServiceError && error.status < 500
     if (!isPermanent && attempt < ATTEST_ATTEMPTS) throw error
-    const isAwaited = await deletePending(context.database.db, receiptId)
-    // Files that were confirmed and deleted at once: nobody asked for more than what there is.
-    if (!isAwaited && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
+    const hadStub = await deletePending(context.database.db, receiptId)
+    // Files were confirmed and then deleted, and no caller asked for a statement: that is no failure.
+    if (!hadStub && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
     throw new PermanentError(error instanceof ServiceError ? error.code : String(error), { cause: error })
   }
+}
+
+/** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */
+async function queuePush({ database, publisher, queue }: AttestationsContext, receipt_id: string): Promise<void> {
+  if (!publisher) return
+  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }

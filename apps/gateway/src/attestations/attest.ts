@@ -1,31 +1,34 @@
-// Commits to what a locker holds: one version of its manifest becomes the next statement of its receipt.
+// Attests a locker: one version of its manifest becomes the next statement of its receipt.
 
+import type { PushResult } from '@svc/api/attestations'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
 import { lockerNotFound } from '../auth/callers.ts'
+import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { findLockerOf } from '../files/store.ts'
 import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
+import { writeStatement } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
-import { writeStatement } from './write-statement.ts'
 
-interface AttestOrder {
-  /** The sequence of a statement that is to have a successor also when nothing has changed since. */
+interface AttestOptions {
+  /** The sequence of a statement that gets a successor even if nothing has changed since. */
   replacing?: number | undefined
-  /** Whether it is to be published, too: that is noted with the statement, and done by a job at the latest. */
+  /** Queue a job that publishes the statement, in the transaction that writes it. */
   publish?: boolean
 }
 
-export type Attest = (locker: Pick<Locker, 'locker_id' | 'receipt_id'>, order?: AttestOrder) => Promise<Attested>
+/** Returns the newest statement, which is a new one if the locker has changed. */
+export type Attest = (locker: Pick<Locker, 'locker_id' | 'receipt_id'>, options?: AttestOptions) => Promise<Attested>
 
 type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
 
-/** What a run came to, for all who waited for it. */
+/** The result of a run, which every caller that waited for it shares. */
 interface Run {
-  /** The version of the manifest before it was read: the run knows of this one at least. */
+  /** The manifest version before the locker was read. The run includes at least this version. */
   basis: number
   outcome: Attested | ServiceError
 }
@@ -48,11 +51,11 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
     if (!locker) throw lockerNotFound()
     for (;;) {
       const known = await findAttestation(db, receipt_id)
-      if (known && isAbout(known, locker) && known.sequence !== replacing) {
+      if (known && isCurrent(known, locker) && known.sequence !== replacing) {
         return { record: (await findRecord(db, receipt_id))!, isNew: false }
       }
       const { basis, outcome } = await share(receipt_id, () => run(locker, known, publish))
-      // Somebody else's run may have begun before the last change that this caller knows of.
+      // A shared run may have begun before the last change that this caller knows of.
       if (basis < locker.manifest_version) continue
       if (outcome instanceof ServiceError) throw outcome
       return outcome
@@ -60,7 +63,48 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
   }
 }
 
-/** Whether the newest statement is about what the locker holds. */
-function isAbout({ sequence, manifest_version }: AttestationTable, locker: Locker): boolean {
+/** Whether the newest statement describes what the locker holds now. */
+function isCurrent({ sequence, manifest_version }: AttestationTable, locker: Locker): boolean {
   return sequence !== null && manifest_version !== null && manifest_version >= locker.manifest_version
+}
+
+/** For callers that have only a receipt's id. `force` makes a new statement even if nothing has changed. */
+export async function attestReceipt(
+  context: Pick<Context, 'database'> & { attest: Attest },
+  receiptId: string,
+  { force = false, publish = false }: { force?: boolean; publish?: boolean } = {},
+): Promise<Attested> {
+  const { db } = context.database
+  const found = await findReceiptAndLocker(db, receiptId)
+  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  if (!found.locker) throw lockerNotFound()
+  const known = force ? await findAttestation(db, receiptId) : null
+  return context.attest(found.locker, { replacing: known?.sequence ?? undefined, publish })
+}
+
+export interface Published extends Attested {
+  pushResult: PushResult
+}
+
+const NOT_PUSHED: PushResult = {
+  status: 'skipped',
+  anchor: null,
+  anchor_type: null,
+  reason: 'push_disabled',
+  error: null,
+}
+
+/** Publishes a statement now, if `publish` is set. The statement stands even if publishing fails. */
+export async function publishAttested(
+  context: Pick<Context, 'database'> & Pick<Publishing, 'push'>,
+  attested: Attested,
+  { publish }: { publish: boolean },
+): Promise<Published> {
+  if (!publish) return { ...attested, pushResult: NOT_PUSHED }
+  const { receiptId, sequence: attestedSequence } = attested.record
+  const pushResult = await context.push(receiptId)
+  // The anchor may be of a newer statement. Our own anchors name the sequence.
+  const sequence = (pushResult.anchor?.payload?.seq as number | undefined) ?? attestedSequence
+  const record = (await findRecord(context.database.db, receiptId, sequence)) ?? attested.record
+  return { ...attested, record, pushResult }
 }

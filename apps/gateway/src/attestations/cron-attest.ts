@@ -1,20 +1,20 @@
-// Attests again what was attested once, has changed, or was not attested for too long (CRON-01..06).
+// Attests lockers again that have changed since their last statement, or whose last statement is old (CRON-01..06).
 
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { unixNow } from '../context.ts'
-import { type DueLocker, findDueLockers, forgetCronFailure, recordCronFailure } from './cron-store.ts'
 import type { AttestationsContext } from './room.ts'
+import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from './store.ts'
 
 export async function cronAttest(
   context: AttestationsContext,
-  { dry_run: isRehearsal = false }: { dry_run?: boolean },
+  { dry_run: isDryRun = false }: { dry_run?: boolean },
 ): Promise<CronAttestAnswer> {
   const { cron } = context.config.attestations
   const due = cron.isEnabled ? await findDueLockers(context.database.db, { ...cron, now: unixNow(context) }) : []
   const results: CronAttestAnswer['results'] = []
   for (const locker of due) {
-    results.push({ receipt_id: locker.receipt_id, status: isRehearsal ? 'due' : await reattest(context, locker) })
+    results.push({ receipt_id: locker.receipt_id, status: isDryRun ? 'due' : await reattest(context, locker) })
   }
   const count = (status: string) => results.filter((result) => result.status === status).length
   const [attested, skipped] = [count('attested') + count('pushed'), count('skipped')]
@@ -30,19 +30,19 @@ export async function cronAttest(
   }
 }
 
-/** The code of what went wrong, where something did: one locker does not keep the others from their turn. */
+/** Returns the error code of a failure, so that one locker does not stop the run. */
 async function reattest(context: AttestationsContext, { sequence, ...locker }: DueLocker): Promise<string> {
   const { db } = context.database
   try {
     const { publish } = context.config.attestations.cron
     const { isNew } = await context.attest(locker, { replacing: sequence, publish })
-    await forgetCronFailure(db, locker.receipt_id)
+    await deleteCronFailure(db, locker.receipt_id)
     if (!isNew) return 'skipped'
     const isPublished = publish && (await context.push(locker.receipt_id)).status === 'pushed'
     return isPublished ? 'pushed' : 'attested'
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'
-    context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'a locker could not be attested again')
+    context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')
     await recordCronFailure(db, locker.receipt_id, unixNow(context))
     return code
   }

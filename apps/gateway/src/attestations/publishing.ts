@@ -1,4 +1,4 @@
-// What attesting asks of publishing. Publishing knows statements, so these are declared here.
+// What attesting needs of publishing. It is declared here because the room that publishes imports this one.
 
 import type { PushResult } from '@svc/api/attestations'
 import type { Transaction } from 'kysely'
@@ -7,7 +7,7 @@ import type { Schema } from '../db/schema.ts'
 /** Publishes the newest statement of a receipt. */
 export type Push = (receiptId: string) => Promise<PushResult>
 
-/** Has a statement written to the EVM registry, too. `slot`: of its anchor on the primary chain, 0 without one. */
+/** Queues a statement for the EVM registry. `slot` is that of its anchor on the primary chain, or 0 without one. */
 export type QueueEntry = (
   tx: Transaction<Schema>,
   statement: { receipt_id: string; sequence: number },
@@ -15,9 +15,9 @@ export type QueueEntry = (
 ) => Promise<void>
 
 export interface Publishing {
-  /** Null where nothing is published. `signer`: base58. */
+  /** Null if the gateway publishes nothing. `signer` is base58. */
   publisher: { signer: string } | null
-  /** Null where no registry of the EVM chain is configured. */
+  /** Null if no EVM registry is configured. */
   queueEntry: QueueEntry | null
   push: Push
 }

@@ -1,34 +1,35 @@
-// What of a locker is attested: a snapshot of its confirmed files whose bytes are there, or are as they were confirmed.
+// Reads what a locker holds for a statement: a snapshot of the confirmed files whose bytes are present or, where the
+// gateway is set to hash bytes, are as they were confirmed.
 
 import { limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../context.ts'
-import type { Locker } from '../db/schema.ts'
-import { createObjectReader } from '../files/confirm/hash-object.ts'
+import type { Db, FileRow, Locker } from '../db/schema.ts'
+import { createObjectReader, type HashObject } from '../files/confirm/hash-object.ts'
+import { firstPageOf, pagesFrom, readPage } from '../files/file-pages.ts'
 import { storageTrouble } from '../files/objects.ts'
-import { bytesChanged, emptyFileList } from './attest-errors.ts'
-import { createByteCheck } from './check-bytes.ts'
-import type { Snapshot } from './snapshots/make-snapshot.ts'
-import type { FindAbsent } from './snapshots/present-files.ts'
+import { bytesChanged, emptyFileList } from './errors.ts'
+import type { FindAbsent, Snapshot } from './snapshots/make-snapshot.ts'
 import { takeSnapshot } from './snapshots/take-snapshot.ts'
+import { findFilesOfObjects } from './store.ts'
 
-/** Answers why there is nothing to attest, where there is not. */
+/** Returns an error if there is nothing that can be attested. */
 type ReadLocker = (locker: Locker) => Promise<Snapshot | ServiceError>
 
-/** Each holds a connection while it reads, and needs a second: fewer than a half of those there are. */
-const SNAPSHOTS_AT_ONCE = 4
+/** Each holds one database connection while it reads and needs a second: less than half of the pool. */
+const MAX_CONCURRENT_SNAPSHOTS = 4
 
 export function createLockerReader(
   { database: { db }, providers, config }: Pick<Context, 'database' | 'providers' | 'config'>,
   databaseUrl: string,
 ): ReadLocker {
   const readObject = createObjectReader(providers)
-  const inTurn = limit(SNAPSHOTS_AT_ONCE)
+  const limited = limit(MAX_CONCURRENT_SNAPSHOTS)
 
   const snapshotOf = ({ locker_id: lockerId }: Locker, findAbsent: FindAbsent) =>
-    inTurn(() => takeSnapshot({ db, databaseUrl, lockerId, findAbsent }))
+    limited(() => takeSnapshot({ db, databaseUrl, lockerId, findAbsent }))
 
-  async function readAsRecorded(locker: Locker): Promise<Snapshot | ServiceError> {
+  async function readRecordedHashes(locker: Locker): Promise<Snapshot | ServiceError> {
     const provider = providers.named(locker.provider)
     return (await snapshotOf(locker, (objects) => provider.absent(objects))) ?? emptyFileList()
   }
@@ -40,17 +41,68 @@ export function createLockerReader(
       await check.readAhead()
       snapshot = check.changed().length > 0 ? null : await snapshotOf(locker, check.findAbsent)
       if (check.changed().length > 0) return bytesChanged(check.changed())
-      // Again, then, with little left to read: what was read once is not read twice.
+      // The next round is short: it reads only objects that are new.
     } while (check.isOutdated())
     return snapshot ?? emptyFileList()
   }
 
-  const read = config.attestations.checkMode === 'bytes_hashed' ? readBytes : readAsRecorded
+  const read = config.attestations.checkMode === 'bytes_hashed' ? readBytes : readRecordedHashes
   return async (locker) => {
     try {
       return await read(locker)
     } catch (error) {
       throw storageTrouble(error)
     }
+  }
+}
+
+/** Hashes the bytes of all files that are to be attested, and compares them with the recorded hashes (AMB-34). */
+interface ByteCheck {
+  /**
+   * Reads the files that the locker lists now. This may take hours, and holds no transaction open. Files that arrive
+   * meanwhile are read with the snapshot.
+   */
+  readAhead(): Promise<void>
+  /** For a snapshot: an object whose bytes cannot be read is absent. */
+  findAbsent: FindAbsent
+  /** Files whose bytes differ from what was recorded. */
+  changed(): string[]
+  /** Whether the snapshot has a file that was replaced before its bytes could be compared. */
+  isOutdated(): boolean
+}
+
+/** Fewer than the object reader allows, so that a second locker need not wait. */
+const MAX_CONCURRENT_READS = 4
+
+export function createByteCheck(db: Db, { locker_id, provider }: Locker, readObject: HashObject): ByteCheck {
+  /** Objects are immutable, so each is read once in a run. */
+  const good = new Set<string>()
+  const changed = new Set<string>()
+  let isOutdated = false
+  const limited = limit(MAX_CONCURRENT_READS)
+
+  async function check({ filename, object_id: id, provider_ref: ref, size_bytes, content_hash }: FileRow) {
+    if (id === null || content_hash === null || good.has(id)) return
+    const reading = await limited(() => readObject(provider, { id, ref }))
+    if (reading?.contentHash === content_hash && reading.size === size_bytes) good.add(id)
+    else if (reading) changed.add(filename)
+  }
+
+  return {
+    async readAhead() {
+      isOutdated = false
+      const first = await readPage(db, locker_id, firstPageOf({}))
+      for await (const files of pagesFrom(db, locker_id, first)) await Promise.all(files.map(check))
+    },
+    async findAbsent(objects) {
+      const unread = objects.map(({ id }) => id).filter((id) => !good.has(id))
+      if (unread.length === 0) return new Set()
+      const files = await findFilesOfObjects(db, unread)
+      await Promise.all(files.map(check))
+      if (files.length < unread.length) isOutdated = true
+      return new Set(unread.filter((id) => !good.has(id)))
+    },
+    changed: () => [...changed].sort(),
+    isOutdated: () => isOutdated,
   }
 }

@@ -1,22 +1,22 @@
-// A statement as it is kept and as it is read.
+// A statement as it is stored, and as it is read: with its status now.
 
 import type { Anchor, AnchorError, Attestation } from '@svc/api/attestations'
 import type { AttestationTable, StatementTable } from '../db/schema.ts'
 
-/** What of an attestation is written once: all of it but the files, and what becomes of it. */
+/** The part of an attestation that is written once: all of it but the files, its status and its anchor. */
 export type StatementRecord = Omit<
   Attestation,
   'files' | 'attestation_status' | 'anchor' | 'last_anchor_error' | 'receipt_id' | 'locker_id'
 >
 
-/** A statement with where it stands now. */
+/** A statement with its current status. */
 export interface AttestationRecord {
   receiptId: string
   lockerId: string
   sequence: number
   snapshotKey: string
   record: StatementRecord
-  /** Of an older statement: `complete` when it was published, else `computed`; null in the oracle era. */
+  /** An older statement is `complete` if it was published, else `computed`. Null for a record of the oracle era. */
   status: 'computed' | 'pushing' | 'complete' | null
   anchor: Anchor | null
   anchorError: AnchorError | null
@@ -38,7 +38,7 @@ export function attestationRecord(statement: StatementTable, current: Current): 
   }
 }
 
-/** A new statement may be pending while the one before it is still what is read. */
+/** While a new statement is pending, the one before it is still read. */
 function statusOf({ status }: Current): AttestationRecord['status'] {
   return status === 'pending' ? 'computed' : status
 }
@@ -50,6 +50,6 @@ function pastStatus({ sequence, anchor }: StatementTable): AttestationRecord['st
 
 export interface Attested {
   record: AttestationRecord
-  /** False when the statement there was is still right. */
+  /** False if the existing statement was still current. */
   isNew: boolean
 }

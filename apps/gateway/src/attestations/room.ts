@@ -1,12 +1,16 @@
+import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
+import type { Locker, Schema } from '../db/schema.ts'
 import type { PublishingCosts } from '../info/publishing-costs.ts'
 import { type Attest, createAttest } from './attest.ts'
-import { createAutoReattest, type ManifestChanged } from './auto-reattest.ts'
 import type { Publishing } from './publishing.ts'
 
 interface Needs extends Publishing {
   publishingCosts: PublishingCosts
 }
+
+/** Called in the transaction that confirms files. */
+type ManifestChanged = (tx: Transaction<Schema>, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
 
 export interface AttestationsContext extends Context, Needs {
   /** Brings the statements of a receipt up to date. */
@@ -27,5 +31,17 @@ export function createAttestations(
     publishingCosts,
     attest: createAttest({ ...context, publisher, queueEntry }, databaseUrl),
     manifestChanged: createAutoReattest(context),
+  }
+}
+
+/** Files are often confirmed one after the other: one statement covers all of them. */
+const GATHER_SECONDS = 2
+
+/** A locker that was never attested counts as changed, too (AMB-59). */
+function createAutoReattest({ config, queue }: Context): ManifestChanged {
+  if (!config.attestations.isAutomatic) return async () => 'off'
+  return async (tx, { receipt_id }) => {
+    await queue.enqueue(tx, 'attest', { receipt_id }, { key: receipt_id, delaySeconds: GATHER_SECONDS })
+    return 'queued'
   }
 }

@@ -7,12 +7,12 @@ import { lockerNotFound } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
-import { attestAnswer } from './attest-answer.ts'
-import { attestHealth } from './attest-health.ts'
-import { attestReceipt } from './attest-receipt.ts'
+import { attestReceipt, publishAttested } from './attest.ts'
+import { queueAttest } from './attest-job.ts'
 import { cronAttest } from './cron-attest.ts'
-import { queueAttest } from './queue-attest.ts'
+import { attestHealth } from './health.ts'
 import type { AttestationsContext } from './room.ts'
+import { attestAnswer } from './view.ts'
 
 export function attestationRoutes(service: Service, auth: Auth, context: AttestationsContext): void {
   const { isAutomatic } = context.config.anchors
@@ -21,13 +21,13 @@ export function attestationRoutes(service: Service, auth: Auth, context: Attesta
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
     const attested = await context.attest(caller.locker, { publish: isAutomatic })
-    return attestAnswer(context, attested, { publish: isAutomatic })
+    return attestAnswer(context, await publishAttested(context, attested, { publish: isAutomatic }))
   })
 
   serveKnown(service, internal.internalAttest, auth.isInternalCaller, async ({ body }) => {
     const { receipt_id, force = false, push: publish = isAutomatic } = body
     const attested = await attestReceipt(context, receipt_id, { force, publish })
-    return attestAnswer(context, attested, { publish })
+    return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
   serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, ({ body }) => cronAttest(context, body))
   serveKnown(service, internal.internalAttestHealth, auth.isInternalCaller, () => attestHealth(context))

@@ -1,25 +1,25 @@
-// Settings of attestations: how they are made, and which are made by themselves.
+// Settings of attestations: how statements are made, and which are made without a request.
 
 import type { SettingsReader } from '@svc/http-service/config'
 import type { CheckMode } from '@svc/protocol/evidence'
 
 export interface AttestConfig {
   checkMode: CheckMode
-  /** Whether a statement is made whenever files were confirmed. */
+  /** Make a statement after files are confirmed. */
   isAutomatic: boolean
   cron: CronAttestConfig
 }
 
-/** Lockers that were attested once are attested again. */
+/** Attesting lockers again that have a statement. */
 export interface CronAttestConfig {
   isEnabled: boolean
-  /** Whether what is attested again is also published. */
+  /** Publish the new statements, too. */
   publish: boolean
-  /** Lockers in one run. */
+  /** The most lockers in one run. */
   batchSize: number
   minAgeHours: number
   filter: CronFilter
-  /** Of the filter `tier`: lockers have one as the tag `tier:<name>`. */
+  /** For the filter `tier`. A locker's tier is its tag `tier:<name>`. */
   tiers: string[]
 }
 

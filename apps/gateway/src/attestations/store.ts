@@ -1,6 +1,7 @@
-import type { Transaction } from 'kysely'
+import { type NotNull, sql, type Transaction } from 'kysely'
 import type { AttestationTable, Db, FileRow, Schema, StatementTable } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
+import type { CronAttestConfig } from './settings.ts'
 
 export async function findAttestation(db: Db, receiptId: string): Promise<AttestationTable | null> {
   const row = await db.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()
@@ -10,14 +11,14 @@ export async function findAttestation(db: Db, receiptId: string): Promise<Attest
 type Tx = Transaction<Schema>
 type Named = Pick<AttestationTable, 'receipt_id' | 'locker_id'>
 
-/** Kept from others until the end of the transaction; made where there is none. */
+/** Locks the row until the end of the transaction, and inserts it first if there is none. */
 export async function lockAttestation(tx: Tx, named: Named): Promise<AttestationTable> {
   await insertPending(tx, named, null)
   const row = tx.selectFrom('attestations').selectAll().where('receipt_id', '=', named.receipt_id)
   return row.forUpdate().executeTakeFirstOrThrow()
 }
 
-/** Where there is nothing yet. */
+/** Does nothing if the receipt has a row. */
 export async function insertPending(tx: Tx, { receipt_id, locker_id }: Named, since: number | null): Promise<void> {
   await tx
     .insertInto('attestations')
@@ -26,7 +27,7 @@ export async function insertPending(tx: Tx, { receipt_id, locker_id }: Named, si
     .execute()
 }
 
-/** False when nobody waits for a first statement. */
+/** Returns false if the receipt has a statement, or no row. */
 export async function deletePending(db: Db, receiptId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('attestations')
@@ -34,6 +35,16 @@ export async function deletePending(db: Db, receiptId: string): Promise<boolean>
     .where('sequence', 'is', null)
     .executeTakeFirst()
   return numDeletedRows > 0n
+}
+
+/** Returns false if the receipt has a row. */
+export async function insertAttestation(tx: Tx, row: AttestationTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
+    .insertInto('attestations')
+    .values(row)
+    .onConflict((conflict) => conflict.column('receipt_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
 }
 
 export async function updateAttestation(tx: Tx, { receipt_id, ...row }: AttestationTable): Promise<void> {
@@ -44,7 +55,7 @@ export async function insertStatement(tx: Tx, row: StatementTable): Promise<void
   await tx.insertInto('statements').values(row).execute()
 }
 
-/** The newest statement of a receipt, or the one of a sequence; null when there is none, also while one is pending. */
+/** The newest statement of a receipt, or the one with a sequence. Null if there is none, even while one is pending. */
 export async function findRecord(db: Db, receiptId: string, sequence?: number): Promise<AttestationRecord | null> {
   const current = await findAttestation(db, receiptId)
   const wanted = sequence ?? current?.sequence
@@ -86,7 +97,7 @@ export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolea
   return row !== undefined
 }
 
-/** In no order; fewer than objects where some are of no file any more. */
+/** In no order. Objects that belong to no file any more are missing. */
 export function findFilesOfObjects(db: Db, objectIds: readonly string[]): Promise<FileRow[]> {
   return db.selectFrom('files').selectAll().where('object_id', 'in', objectIds).execute()
 }
@@ -95,7 +106,7 @@ interface StatusCount {
   status: AttestationTable['status']
   count: number
   oldest_since: number | null
-  /** How many of them nobody knows the age of. */
+  /** How many of them have no known age. */
   without_since: number
 }
 
@@ -111,4 +122,65 @@ export async function countByStatus(db: Db): Promise<StatusCount[]> {
     .groupBy('status')
     .execute()
   return counts.map(({ with_since, ...of }) => ({ ...of, without_since: of.count - with_since }))
+}
+
+export interface DueLocker {
+  receipt_id: string
+  locker_id: string
+  /** Of its newest statement. */
+  sequence: number
+}
+
+interface DueQuery extends Pick<CronAttestConfig, 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
+  /** Unix seconds. */
+  now: number
+}
+
+/** A locker that failed waits this long, so that it does not block the others. */
+const FAILURE_PAUSE_SECONDS = 3600
+
+/** Lockers that are due to be attested again, oldest statement first. A locker without a statement is never due (AMB-43). */
+export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
+  const { filter, minAgeHours, batchSize, now } = query
+  const cutoff = now - minAgeHours * 3600
+  const aged = selectAttested(db, query).where('a.attested_at', '<=', cutoff)
+  if (filter === 'unchanged') return aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute()
+  const changed = selectAttested(db, query)
+    .where('a.attested_at', '>', cutoff)
+    .whereRef('l.manifest_version', '>', 'a.manifest_version')
+  return [...(await aged.execute()), ...(await changed.execute())].slice(0, batchSize)
+}
+
+function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {
+  const tags = filter === 'opted_in' ? ['cron_attest'] : filter === 'tier' ? tiers.map((tier) => `tier:${tier}`) : []
+  return db
+    .selectFrom('attestations as a')
+    .innerJoin('lockers as l', 'l.receipt_id', 'a.receipt_id')
+    .leftJoin('cron_failures as f', 'f.receipt_id', 'a.receipt_id')
+    .select(['a.receipt_id', 'a.locker_id', 'a.sequence'])
+    .where('a.sequence', 'is not', null)
+    .where(({ eb, or }) => or([eb('f.failed_at', 'is', null), eb('f.failed_at', '<=', now - FAILURE_PAUSE_SECONDS)]))
+    .$if(tags.length > 0, (query) => query.where(({ or }) => or(tags.flatMap(hasTag))))
+    .orderBy('a.attested_at')
+    .orderBy('a.receipt_id')
+    .limit(batchSize)
+    .$narrowType<{ sequence: NotNull }>()
+}
+
+/** In JSON text, a quote after a bracket or comma begins a string. `LIKE` differs between the databases. */
+function hasTag(tag: string) {
+  const tags = sql.ref('l.tags')
+  return ['[', ','].map((before) => sql<boolean>`replace(${tags}, ${before + JSON.stringify(tag)}, '') <> ${tags}`)
+}
+
+export async function recordCronFailure(db: Db, receiptId: string, at: number): Promise<void> {
+  await db
+    .insertInto('cron_failures')
+    .values({ receipt_id: receiptId, failed_at: at })
+    .onConflict((conflict) => conflict.column('receipt_id').doUpdateSet({ failed_at: at }))
+    .execute()
+}
+
+export async function deleteCronFailure(db: Db, receiptId: string): Promise<void> {
+  await db.deleteFrom('cron_failures').where('receipt_id', '=', receiptId).execute()
 }

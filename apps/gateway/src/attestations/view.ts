@@ -1,13 +1,56 @@
-// A statement as everybody may read it. Its files come piece by piece: there may be a million of them.
+// How an attestation is shown. Its files are written piece by piece: there may be a million of them.
 
 import { setImmediate } from 'node:timers/promises'
-import type { Attestation, AttestedFile } from '@svc/api/attestations'
+import type { AttestAnswer, Attestation, AttestedFile } from '@svc/api/attestations'
+import type { LockerMetadata } from '@svc/api/lockers'
 import { JsonStream, JsonText } from '@svc/http-service/answer'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { attCode } from '@svc/protocol/ids'
 import type { Context } from '../context.ts'
+import type { Db } from '../db/schema.ts'
 import { jsonItems } from '../files/file-pages.ts'
+import type { Published } from './attest.ts'
 import type { AttestationRecord } from './record.ts'
 import type { SnapshotFile } from './snapshots/chunk-content.ts'
-import { snapshotFiles } from './snapshots/snapshot-files.ts'
+import { snapshotFiles } from './snapshots/read-snapshot.ts'
+import { findAttestation } from './store.ts'
+
+/** The answer to a caller who asked for a statement. */
+export function attestAnswer(
+  context: Context,
+  published: Published,
+): Promise<JsonText<AttestAnswer> | JsonStream<AttestAnswer>> {
+  return answerInPieces(published.record, attestAnswerPieces(context, published))
+}
+
+async function* attestAnswerPieces(
+  context: Context,
+  { record: of, isNew, pushResult }: Published,
+): AsyncGenerator<string> {
+  const { receiptId: receipt_id, lockerId: locker_id, record } = of
+  const head: Omit<AttestAnswer, 'attestation' | 'attestation_status'> = {
+    ok: true,
+    receipt_id,
+    locker_id,
+    ...publicStatus(of),
+    unchanged: !isNew,
+    att_code: attCode(record.result_hash),
+    push_result: pushResult,
+    verify_url: verifyUrl(context, receipt_id),
+  }
+  yield `${JSON.stringify(head).slice(0, -1)},"attestation":`
+  yield* attestationPieces(context, of)
+  yield '}'
+}
+
+export function verifyUrl({ config }: Context, receiptId: string): string {
+  return `${config.http.baseUrl}/v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)}`
+}
+
+/** JSON of a whole attestation. */
+export function attestationPieces(context: Pick<Context, 'database'>, of: AttestationRecord): AsyncGenerator<string> {
+  return withFiles(attestationHead(of), of, context, attestedFile)
+}
 
 function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
   const { receiptId, lockerId, record, anchor, anchorError } = of
@@ -21,29 +64,37 @@ function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
   }
 }
 
-/** That a statement is on its way to the chain shows in the facts; the status has no word for it (AMB-35). */
+/** A statement that is being published shows as `computed`; the facts say more (AMB-35). */
 export function publicStatus({ status }: AttestationRecord): { attestation_status?: 'computed' | 'complete' } {
   if (status === null) return {}
   return { attestation_status: status === 'complete' ? 'complete' : 'computed' }
 }
 
-/** Of the oracle era, nobody knows the content types. */
+/** Records of the oracle era have no content types. */
 export function attestedFile({ content_type, ...file }: AttestedFile): AttestedFile {
   return content_type ? { ...file, content_type } : file
 }
 
-/** JSON of a whole attestation. */
-export function attestationPieces(context: Pick<Context, 'database'>, of: AttestationRecord): AsyncGenerator<string> {
-  return withFiles(attestationHead(of), of, context, attestedFile)
+/** Where the attestation of a receipt stands; null when none was ever requested. */
+export async function attestationSummary(db: Db, receiptId: string): Promise<LockerMetadata['attestation']> {
+  const known = await findAttestation(db, receiptId)
+  if (!known) return null
+  const { status, sequence, attested_at, proof_id } = known
+  return {
+    status: status ?? 'complete',
+    evidence_seq: sequence,
+    attested_at: attested_at === null ? null : isoSeconds(attested_at),
+    proof_id,
+  }
 }
 
-const MOST_AT_ONCE = 5000
+const MAX_FILES_IN_ONE_TEXT = 5000
 
 export function isLong({ record }: AttestationRecord): boolean {
-  return record.file_count > MOST_AT_ONCE
+  return record.file_count > MAX_FILES_IN_ONE_TEXT
 }
 
-/** As one text where the files are few. */
+/** Answers with one text if the files are few, else with a stream. */
 export async function answerInPieces<B>(
   of: AttestationRecord | null,
   pieces: AsyncIterable<string>,
@@ -72,11 +123,8 @@ export async function* withFiles(
   yield ']}'
 }
 
-/** Others get their turn in between. Throws at the end where files are missing: a short list would be a lie. */
-export async function* filesOf(
-  db: Context['database']['db'],
-  { snapshotKey, record }: AttestationRecord,
-): AsyncGenerator<SnapshotFile[]> {
+/** Yields to other requests between pages. Throws at the end if files are missing, so that no short list is valid. */
+export async function* filesOf(db: Db, { snapshotKey, record }: AttestationRecord): AsyncGenerator<SnapshotFile[]> {
   let count = 0
   for await (const files of snapshotFiles(db, snapshotKey)) {
     if (count > 0) await setImmediate()

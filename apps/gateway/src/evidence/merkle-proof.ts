@@ -1,6 +1,6 @@
 import type { InclusionProof } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
-import { proveFile } from '../attestations/snapshots/prove-file.ts'
+import { proveFile } from '../attestations/snapshots/read-snapshot.ts'
 import type { Context } from '../context.ts'
 import { readAttested } from './read-evidence.ts'
 

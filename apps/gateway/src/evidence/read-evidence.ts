@@ -1,6 +1,6 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { notAttested } from '../attestations/attest-errors.ts'
+import { notAttested } from '../attestations/errors.ts'
 import { type AttestationRecord, attestationRecord } from '../attestations/record.ts'
 import type { Context } from '../context.ts'
 import { findEvidence, type Standing } from './store.ts'

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** The owner's call as it should be, with whatever is said otherwise. */
+/** The owner's valid call, with changes. */
 function call(changes: Partial<SignedCall> = {}, who: Identity = locker.owner) {
   const { receiptId } = locker
   const path = `/v1/storage/attest?receipt_id=${receiptId}`
@@ -32,15 +32,15 @@ function call(changes: Partial<SignedCall> = {}, who: Identity = locker.owner) {
 
 const UNKNOWN = `rcpt_${'0'.repeat(32)}`
 
-describe('who may attest', () => {
-  it.each(['ed25519', 'secp256k1'])('ATT-22 the payer, with an %s key', async (sigAlg) => {
+describe('the right to attest', () => {
+  it.each(['ed25519', 'secp256k1'])('ATT-22 lets the payer attest with an %s key', async (sigAlg) => {
     const owner = sigAlg === 'ed25519' ? ed25519Identity() : evmIdentity()
     const own = await house.locker(owner)
     await own.put('a', 'a')
     expect((await attest(house, own)).attestation.file_count).toBe(1)
   })
 
-  it('ATT-22 ENV-21 AMB-89 T-28 no operator, whatever ops he writes, and no stranger', async () => {
+  it('ATT-22 ENV-21 AMB-89 T-28 refuses operators, whatever ops they claim, and strangers', async () => {
     expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -48,7 +48,7 @@ describe('who may attest', () => {
     expect(await statusOf(house, locker)).toBeNull()
   })
 
-  it('T-10 as often as a signer may', async () => {
+  it('T-10 limits how often a signer may attest', async () => {
     const strict = await openLockerHouse({ RATE_LIMIT_SIGNER: '3' })
     const own = await strict.locker(ed25519Identity())
     await own.put('a', 'a')
@@ -59,40 +59,40 @@ describe('who may attest', () => {
   })
 })
 
-describe('what the envelope must say', () => {
-  it('ENV-12 AMB-04 the receipt of the query; another is a mismatch before anything is looked up', async () => {
+describe('the signed envelope of an attest request', () => {
+  it('ENV-12 AMB-04 must name the receipt of the query, which is checked before any lookup', async () => {
     const another = await house.receipt(locker.owner)
     for (const receiptId of [another, UNKNOWN, '']) {
       expectRefusal(await call({ receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     }
     const path = `/v1/storage/attest?receipt_id=${UNKNOWN}`
     expectRefusal(await call({ path }), 401, 'RECEIPT_ID_MISMATCH')
-    // Signed by anybody at all: what does not belong together is told first.
+    // The mismatch is reported before the signer is checked.
     expectRefusal(await call({ path }, ed25519Identity()), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await call({ path, receiptId: UNKNOWN }), 404, 'receipt_not_found')
     expectRefusal(await call({ lockerId: lockerId(another) }), 401, 'LOCKER_ID_MISMATCH')
     expectRefusal(await call({ receiptId: another, lockerId: lockerId(another) }), 401, 'RECEIPT_ID_MISMATCH')
   })
 
-  it('AMB-94 the locker or none', async () => {
+  it('AMB-94 may name the locker or leave it empty', async () => {
     for (const id of ['', locker.lockerId]) expect((await call({ lockerId: id })).status).toBe(202)
   })
 
-  it('AMB-95 the hash of no bytes, or nothing', async () => {
+  it('AMB-95 may have the hash of an empty body or no hash', async () => {
     for (const body_sha256 of ['', hash('sha256', '')])
       expect((await call({ envelope: { body_sha256 } })).status).toBe(202)
     expectRefusal(await call({ envelope: { body_sha256: hash('sha256', '{}') } }), 403, 'BODY_HASH_MISMATCH')
   })
 
-  it('ENV-13 T-04 is good once', async () => {
+  it('ENV-13 T-04 is accepted once', async () => {
     const envelope = { nonce: 'ab'.repeat(16) }
     expect((await call({ envelope })).status).toBe(202)
     expectRefusal(await call({ envelope }), 403, 'NONCE_REPLAYED')
   })
 })
 
-describe('what the query must say', () => {
-  it('ATT-07 a receipt, and whether to wait in one of two words', async () => {
+describe('the query of an attest request', () => {
+  it('ATT-07 must have a receipt id, and may have sync=true or sync=false', async () => {
     const base = '/v1/storage/attest'
     for (const path of [base, `${base}?sync=true`]) expectRefusal(await call({ path }), 422, 'validation_error')
     const { receiptId } = locker
@@ -104,7 +104,7 @@ describe('what the query must say', () => {
     expect((await call({ path: `${base}?receipt_id=${receiptId}&sync=true` })).status).toBe(200)
   })
 
-  it('ATT-07 nothing that a database would choke on', async () => {
+  it('ATT-07 is refused if the receipt id is hostile text', async () => {
     const hostile = ['%00', '%F0%9F%98%80', "'; drop table statements; --", '%ff', 'x'.repeat(5000)]
     for (const receipt of hostile) {
       const { status } = await call({ path: `/v1/storage/attest?receipt_id=${receipt}` })
@@ -112,7 +112,7 @@ describe('what the query must say', () => {
     }
   })
 
-  it('LOCK-09 a receipt that has a locker', async () => {
+  it('LOCK-09 must name a receipt that has a locker', async () => {
     const receiptId = await house.receipt(locker.owner)
     const path = `/v1/storage/attest?receipt_id=${receiptId}`
     for (const sync of ['', '&sync=true'])

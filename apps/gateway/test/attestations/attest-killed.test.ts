@@ -14,7 +14,7 @@ import { expectChain, queueToAttest, statusOf } from './attest.ts'
 const PROGRAM = fileURLToPath(new URL('./programs/attest-until-killed.ts', import.meta.url))
 
 forEachDatabase('a gateway that is killed in the middle of attesting', (database) => {
-  it('STATE-09 T-18 EVID-10 leaves the job to another, which makes the one statement', async () => {
+  it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files') }
@@ -45,10 +45,10 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     victim.kill('SIGKILL')
     await exited
 
-    // As long as it may be alive it is left alone.
+    // The job is not taken over while its lease runs.
     await queue.drain()
     expect(await statusOf(heir, locker)).toMatchObject({ status: 'pending' })
-    // Its lease ends, and then the pause after a run that failed.
+    // First the lease ends, then the pause after a failed run.
     for (let hour = 0; hour < 2; hour++) {
       heir.clock.advance(3600)
       await queue.drain()

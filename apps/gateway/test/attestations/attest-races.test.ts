@@ -7,19 +7,18 @@ import { askToAttest, attest, expectChain, type HeldStorage, heldStorage, object
 
 const names = ({ attestation }: AttestAnswer) => attestation.files.map(({ filename }) => filename)
 
-/** Each confirms a file of its own and then attests, all at once, at one gateway or another. */
+/** Concurrent callers confirm a file each and then attest, spread over the gateways. */
 async function confirmAndAttest(doors: [LockerHouse, TestLocker][], count: number): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, async (_, i) => {
       const [house, locker] = doors[i % doors.length]!
       await locker.put(`file-${i}`, `bytes of ${i}`)
-      // What was confirmed before is in what is attested after.
       expect(names(await attest(house, locker))).toContain(`file-${i}`)
     }),
   )
 }
 
-forEachDatabase('many who attest at one gateway', (database) => {
+forEachDatabase('many requests to attest at one gateway', (database) => {
   let house: LockerHouse
   let storage: HeldStorage
   let locker: TestLocker
@@ -36,14 +35,14 @@ forEachDatabase('many who attest at one gateway', (database) => {
     locker = await house.locker(ed25519Identity())
   })
 
-  it('T-18 EVID-10 EVID-11 EVID-01 make one chain, and each finds what it has confirmed', async () => {
-    await confirmAndAttest([[house, locker]], 20)
+  it('T-18 EVID-10 EVID-11 EVID-01 make one chain, and each answer has the file that its caller confirmed', async () => {
+    await confirmAndAttest([[house, locker]], 10)
     const records = await expectChain(house, locker)
-    expect(records.at(-1)!.file_count).toBe(20)
+    expect(records.at(-1)!.file_count).toBe(10)
     expect(new Set(records.map(({ file_count }) => file_count)).size).toBe(records.length)
   })
 
-  it('T-10 T-18 share one run, and its statement', async () => {
+  it('T-10 T-18 share one run and its statement', async () => {
     await locker.put('a', 'a')
     const before = storage.asked()
     const held = storage.hold()
@@ -56,7 +55,7 @@ forEachDatabase('many who attest at one gateway', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(1)
   })
 
-  it('T-17 who comes after a change is not given what was read before it', async () => {
+  it('T-17 do not share a run that read the locker before the last change', async () => {
     await locker.put('a', 'a')
     const held = storage.hold()
     const early = attest(house, locker)
@@ -68,7 +67,7 @@ forEachDatabase('many who attest at one gateway', (database) => {
     await expectChain(house, locker)
   })
 
-  it('T-17 nor the refusal of those before', async () => {
+  it('T-17 do not share the refusal of a run that began before the last change', async () => {
     await locker.put('lost', 'lost')
     await rm(await objectPath(house, locker, 'lost'))
     const held = storage.hold()
@@ -81,7 +80,7 @@ forEachDatabase('many who attest at one gateway', (database) => {
     expect(names(await late)).toEqual(['b'])
   })
 
-  it('T-17 a file that is put anew while it is being attested is attested as it was read', async () => {
+  it('T-17 attest a file as it was read, even if it is replaced meanwhile', async () => {
     await locker.put('a', 'before')
     const held = storage.hold()
     const answer = attest(house, locker)
@@ -117,7 +116,7 @@ describe('two gateways with one database and one storage', () => {
     lockers = [locker, await houses[1].locker(owner, { receiptId: locker.receiptId })]
   })
 
-  /** Runs at both, each read but not written. */
+  /** Starts a run at both gateways and holds each between reading and writing. */
   async function holdBoth(begin: (i: 0 | 1) => Promise<AttestAnswer>, between = async () => {}) {
     const first = storages[0].hold()
     const one = begin(0)
@@ -134,22 +133,22 @@ describe('two gateways with one database and one storage', () => {
     return (await houses[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
   }
 
-  it('T-18 EVID-10 EVID-11 EVID-01 make one chain of all that is confirmed and attested meanwhile', async () => {
+  it('T-18 EVID-10 EVID-11 EVID-01 make one chain of everything that is confirmed and attested at the same time', async () => {
     await confirmAndAttest(
       [
         [houses[0], lockers[0]],
         [houses[1], lockers[1]],
       ],
-      20,
+      10,
     )
     const records = await expectChain(houses[0], lockers[0])
-    expect(records.at(-1)!.file_count).toBe(20)
+    expect(records.at(-1)!.file_count).toBe(10)
     expect(records.map(({ file_count }) => file_count)).toEqual(
       records.map(({ file_count }) => file_count).toSorted((a, b) => a - b),
     )
   })
 
-  it('T-18 that read the same make one statement of it', async () => {
+  it('T-18 make one statement if both read the same files', async () => {
     await lockers[0].put('a', 'a')
     const { one, two, letGo } = await holdBoth(attestAt)
     letGo[1]()
@@ -160,7 +159,7 @@ describe('two gateways with one database and one storage', () => {
     expect(await expectChain(houses[0], lockers[0])).toHaveLength(1)
   })
 
-  it('T-18 CRON-06 asked to make one in any case, both at once, make one', async () => {
+  it('T-18 CRON-06 make one new statement if both are forced to at the same time', async () => {
     await lockers[0].put('a', 'a')
     await attestAt(0)
     const { one, two, letGo } = await holdBoth(forceAt)
@@ -171,7 +170,7 @@ describe('two gateways with one database and one storage', () => {
     expect(await expectChain(houses[0], lockers[0])).toHaveLength(2)
   })
 
-  it('T-18 T-17 the later of two readings comes after the earlier, or in its place', async () => {
+  it('T-18 T-17 order two statements by when the locker was read, or keep only the later one', async () => {
     await lockers[0].put('a', 'a')
     const confirmB = () => lockers[1].put('b', 'b')
     const inOrder = await holdBoth(attestAt, confirmB)

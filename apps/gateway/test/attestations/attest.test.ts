@@ -31,7 +31,7 @@ const BODY_KEYS = [
   'total_bytes',
 ]
 
-forEachDatabase('attesting at once', (database) => {
+forEachDatabase('attesting in the request', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
@@ -94,7 +94,7 @@ forEachDatabase('attesting at once', (database) => {
     expect(attestation.proof_id).not.toBe(receipt_id)
   })
 
-  it('EVID-08 EVID-17 EVID-18 EVID-22 AMB-91 is signed twice: the old way and the new', async () => {
+  it('EVID-08 EVID-17 EVID-18 EVID-22 AMB-91 signs the record as version 1 did, and signs the envelope', async () => {
     await locker.put('a', 'a')
     const { attestation } = await attest(house, locker)
     const { config, signers } = house.gateway.context
@@ -111,7 +111,7 @@ forEachDatabase('attesting at once', (database) => {
     expect(statement!.statement_digest).toBe(envelope.statement_digest)
   })
 
-  it('ATT-21 AMB-56 MERK-08 an empty list is refused, and leaves no record', async () => {
+  it('ATT-21 AMB-56 MERK-08 refuses an empty file list and writes no record', async () => {
     expectRefusal(await askToAttest(house, locker), 409, 'EMPTY_FILE_LIST')
     await locker.put('never confirmed', 'x', { confirm: false })
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'never uploaded' })
@@ -120,7 +120,7 @@ forEachDatabase('attesting at once', (database) => {
     expect(await statusOf(house, locker)).toBeNull()
   })
 
-  it('MERK-21 AMB-32 only confirmed files are leaves; all that the manifest lists are counted', async () => {
+  it('MERK-21 AMB-32 makes leaves of confirmed files only, and counts all entries of the manifest', async () => {
     await locker.put('confirmed', 'yes')
     await locker.put('uploaded', 'no', { confirm: false })
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'named' })
@@ -130,7 +130,7 @@ forEachDatabase('attesting at once', (database) => {
     expect(attestation.envelope!.body).toMatchObject({ file_count: 1, manifest_file_count: 3, total_bytes: '3' })
   })
 
-  it('ATT-20 a file whose bytes are gone is left out; when all are, there is nothing to attest', async () => {
+  it('ATT-20 leaves out files whose bytes are gone, and refuses a locker where all are gone', async () => {
     for (const name of ['a', 'b', 'c']) await locker.put(name, name)
     await rm(await objectPath(house, locker, 'b'))
     const { attestation } = await attest(house, locker)
@@ -142,7 +142,7 @@ forEachDatabase('attesting at once', (database) => {
     expect(await statusOf(house, locker)).toMatchObject({ sequence: 1, status: 'computed' })
   })
 
-  it('AMB-33 STATE-10 unchanged, it is the same record; changed, the next one', async () => {
+  it('AMB-33 STATE-10 answers with the same record if nothing changed, else with the next one', async () => {
     await locker.put('a', 'a')
     const first = await attest(house, locker)
     house.clock.advance(100)
@@ -165,7 +165,7 @@ forEachDatabase('attesting at once', (database) => {
     await expectChain(house, locker)
   })
 
-  it('EVID-03 AMB-36 the same files have the same snapshot id, in statements that are apart', async () => {
+  it('EVID-03 AMB-36 gives the same files the same snapshot id in different statements', async () => {
     await locker.put('a', 'a')
     const { attestation: first } = await attest(house, locker)
     await locker.put('b', 'b')
@@ -182,7 +182,7 @@ forEachDatabase('attesting at once', (database) => {
     await expectChain(house, locker)
   })
 
-  it('MERK-04 EVID-02 goes by code points, whatever the database would do', async () => {
+  it('MERK-04 EVID-02 sorts files by code point, whatever the collation of the database', async () => {
     const names = ['z', 'Z', 'é', 'e\u0301', '～', '😀', 'ä', '_', '10', '9', 'a b', 'a/b', 'a-b']
     for (const [i, name] of names.entries()) await locker.put(name, 'x'.repeat(i))
     const { files, merkle_root } = (await attest(house, locker)).attestation

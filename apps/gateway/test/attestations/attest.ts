@@ -1,4 +1,4 @@
-// For tests: attesting over HTTP, as the owner of a locker.
+// Attests over HTTP as the owner of a locker, and reads what was written.
 
 import { join } from 'node:path'
 import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
@@ -34,7 +34,7 @@ export async function statementsOf({ gateway }: LockerHouse, { receiptId }: Test
   return db.selectFrom('statements').selectAll().where('receipt_id', '=', receiptId).orderBy('sequence').execute()
 }
 
-/** That they are 1..n without a gap, each naming the one before it, all of one proof. */
+/** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof. */
 export async function expectChain(house: LockerHouse, locker: TestLocker): Promise<Attestation[]> {
   const records = (await statementsOf(house, locker)).map(({ record }) => JSON.parse(record) as Attestation)
   const bodies = records.map(({ envelope }) => envelope!.body)
@@ -51,7 +51,7 @@ export async function statusOf({ gateway }: LockerHouse, { receiptId }: TestLock
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** Where the local driver keeps a file's bytes: for tests that change them behind the gateway's back. */
+/** Where the local driver stores a file's bytes, for tests that damage them. */
 export async function objectPath({ gateway }: LockerHouse, { lockerId }: TestLocker, filename: string) {
   const { config, database } = gateway.context
   const { object_id } = await database.db
@@ -63,11 +63,11 @@ export async function objectPath({ gateway }: LockerHouse, { lockerId }: TestLoc
   return join(config.storage.localFolder, 'objects', object_id!.slice(0, 2), object_id!)
 }
 
-/** Storage whose answers about what is absent can be held up: a run is then between reading and writing. */
+/** Storage whose `absent` answers can be held back, which stops a run between reading and writing. */
 export interface HeldStorage extends WatchedStorage {
-  /** How often it was asked. */
+  /** How many `absent` calls there were. */
   asked(): number
-  /** The next question that is not held yet. */
+  /** Holds the next `absent` call that is not held yet. */
   hold(): { began: Promise<void>; letGo(): void }
 }
 

@@ -21,14 +21,14 @@ forEachDatabase('attesting after every confirmation', (database) => {
     locker = await house.locker(ed25519Identity())
   })
 
-  /** What is due when confirmations have been gathered. */
+  /** Runs the jobs that are due once confirmations have been gathered. */
   async function drain() {
     house.clock.advance(2)
     return house.gateway.context.queue.drain()
   }
   const records = () => expectChain(house, locker)
 
-  it('FILE-32 EVT-03 AMB-59 a statement follows, also the first, and no stub goes before it', async () => {
+  it('FILE-32 EVT-03 AMB-59 makes a statement, even the first one, without a pending stub', async () => {
     await upload(house, locker, 'a', 'a')
     expect((await confirm(house, locker, 'a')).status).toBe(200)
     expect(await statusOf(house, locker)).toBeNull()
@@ -40,7 +40,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 2])
   })
 
-  it('FILE-32 SHAPE-24 one for a whole batch, none where nothing was confirmed', async () => {
+  it('FILE-32 SHAPE-24 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
     const names = ['a', 'b', 'c']
     for (const name of names) await upload(house, locker, name, name)
     const reattest = async () => (await confirmBatch(house, locker, [...names, 'unknown'])).body.reattest
@@ -52,13 +52,13 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([3])
   })
 
-  it('FILE-32 confirmations one after the other are gathered', async () => {
+  it('FILE-32 makes one statement for confirmations that follow each other closely', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await locker.put(name, name)
     await drain()
     expect((await records()).map(({ file_count }) => file_count)).toEqual([4])
   })
 
-  it('EVT-03 files that are confirmed as they come count as well: fetched ones, and those of sessions', async () => {
+  it('EVT-03 covers files that are confirmed on arrival: fetched files and files of upload sessions', async () => {
     const { receiptId, lockerId, owner } = locker
     const body = { locker_id: lockerId, receipt_id: receiptId, source_url: 'https://source.example/f' }
     const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId, body }
@@ -73,19 +73,19 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 3])
   })
 
-  it('FILE-32 skipped when the owner attested meanwhile', async () => {
+  it('FILE-32 makes no statement if the owner attested meanwhile', async () => {
     await locker.put('a', 'a')
     await attest(house, locker)
     await drain()
     expect(await records()).toHaveLength(1)
   })
 
-  it('FILE-32 T-17 nothing is left to say of a file that was deleted at once, and nobody is blamed', async () => {
+  it('FILE-32 T-17 ends without an error if the confirmed file was deleted at once', async () => {
     await locker.put('a', 'a')
     await locker.call(['locker:write'], 'DELETE', '/files/a')
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
     expect(await statusOf(house, locker)).toBeNull()
-    // Who asked for it is told, as ever, by the stub that goes.
+    // With a request, the stub is deleted and the job is a dead letter.
     await locker.put('b', 'b')
     await queueToAttest(house, locker)
     await locker.call(['locker:write'], 'DELETE', '/files/b')
@@ -93,7 +93,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect(await statusOf(house, locker)).toBeNull()
   })
 
-  it('FILE-32 a confirmation that is rolled back queues nothing', async () => {
+  it('FILE-32 queues nothing for a confirmation that is rolled back', async () => {
     const { queue, database, manifestChanged } = house.gateway.rooms.attestations
     const undone = database.db.transaction().execute(async (tx) => {
       expect(await manifestChanged(tx, { receipt_id: locker.receiptId })).toBe('queued')
@@ -104,8 +104,8 @@ forEachDatabase('attesting after every confirmation', (database) => {
   })
 })
 
-describe('where that is off', () => {
-  it('FILE-32 EVT-03 nothing is attested that nobody asked for', async () => {
+describe('a gateway with AUTO_REATTEST off', () => {
+  it('FILE-32 EVT-03 attests only on request', async () => {
     const house = await openLockerHouse()
     const locker = await house.locker(ed25519Identity())
     await upload(house, locker, 'a', 'a')

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createByteCheck } from '../../src/attestations/check-bytes.ts'
+import { createByteCheck } from '../../src/attestations/read-locker.ts'
 import { createObjectReader } from '../../src/files/confirm/hash-object.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
@@ -12,7 +12,7 @@ interface Refusal {
   details: { filenames: string[]; count: number }
 }
 
-forEachDatabase('attesting with all bytes hashed anew', (database) => {
+forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
   let house: LockerHouse
   let storage: WatchedStorage
   let locker: TestLocker
@@ -37,7 +37,7 @@ forEachDatabase('attesting with all bytes hashed anew', (database) => {
     return reply.body.details
   }
 
-  it('EVID-13 AMB-34 says so, and has read every confirmed object once, whoever read it before', async () => {
+  it('EVID-13 AMB-34 names its check mode, and reads every confirmed object once per statement', async () => {
     await locker.put('unconfirmed', 'x', { confirm: false })
     const { attestation } = await attest(house, locker)
     expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })
@@ -47,11 +47,11 @@ forEachDatabase('attesting with all bytes hashed anew', (database) => {
     expect(storage.reads).toHaveLength(3)
     await locker.put('d', 'd')
     await attest(house, locker)
-    // Once more for the confirmation of the new one.
+    // One of these reads is the confirmation of the new file.
     expect(storage.reads).toHaveLength(3 + 1 + 4)
   })
 
-  it('AMB-34 T-17 bytes that changed on the disk fail the run, by name, and nothing is written', async () => {
+  it('AMB-34 T-17 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
     const path = await pathOf('b')
     const original = await readFile(path)
     await writeFile(path, Buffer.from(original).fill('x'))
@@ -66,7 +66,7 @@ forEachDatabase('attesting with all bytes hashed anew', (database) => {
     expect((await attest(house, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['a', 'b'])
   })
 
-  it('AMB-34 a record that is there stays when the next one fails', async () => {
+  it('AMB-34 keeps the existing record if the next statement fails', async () => {
     await attest(house, locker)
     await locker.put('d', 'd')
     await writeFile(await pathOf('a'), 'other bytes')
@@ -75,19 +75,19 @@ forEachDatabase('attesting with all bytes hashed anew', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(1)
   })
 
-  it('AMB-44 queued, it is a dead letter and leaves no stub', async () => {
+  it('AMB-44 makes a queued job a dead letter if bytes changed, and leaves no stub', async () => {
     await writeFile(await pathOf('a'), 'other bytes')
     await queueToAttest(house, locker)
     expect((await house.gateway.context.queue.drain()).dead).toBe(1)
     expect(await statusOf(house, locker)).toBeNull()
   })
 
-  it('ATT-20 an object that is gone is left out, as it always is', async () => {
+  it('ATT-20 leaves out an object that is gone', async () => {
     await rm(await pathOf('b'))
     expect((await attest(house, locker)).attestation).toMatchObject({ file_count: 2, files_skipped: 1 })
   })
 
-  it('T-17 what comes and goes while bytes are read is attested as it is in the end', async () => {
+  it('T-17 attests the files as they are at the end, if they change while bytes are read', async () => {
     const held = storage.holdRead()
     const answer = attest(house, locker)
     await held.began
@@ -104,13 +104,13 @@ forEachDatabase('attesting with all bytes hashed anew', (database) => {
     expect(check_mode).toBe('bytes_hashed')
   })
 
-  it('T-31 storage that is away is no change of bytes', async () => {
+  it('T-31 answers 503 if storage is down, not that bytes changed', async () => {
     storage.failRead()
     expectRefusal(await askToAttest(house, locker), 503, 'STORAGE_UNAVAILABLE')
     expect((await attest(house, locker)).attestation.file_count).toBe(3)
   })
 
-  it('T-17 an object that no file points at any more cannot be held against anything', async () => {
+  it('T-17 counts an object that no file points at any more as outdated, not as changed', async () => {
     const { db } = house.gateway.context.database
     const row = await lockerRow(house, locker)
     const check = createByteCheck(db, row, createObjectReader(storage.providers))

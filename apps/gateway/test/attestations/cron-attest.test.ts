@@ -27,7 +27,7 @@ async function attestedLocker(house: LockerHouse, tags: string[] = []): Promise<
 const idsOf = ({ results }: CronAttestAnswer) => results.map(({ receipt_id }) => receipt_id)
 const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, results: [] }
 
-forEachDatabase('attesting again by the clock', (database) => {
+forEachDatabase('cron-attest', (database) => {
   let house: LockerHouse
   beforeAll(async () => {
     house = await enabledOn(database)
@@ -53,7 +53,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(await statementsOf(house, locker)).toHaveLength(1)
   })
 
-  it('CRON-04 CRON-06 STATE-11 AMB-36 takes what is older than a day, or has changed, and makes the next statement', async () => {
+  it('CRON-04 CRON-06 STATE-11 AMB-36 makes the next statement of lockers that have changed or were attested a day ago', async () => {
     const [old, changed, fresh] = [
       await attestedLocker(house),
       await attestedLocker(house),
@@ -88,14 +88,14 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(await cron(house)).toMatchObject(NOTHING)
   })
 
-  it('AMB-43 leaves alone what was never attested', async () => {
+  it('AMB-43 skips lockers that were never attested', async () => {
     const locker = await house.locker(ed25519Identity())
     await locker.put('a', 'a')
     house.clock.advance(100 * HOUR)
     expect(await cron(house)).toMatchObject(NOTHING)
   })
 
-  it('CRON-03 AMB-43 takes so many at a time, the oldest first', async () => {
+  it('CRON-03 AMB-43 takes one batch per run, oldest statement first', async () => {
     const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '2' })
     const lockers: TestLocker[] = []
     for (let i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(await cron(house)).toMatchObject(NOTHING)
   })
 
-  it('SHAPE-41 rehearsed, tells what is due and changes nothing', async () => {
+  it('SHAPE-41 lists what is due in a dry run and changes nothing', async () => {
     const locker = await attestedLocker(house)
     house.clock.advance(24 * HOUR)
     const expected = { selected: 1, attested: 0, skipped: 0, failed: 0 }
@@ -120,7 +120,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(await statementsOf(house, locker)).toHaveLength(1)
   })
 
-  it('CRON-05 AMB-43 unchanged: only for their age', async () => {
+  it('CRON-05 AMB-43 takes old and unchanged lockers with the filter unchanged', async () => {
     const house = await openHouse({ CRON_ATTEST_FILTER: 'unchanged' })
     const [same, changed] = [await attestedLocker(house), await attestedLocker(house)]
     await changed.put('b', 'b')
@@ -129,7 +129,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(idsOf(await cron(house))).toEqual([same.receiptId])
   })
 
-  it('CRON-05 AMB-43 opted_in: with the tag, exactly', async () => {
+  it('CRON-05 AMB-43 takes lockers with exactly the tag cron_attest with the filter opted_in', async () => {
     const house = await openHouse({ CRON_ATTEST_FILTER: 'opted_in' })
     const opted = [await attestedLocker(house, ['cron_attest']), await attestedLocker(house, ['x', 'cron_attest', 'y'])]
     for (const tags of [[], ['cron_attests'], ['CRON_ATTEST'], ['cron-attest'], ['x"cron_attest'], ['["cron_attest"]']])
@@ -138,7 +138,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(idsOf(await cron(house)).sort()).toEqual(opted.map(({ receiptId }) => receiptId).sort())
   })
 
-  it('CRON-05 AMB-43 tier: with a tag of one of the tiers', async () => {
+  it('CRON-05 AMB-43 takes lockers with a tag of one of the tiers with the filter tier', async () => {
     const variables = { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: 'gold,100%' }
     const house = await openHouse(variables)
     const chosen = [await attestedLocker(house, ['tier:gold']), await attestedLocker(house, ['a', 'tier:100%'])]
@@ -147,13 +147,13 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(idsOf(await cron(house)).sort()).toEqual(chosen.map(({ receiptId }) => receiptId).sort())
   })
 
-  it('CRON-03 CRON-04 one that cannot be attested waits, and keeps no other from its turn', async () => {
+  it('CRON-03 CRON-04 pauses a locker that cannot be attested, and goes on with the others', async () => {
     const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '1' })
     const empty = await attestedLocker(house)
     const fine = await attestedLocker(house)
     await rm(await objectPath(house, empty, 'a'))
     house.clock.advance(24 * HOUR)
-    // Both are as old: the order among them is by their ids.
+    // Both are equally old, so they are ordered by id.
     const runs = [await cron(house), await cron(house)]
     expect(runs.flatMap(({ results }) => results).toSorted((a, b) => (a.status < b.status ? -1 : 1))).toEqual([
       { receipt_id: empty.receiptId, status: 'EMPTY_FILE_LIST' },
@@ -169,7 +169,7 @@ forEachDatabase('attesting again by the clock', (database) => {
     expect(await house.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
   })
 
-  it('T-18 CRON-06 two runs at once make one statement of each', async () => {
+  it('T-18 CRON-06 makes one statement for each locker if two runs overlap', async () => {
     const lockers = [await attestedLocker(house), await attestedLocker(house), await attestedLocker(house)]
     house.clock.advance(24 * HOUR)
     await Promise.all([cron(house), cron(house)])
@@ -177,8 +177,8 @@ forEachDatabase('attesting again by the clock', (database) => {
   })
 })
 
-describe('the schedule', () => {
-  it('CRON-04 comes once a minute', async () => {
+describe('the schedule of cron-attest', () => {
+  it('CRON-04 starts a run once a minute', async () => {
     const house = await openLockerHouse({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
     const { queue } = house.gateway.context
     const locker = await attestedLocker(house)

@@ -22,8 +22,8 @@ async function openWorld() {
   const first = evidence_envelope.statements[0]!.envelope.body.issued_at_unix
   const world = { time: first * 1000, draws: 0, nextDraws: [] as string[] }
   const randomBytes = (length: number) => {
-    const told = world.nextDraws.shift()
-    return told ? fromHex(told, length)! : fromHex((++world.draws).toString(16).padStart(2 * length, '0'), length)!
+    const next = world.nextDraws.shift()
+    return next ? fromHex(next, length)! : fromHex((++world.draws).toString(16).padStart(2 * length, '0'), length)!
   }
 
   async function open(variables: Variables = {}): Promise<LockerHouse> {
@@ -58,8 +58,8 @@ async function put(locker: TestLocker, filename: string): Promise<void> {
   await locker.put(filename, Buffer.from(file.content_hex, 'hex'), { contentType: file.content_type })
 }
 
-describe('with a fixed clock and counting randomness', () => {
-  it('EVID-01 EVID-02 EVID-03 EVID-04 EVID-05 EVID-06 EVID-07 EVID-08 EVID-09 EVID-10 EVID-11 EVID-12 EVID-13 EVID-14 EVID-15 EVID-16 EVID-17 EVID-21 MERK-21 AMB-34 statements are those of a second implementation, byte for byte', async () => {
+describe('a gateway with a fixed clock and counting randomness', () => {
+  it('EVID-01 EVID-02 EVID-03 EVID-04 EVID-05 EVID-06 EVID-07 EVID-08 EVID-09 EVID-10 EVID-11 EVID-12 EVID-13 EVID-14 EVID-15 EVID-16 EVID-17 EVID-21 MERK-21 AMB-34 makes the statements of a second implementation, byte for byte', async () => {
     const { world, open } = await openWorld()
     const [first, second] = evidence_envelope.statements
     const house = await open()
@@ -77,7 +77,7 @@ describe('with a fixed clock and counting randomness', () => {
     })
     expect(one.body.att_code).toBe(set!.result_hash.att_code)
 
-    // One more file, one that awaits its bytes, and one whose bytes are lost.
+    // One more file, one without bytes yet, and one whose bytes are lost.
     await put(locker, larger!.input_order_filenames.find((name) => !set!.input_order_filenames.includes(name))!)
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
     await locker.put('lost', 'lost')
@@ -93,7 +93,7 @@ describe('with a fixed clock and counting randomness', () => {
     await careful.close()
   })
 
-  it('SHAPE-10 ATT-01 ATT-02 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 from upload to statement every byte is always the same', async () => {
+  it('SHAPE-10 ATT-01 ATT-02 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 answers with the same bytes every time', async () => {
     const { open } = await openWorld()
     const house = await open()
     const locker = await openLocker(house)

@@ -21,7 +21,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
   })
   const post = <Body>(name: string, body: unknown) => house.send<Body>('POST', `/v1/internal/${name}`, body)
 
-  it('INT-01 INT-05 SHAPE-41 attest does as the owner could; forced, a new statement in any case', async () => {
+  it('INT-01 INT-05 SHAPE-41 attest works as it does for the owner, and with force makes a new statement every time', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id } = locker
     const first = await post<AttestAnswer>('attest', { receipt_id, push: true })
@@ -35,7 +35,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(2)
   })
 
-  it('AMB-44 INT-05 what can never succeed is a 4xx, which queues drop', async () => {
+  it('AMB-44 INT-05 answer 4xx to what can never succeed, so that queues drop it', async () => {
     const { receiptId: receipt_id } = locker
     expectRefusal(await post('attest', { receipt_id }), 409, 'EMPTY_FILE_LIST')
     expectRefusal(await post('attest', { receipt_id: UNKNOWN }), 404, 'receipt_not_found')
@@ -49,7 +49,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expectRefusal(await post('cron-attest', { dry_run: 'perhaps' }), 422, 'validation_error')
   })
 
-  it('INT-02 SHAPE-41 AMB-79 attest-payment records the code of the payment, once', async () => {
+  it('INT-02 SHAPE-41 AMB-79 attest-payment records the code of a payment once', async () => {
     const { receiptId: receipt_id } = locker
     const { body } = await house.send<Parameters<typeof paymentAttCode>[0]>('GET', `/v1/receipts/${receipt_id}`)
     const expected = { ok: true, receipt_id, att_code: paymentAttCode(body), recorded: true }
@@ -64,13 +64,13 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect(codes).toEqual([{ receipt_id, att_code: expected.att_code, recorded_at, ...unpublished }])
   })
 
-  it('INT-02 SHAPE-41 bridge-retry finds nothing to do', async () => {
+  it('INT-02 SHAPE-41 bridge-retry answers zero counts if there is nothing to retry', async () => {
     const nothing = { ok: true, attempted: 0, succeeded: 0, failed: 0 }
     for (const body of [{}, { limit: 5 }, { receipt_id: locker.receiptId }])
       expect((await post('bridge-retry', body)).body).toEqual(nothing)
   })
 
-  it('INT-03 INT-07 STATE-14 AMB-38 attest-health counts by status, and knows the oldest that is not final', async () => {
+  it('INT-03 INT-07 STATE-14 AMB-38 attest-health counts attestations by status and has the age of the oldest that is not final', async () => {
     const { db } = house.gateway.context.database
     await db.deleteFrom('attestations').execute()
     const health = async () => (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body
@@ -91,7 +91,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
       { receipt_id: 'complete', status: 'complete', status_since: now - 1000 },
       { receipt_id: 'pushing', status: 'pushing', status_since: now - 100 },
       { receipt_id: 'unknown', status: 'computed', status_since: null },
-      // Of the oracle era: final, as it has a transaction and no status.
+      // A record of the oracle era has no status and counts as complete.
       { receipt_id: 'old', status: null, status_since: null, sequence: 0 },
     ] as const
     await db
@@ -108,14 +108,14 @@ forEachDatabase('the internal operations of attestations', (database) => {
   })
 })
 
-it('AMB-79 the code of a payment is that of the vectors', () => {
+it('AMB-79 the code of a payment equals that of the vectors', () => {
   const { preimage, att_code } = vectors.payment_att_code_proposal
   const [network = '', tx_hash = '', paid_raw = '', pay_asset = ''] = preimage.split(':')
   expect(paymentAttCode({ network, tx_hash, paid_raw, pay_asset })).toBe(att_code)
 })
 
-describe('who may call them', () => {
-  it('INT-06 T-26 internal callers alone', async () => {
+describe('callers of the internal operations', () => {
+  it('INT-06 T-26 need the internal secret', async () => {
     const secret = 'an-internal-secret-of-some-length'
     const house = await openLockerHouse({ INTERNAL_SECRET: secret })
     const locker = await house.locker(ed25519Identity())

@@ -14,7 +14,7 @@ forEachDatabase('a locker of many files', (database) => {
   let storage: WatchedStorage
   beforeAll(async () => {
     storage = await watchedStorage()
-    // Their bytes are nowhere, which shall not matter here.
+    // The files have no bytes: nothing is absent for this provider.
     const local = { ...storage.providers.named('gcs'), absent: async () => new Set<string>() }
     const providers = { ...storage.providers, named: () => local }
     house = await openLockerHouse({ DATABASE_URL: database.url }, { providers })
@@ -24,7 +24,7 @@ forEachDatabase('a locker of many files', (database) => {
     await storage.remove()
   })
 
-  it.each([5000, 5001, 12_000])('ATT-01 SHAPE-10 %i are attested and answered, each of them', async (count) => {
+  it.each([5000, 10_000])('ATT-01 SHAPE-10 is attested and answered with all of its %i files', async (count) => {
     const locker = await house.locker(ed25519Identity())
     await seedFiles(house.gateway.context, locker.lockerId, count)
     const answer: AttestAnswer = await attest(house, locker)

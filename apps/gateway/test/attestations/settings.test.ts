@@ -9,7 +9,7 @@ function read(variables: Variables = {}) {
   return config
 }
 
-describe('settings of attestations', () => {
+describe('the settings of attestations', () => {
   it('CRON-01 CRON-03 CRON-04 CRON-05 AMB-34 FILE-32 have their defaults', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
@@ -18,7 +18,7 @@ describe('settings of attestations', () => {
     })
   })
 
-  it('CRON-02 CRON-05 are read as they are set', () => {
+  it('CRON-02 CRON-05 are read from their variables', () => {
     const set = read({
       ATTEST_CHECK_MODE: 'bytes_hashed',
       AUTO_REATTEST: 'true',
@@ -52,7 +52,7 @@ describe('settings of attestations', () => {
     ['CRON_ATTEST_FILTER', 'some'],
     ['CRON_ATTEST_FILTER', 'tier'],
     ['CRON_ATTEST_TIERS', 'gold'],
-  ])('CFG-01 %s=%s is refused by name', (name, value) => {
+  ])('CFG-01 are refused with the name of the variable: %s=%s', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(name)
   })
 })

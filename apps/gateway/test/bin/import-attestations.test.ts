@@ -17,7 +17,7 @@ import {
   signerHex,
   vectorKey,
   vectorRecord,
-} from '../attestations/import/exports.ts'
+} from '../attestations/import/export-records.ts'
 import { outcomeOf, startCommand } from './command.ts'
 
 let folder: string

@@ -6,7 +6,7 @@ import { readExport } from '../../src/attestations/import/read-export.ts'
 import { createKeysAt } from '../../src/info/keys-at.ts'
 import { activateSigningKey } from '../../src/info/store.ts'
 import { attest } from '../attestations/attest.ts'
-import { chunked, exported, signerHex } from '../attestations/import/exports.ts'
+import { chunked, exported, signerHex } from '../attestations/import/export-records.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 
 forEachDatabase('a locker whose record was imported', (database) => {

@@ -2,7 +2,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attestationCounts } from '../../src/attestations/attest-health.ts'
+import { attestationCounts } from '../../src/attestations/health.ts'
 import { createMetrics } from '../../src/info/metrics.ts'
 import { attest } from '../attestations/attest.ts'
 import {

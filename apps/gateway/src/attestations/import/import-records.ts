@@ -1,16 +1,16 @@
 import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
 import { lockerId } from '@svc/protocol/ids'
 import type { Ed25519Verifier } from '@svc/protocol/keys'
+import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Db } from '../../db/schema.ts'
-import { type KeepRecord, keepIn, rehearse } from './keep-record.ts'
+import { readBorderKey } from '../snapshots/store.ts'
 import type { ExportEntry, ExportRecord } from './read-export.ts'
-import { contradiction, rebuildSnapshot } from './rebuild-snapshot.ts'
-import { attestedAt, rowsOf } from './record-rows.ts'
-import { hasReceipt, readBorderKey } from './store.ts'
+import { attestedAt, contradiction, rebuildSnapshot, rowsOf } from './rebuild-record.ts'
+import { createDryRun, createSave, type SaveRecord } from './save-record.ts'
 
 export interface ImportContext {
   db: Db
-  /** The keys by which reads check what was signed at a time. */
+  /** The statement keys that were valid at a time. */
   keysAt: (unixSeconds: number) => Promise<ReadonlyMap<string, Ed25519Verifier>>
   /** Unix milliseconds. */
   now: () => number
@@ -19,9 +19,9 @@ export interface ImportContext {
 type RefusalReason = 'malformed' | 'wrong_locker' | 'unknown_receipt' | 'mismatch' | 'differs'
 
 export interface Remark {
-  /** Where the record stands in the export. */
+  /** The record's place in the export. */
   at: string
-  /** Names the record without opening its files, as the receipt's id would; null where it cannot be read. */
+  /** Identifies the record without giving access to its files, as the receipt's id would. Null if it cannot be read. */
   lockerId: string | null
   problem: string
 }
@@ -30,20 +30,20 @@ export interface ImportReport {
   imported: number
   existing: number
   refused: (Remark & { reason: RefusalReason })[]
-  /** Imported or there already, with a signature that cannot be checked here. */
+  /** Imported or existing, with a signature that cannot be verified here. */
   unverified: Remark[]
 }
 
 type Outcome = { outcome: 'imported' | 'exists' } | { outcome: 'refused'; reason: RefusalReason; problem: string }
 
-/** Each record by itself: a bad one is refused, and those before it stay whatever happens. */
+/** Imports each record by itself: a bad one is refused and affects no other. */
 export async function importRecords(
   context: ImportContext,
   entries: AsyncIterable<ExportEntry> | Iterable<ExportEntry>,
   { isDryRun = false }: { isDryRun?: boolean } = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, existing: 0, refused: [], unverified: [] }
-  const keep = isDryRun ? rehearse(context.db) : keepIn(context.db)
+  const save = isDryRun ? createDryRun(context.db) : createSave(context.db)
   const borderKey = await readBorderKey(context.db)
   for await (const entry of entries) {
     const { at } = entry
@@ -53,15 +53,15 @@ export async function importRecords(
     }
     const { record } = entry
     const remark = { at, lockerId: record.locker_id }
-    const result = await importRecord(context, record, borderKey, keep)
+    const result = await importRecord(context, record, borderKey, save)
     if (result.outcome === 'refused') {
       report.refused.push({ ...remark, reason: result.reason, problem: result.problem })
       continue
     }
     if (result.outcome === 'imported') report.imported++
     else report.existing++
-    const doubt = await signatureDoubt(context, record)
-    if (doubt) report.unverified.push({ ...remark, problem: doubt })
+    const signature = await signatureProblem(context, record)
+    if (signature) report.unverified.push({ ...remark, problem: signature })
   }
   return report
 }
@@ -70,24 +70,25 @@ async function importRecord(
   { db, now }: ImportContext,
   record: ExportRecord,
   borderKey: string,
-  keep: KeepRecord,
+  save: SaveRecord,
 ): Promise<Outcome> {
   if (Date.parse(record.attested_at) > now()) return refused('malformed', 'attested_at: lies in the future')
   if (record.locker_id !== lockerId(record.receipt_id)) return refused('wrong_locker', 'locker_id: not of this receipt')
-  if (!(await hasReceipt(db, record.receipt_id))) return refused('unknown_receipt', 'receipt_id: not of this gateway')
+  if (!(await findReceiptAndLocker(db, record.receipt_id)))
+    return refused('unknown_receipt', 'receipt_id: not of this gateway')
   const rebuilt = await rebuildSnapshot(record, borderKey)
   const problem = contradiction(record, rebuilt)
   if (problem) return refused('mismatch', problem)
-  const kept = await keep(rowsOf(record, rebuilt))
-  return kept.outcome === 'differs' ? refused('differs', kept.problem) : kept
+  const saved = await save(rowsOf(record, rebuilt))
+  return saved.outcome === 'differs' ? refused('differs', saved.problem) : saved
 }
 
 function refused(reason: RefusalReason, problem: string): Outcome {
   return { outcome: 'refused', reason, problem }
 }
 
-/** No reason to refuse: reads say of the signature what they can. Null when they will find it right. */
-async function signatureDoubt({ keysAt }: ImportContext, record: ExportRecord): Promise<string | null> {
+/** A doubtful signature is no reason to refuse: readers see that it is not valid. Returns null if it is valid. */
+async function signatureProblem({ keysAt }: ImportContext, record: ExportRecord): Promise<string | null> {
   if (isUnsigned(record.manifest_signature)) return 'it is unsigned'
   const keys = [...(await keysAt(attestedAt(record))).values()]
   const isSigned = keys.some((key) => isManifestSignedBy(key, record.merkle_root, record.manifest_signature))

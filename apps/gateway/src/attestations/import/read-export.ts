@@ -1,4 +1,5 @@
-// An export of records of the oracle era, read strictly and one record at a time. Nothing in a record is believed yet.
+// Reads an export of records of the oracle era, strictly and one record at a time. It checks their form, not that they
+// are true.
 
 import type { Anchor } from '@svc/api/attestations'
 import { bare, withPrefix } from '@svc/protocol/bytes'
@@ -7,51 +8,28 @@ import { parseStrictJson } from '@svc/protocol/strict-json'
 import { DEFAULT_MEDIA_TYPE } from '../../files/media-type.ts'
 import type { StatementRecord } from '../record.ts'
 import type { SnapshotFile } from '../snapshots/chunk-content.ts'
-import { isSpace, MAX_RECORD_BYTES, type Piece } from './piece.ts'
-import { type ExportedFile, recordProblem } from './record-problem.ts'
-import { splitArray } from './split-array.ts'
-import { splitLines } from './split-lines.ts'
+import { type ExportedFile, recordProblem } from './check-record.ts'
+import { type Piece, splitExport } from './split-export.ts'
 
-/** Version-1 fields, as they were kept. */
+/** The fields of version 1, as they were stored. */
 export interface ExportRecord extends StatementRecord {
   receipt_id: string
   locker_id: string
-  /** In code-point order, whatever order they were written in. */
+  /** In code-point order, whatever their order in the export. */
   files: SnapshotFile[]
   /** Null on records older than the field. */
   attestation_status: 'computed' | 'complete' | null
   anchor: Anchor | null
 }
 
-/** `at` says where it stands: `line 3` of JSON Lines, `entry 3` of an array. */
+/** `at` is the place in the export: `line 3` of JSON Lines, `entry 3` of an array. */
 export type ExportEntry = { at: string; record: ExportRecord } | { at: string; problem: string }
 
-/** JSON Lines, or one JSON array of records when the first character is `[`. */
 export async function* readExport(
   source: AsyncIterable<Uint8Array>,
-  maxRecordBytes = MAX_RECORD_BYTES,
+  maxRecordBytes?: number,
 ): AsyncGenerator<ExportEntry> {
-  const { first, bytes } = await peek(source)
-  const split = first === '['.charCodeAt(0) ? splitArray : splitLines
-  for await (const piece of split(bytes, maxRecordBytes)) yield readEntry(piece)
-}
-
-/** The first byte that is no white space, and the same bytes again. */
-async function peek(source: AsyncIterable<Uint8Array>) {
-  const rest = source[Symbol.asyncIterator]()
-  const seen: Uint8Array[] = []
-  let first: number | undefined
-  while (first === undefined) {
-    const { value, done } = await rest.next()
-    if (done) break
-    seen.push(value)
-    first = value.find((byte: number) => !isSpace(byte))
-  }
-  async function* again() {
-    yield* seen
-    yield* { [Symbol.asyncIterator]: () => rest }
-  }
-  return { first, bytes: again() }
+  for await (const piece of splitExport(source, maxRecordBytes)) yield readEntry(piece)
 }
 
 function readEntry(piece: Piece): ExportEntry {
@@ -66,7 +44,7 @@ function readEntry(piece: Piece): ExportEntry {
   }
 }
 
-/** What has passed `recordProblem`. */
+/** A record that `recordProblem` accepts. */
 type RawRecord = Omit<ExportRecord, 'files' | 'attestation_status' | 'anchor'> & {
   files: ExportedFile[]
   attestation_status?: ExportRecord['attestation_status']
@@ -77,7 +55,7 @@ function normalized({ files, attestation_status = null, anchor = null, ...record
   return { ...record, files: sortedByFilename(files.map(attestedFile)), attestation_status, anchor }
 }
 
-/** AMB-83: where a file was kept, and when it came, is not attested. */
+/** Leaves out where a file was stored and when it was uploaded, which are not attested (AMB-83). */
 function attestedFile({ filename, size_bytes, content_hash, content_type }: ExportedFile): SnapshotFile {
   return {
     filename,

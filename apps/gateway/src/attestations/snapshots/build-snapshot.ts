@@ -1,4 +1,4 @@
-// From chunks to a snapshot: what a statement says of the list, and what must be kept to list and to prove it.
+// Builds a snapshot from chunks: the digests that a statement has, and the rows that list and prove the files.
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -7,26 +7,26 @@ import { createBlockTree } from '@svc/protocol/merkle'
 import { chunkId, writeContent } from './chunk-content.ts'
 import { type ChunkListEntry, writeChunkList } from './chunk-list.ts'
 import type { Chunk } from './cut-chunks.ts'
-import type { ChunkRow, SnapshotRow } from './tables.ts'
+import type { ChunkRow, SnapshotRow } from './store.ts'
 
-/** Those of digests have their prefix. */
+/** Digests have their prefix. */
 export interface BuiltSnapshot extends FileListDigests {
   key: string
   fileCount: number
   totalBytes: bigint
   merkleRoot: string
-  /** To be inserted with the statement. */
+  /** For the caller to insert with the statement. */
   row: SnapshotRow
 }
 
 export interface SnapshotBuilder {
-  /** Chunks that follow on those before. */
+  /** Takes the next chunks. */
   add(chunks: readonly Chunk[]): Promise<void>
-  /** All chunks are stored then; null of no files, which have no tree (MERK-08). */
+  /** Stores the remaining chunks. Returns null if there are no files, and so no tree (MERK-08). */
   end(): Promise<BuiltSnapshot | null>
 }
 
-/** Short enough that others, who also write, wait for some milliseconds only. */
+/** In characters. Small enough that other writers wait for milliseconds only. */
 const STORED_AT_ONCE = 1_000_000
 
 export function createSnapshotBuilder(

@@ -1,10 +1,10 @@
-// Runs in a thread of its own, which `builder-thread.ts` starts.
+// The second thread of a large snapshot: builds it and stores its chunks. `threads.ts` starts it.
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSnapshotBuilder } from './build-snapshot.ts'
-import type { BuilderWork, FromBuilder, ToBuilder } from './builder-thread.ts'
-import { openChunkStore } from './open-in-thread.ts'
+import { openChunkStore } from './chunk-store.ts'
+import type { BuilderWork, FromBuilder, ToBuilder } from './threads.ts'
 
 const { databaseUrl, lockerId } = workerData as BuilderWork
 const answer = (message: FromBuilder) => parentPort!.postMessage(message)

@@ -1,7 +1,9 @@
+// The content of a chunk, as it is stored.
+
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
 
-/** A file as it is attested (AMB-83). */
+/** A file as a statement attests it (AMB-83). */
 export interface SnapshotFile {
   filename: string
   size_bytes: number
@@ -10,10 +12,10 @@ export interface SnapshotFile {
   content_type: string
 }
 
-/** A content type, and how many rows in turn have it. */
+/** A content type, and how many consecutive rows have it. */
 export type ContentTypeRun = [contentType: string, rows: number]
 
-/** JSON. The rows are as `listRow` writes them: what is stored is what was hashed. */
+/** JSON. The rows are text that `listRow` wrote, so the stored text is the hashed text. */
 export function writeContent(rows: string, contentTypes: readonly ContentTypeRun[]): string {
   return `{"files":[${rows}],"content_types":${JSON.stringify(contentTypes)}}`
 }

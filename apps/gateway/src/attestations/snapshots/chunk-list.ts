@@ -1,6 +1,6 @@
-// Which chunks a snapshot has, as bytes that can be searched without being read through: the number of chunks, the
-// number of rows, an entry of fixed width for each chunk (its id, the index of its first row, the end of its first
-// filename among the filenames), and the first filenames in UTF-8. Numbers are big-endian, of 32 bits.
+// The chunks of a snapshot, as bytes that allow a binary search: the number of chunks, the number of rows, an entry of
+// fixed width for each chunk (its id, the index of its first row, the end of its first filename among the filenames),
+// and the first filenames in UTF-8. Numbers have 32 bits, big-endian.
 
 export interface ChunkListEntry {
   /** Hex. */
@@ -14,7 +14,7 @@ export interface ChunkList {
   rowCount: number
   id(chunk: number): string
   firstRow(chunk: number): number
-  /** The chunk that would hold this name, or 0 when it would come before all. */
+  /** The chunk that would hold this name; 0 if the name would come before all. */
   chunkOfName(filename: string): number
   chunkOfRow(row: number): number
 }
@@ -52,7 +52,7 @@ export function openChunkList(bytes: Uint8Array): ChunkList {
   const firstRow = (chunk: number) => list.readUInt32BE(HEADER + chunk * ENTRY + ID)
   const nameEnd = (chunk: number) => (chunk < 0 ? 0 : list.readUInt32BE(HEADER + chunk * ENTRY + ID + 4))
 
-  /** The last chunk that begins at or before what is looked for. */
+  /** The last chunk that does not begin after the target. */
   function lastChunkNotAfter(beginsAfter: (chunk: number) => boolean): number {
     let low = 0
     let high = length - 1

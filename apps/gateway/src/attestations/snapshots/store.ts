@@ -1,6 +1,8 @@
-import type { Transaction } from 'kysely'
-import type { Db, FileRow, Schema } from '../../db/schema.ts'
-import type { ChunkRow, SnapshotRow } from './tables.ts'
+import type { Selectable, Transaction } from 'kysely'
+import type { Db, FileRow, Schema, SnapshotChunkTable, SnapshotTable } from '../../db/schema.ts'
+
+export type SnapshotRow = Selectable<SnapshotTable>
+export type ChunkRow = Selectable<SnapshotChunkTable>
 
 type Tx = Transaction<Schema>
 
@@ -21,13 +23,18 @@ export async function findLockerHead(db: Db, lockerId: string) {
     .executeTakeFirst()
 }
 
+/** The secret that decides where chunks are cut. */
+export async function readBorderKey(db: Db): Promise<string> {
+  return (await db.selectFrom('snapshot_border_key').select('border_key').executeTakeFirstOrThrow()).border_key
+}
+
 export type ListedFileRow = Pick<
   FileRow,
   'filename' | 'size_bytes' | 'content_hash' | 'content_type' | 'object_id' | 'provider_ref'
 >
 
 /** In code-point order. */
-export function listedFiles(db: Db, lockerId: string) {
+export function selectListedFiles(db: Db, lockerId: string) {
   return db
     .selectFrom('files')
     .select(['filename', 'size_bytes', 'content_hash', 'content_type', 'object_id', 'provider_ref'])
@@ -35,7 +42,7 @@ export function listedFiles(db: Db, lockerId: string) {
     .orderBy('filename')
 }
 
-/** Most are there already, from the snapshot before. */
+/** Most chunks exist already, from the previous snapshot. */
 export async function storeChunks(db: Db, chunks: readonly ChunkRow[]): Promise<void> {
   if (chunks.length === 0) return
   const stored = await db
@@ -53,7 +60,7 @@ export async function storeChunks(db: Db, chunks: readonly ChunkRow[]): Promise<
     .execute()
 }
 
-/** In the transaction of the statement that is made of it. */
+/** In the transaction that writes the statement about it. */
 export async function insertSnapshot(tx: Tx, row: SnapshotRow): Promise<void> {
   await tx
     .insertInto('snapshots')

@@ -3,7 +3,7 @@ import { formatReport } from '../../../src/attestations/import/format-report.ts'
 
 const nothing = { imported: 0, existing: 0, refused: [], unverified: [] }
 
-it('a report is its counts, and a line for every record that somebody should look at', () => {
+it('a report has the counts, and a line for every record that needs attention', () => {
   expect(formatReport({ ...nothing, imported: 2, existing: 1 }, false)).toBe(
     '3 records: 2 imported, 1 there already, 0 refused.\n',
   )
@@ -20,7 +20,7 @@ Unverified signature:
 `)
 })
 
-it('a report has nothing of an export that a terminal would obey, and not much of it', () => {
+it('a report has no control characters from an export, and shortens long text', () => {
   const problem = `key "\u001b[2J\u009b\u202e\r\n${'x'.repeat(1000)}"`
   const refused = [{ at: 'line 1', lockerId: null, reason: 'malformed' as const, problem }]
   expect(formatReport({ ...nothing, refused }, false)).toMatch(/^[\n\x20-\x7e]{1,400}$/)

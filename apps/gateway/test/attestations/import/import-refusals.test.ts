@@ -1,12 +1,12 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { beforeAll, expect, it } from 'vitest'
-import { addReceipt, type Exported, exported, vectorRecord } from './exports.ts'
-import { type ImportHouse, openImport, remark, report } from './import.ts'
+import { addReceipt, type Exported, exported, vectorRecord } from './export-records.ts'
+import { type ImportDatabase, openImportDatabase, remark, report } from './import-database.ts'
 
-forEachDatabase('records of the oracle era that are refused', (database) => {
-  let house: ImportHouse
+forEachDatabase('importing bad records of the oracle era', (database) => {
+  let house: ImportDatabase
   beforeAll(async () => {
-    house = await openImport(database)
+    house = await openImportDatabase(database)
   })
 
   it.each<[string, string, (good: ReturnType<typeof exported>) => Exported]>([
@@ -15,9 +15,13 @@ forEachDatabase('records of the oracle era that are refused', (database) => {
     ['another sum of bytes', 'mismatch', () => ({ total_bytes: 11 })],
     ['another root', 'mismatch', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
     ['another result_hash', 'mismatch', () => ({ result_hash: `sha256:${'0'.repeat(64)}` })],
-    ['a file more', 'mismatch', ({ files }) => ({ files: [...files, { ...files[0], filename: 'c' }], file_count: 3 })],
+    [
+      'one more file',
+      'mismatch',
+      ({ files }) => ({ files: [...files, { ...files[0], filename: 'c' }], file_count: 3 }),
+    ],
     ['a renamed file', 'mismatch', ({ files }) => ({ files: [files[0], { ...files[1], filename: 'B.txt' }] })],
-    ['a time that is yet to come', 'malformed', () => ({ attested_at: '2026-09-01T00:00:01Z' })],
+    ['a time in the future', 'malformed', () => ({ attested_at: '2026-09-01T00:00:01Z' })],
     ['T-21 no files', 'malformed', () => ({ files: [], file_count: 0, total_bytes: 0 })],
   ])('refuses a record with %s, and writes nothing', async (name, reason, spoil) => {
     const good = exported(await addReceipt(house.db, `rcpt_${name.replace(/\W/g, '')}`))
@@ -30,14 +34,14 @@ forEachDatabase('records of the oracle era that are refused', (database) => {
     expect(await house.run(good)).toEqual(report({ imported: 1 }))
   })
 
-  it('MERK-10 refuses the last file doubled, which has the same root', async () => {
+  it('MERK-10 refuses a record with its last file twice, which has the same root', async () => {
     const names = ['a', 'b', 'c']
     const good = exported(await addReceipt(house.db, 'rcpt_doubled'), names)
     const spoiled = { ...good, file_count: 4, files: [...good.files, good.files[2]] }
     expect((await house.run(spoiled)).refused).toEqual([expect.objectContaining({ reason: 'malformed' })])
   })
 
-  it('refuses a record of a receipt that this gateway has not', async () => {
+  it('refuses a record of a receipt that this gateway does not have', async () => {
     const before = await house.everything()
     const record = exported('rcpt_elsewhere')
     const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: not of this gateway' }
@@ -45,7 +49,7 @@ forEachDatabase('records of the oracle era that are refused', (database) => {
     expect(await house.everything()).toEqual(before)
   })
 
-  it('refuses another record of the same receipt, in any part, and changes nothing', async () => {
+  it('refuses a second record of a receipt that differs in any part, and changes nothing', async () => {
     const kept = exported(await addReceipt(house.db, 'rcpt_kept'), ['a', 'b'], { oracle_slot: 5 })
     expect(await house.run(kept)).toEqual(report({ imported: 1 }))
     const before = await house.everything()
@@ -63,7 +67,7 @@ forEachDatabase('records of the oracle era that are refused', (database) => {
     expect(await house.everything()).toEqual(before)
   })
 
-  it('leaves alone what this gateway has attested, and what is pending', async () => {
+  it('refuses a record of a receipt that this gateway has attested, or whose attestation is pending', async () => {
     const pending = { status: 'pending' as const, sequence: null, manifest_version: null, attested_at: null }
     const attested = { status: 'computed' as const, sequence: 2, manifest_version: 7, attested_at: 1 }
     for (const [receiptId, state] of Object.entries({ rcpt_pending: pending, rcpt_attested: attested })) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import { chunked, exported, jsonLines, listOf, vectorRecord } from './exports.ts'
+import { chunked, exported, jsonLines, listOf, vectorRecord } from './export-records.ts'
 
 const good = exported('rcpt_1')
 
@@ -13,14 +13,14 @@ function recordsIn(entries: ExportEntry[]) {
   return entries.flatMap((entry) => ('record' in entry ? entry.record : []))
 }
 
-/** Where each entry stands, and `read` or what is wrong with it. */
+/** The place of each entry, and `read` or its problem. */
 async function outcomes(text: string, max?: number): Promise<string[]> {
   const entries = await read(text, max === undefined ? {} : { max })
   return entries.map((entry) => `${entry.at}: ${'problem' in entry ? entry.problem : 'read'}`)
 }
 
 describe('an export', () => {
-  it('is JSON Lines or one array, whatever white space it has and however its bytes arrive', async () => {
+  it('is read as JSON Lines or as one array, with any white space and any chunk size', async () => {
     const records = [good, vectorRecord, exported('rcpt_2', ['q"uo\\te', '}],[{', '\n'])]
     const texts = [
       jsonLines(records),
@@ -38,7 +38,7 @@ describe('an export', () => {
     }
   })
 
-  it('gives every entry of any array once', async () => {
+  it('yields every entry of any array once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue()), fc.integer({ min: 1, max: 9 }), async (values, size) => {
         const entries = await read(JSON.stringify(values), { size })
@@ -51,7 +51,7 @@ describe('an export', () => {
     for (const text of ['', ' \n\n', '[]', ' [ \n ] ']) expect(await read(text)).toEqual([])
   })
 
-  it('loses no line to a bad one', async () => {
+  it('has its good lines read in spite of bad lines', async () => {
     const line = JSON.stringify(good)
     expect(await outcomes(`${line}\n{"cut\n\n${line}\n5\n"\n${line}`)).toEqual([
       'line 1: read',
@@ -63,7 +63,7 @@ describe('an export', () => {
     ])
   })
 
-  it('says of an array that is not right where it stops', async () => {
+  it('is reported with the place where an array is malformed', async () => {
     const entry = JSON.stringify(good)
     const cut = 'is cut off: the array has no end'
     expect(await outcomes(`[${entry},5,${entry}`)).toEqual([
@@ -76,7 +76,7 @@ describe('an export', () => {
     expect(await outcomes(`[${entry},]`)).toEqual(['entry 1: read', expect.stringContaining('entry 2: is not strict')])
   })
 
-  it('is not held beyond what one record may have', async () => {
+  it('is refused where a record is too long, and read on after it', async () => {
     const long = JSON.stringify(exported('rcpt_2', ['x'.repeat(5000)]))
     const entry = JSON.stringify(good)
     const problem = 'is longer than 4000 bytes'
@@ -92,7 +92,7 @@ describe('an export', () => {
     ])
   })
 
-  it('is UTF-8 without a key that stands twice', async () => {
+  it('must be UTF-8 without duplicate keys', async () => {
     const [entry] = await listOf(readExport(bytes([0x7b, 0xff, 0x7d])))
     expect(entry).toEqual({ at: 'line 1', problem: 'is not strict JSON: not UTF-8' })
     const twice = JSON.stringify(good).replace('{', '{"file_count":1,')

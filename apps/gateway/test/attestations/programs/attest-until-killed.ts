@@ -1,5 +1,5 @@
-// For tests: a gateway that does its jobs, up to where it has read a locker and asks its storage what is absent. It
-// says so, and there it stays.
+// A gateway that runs its jobs until it asks its storage for absent objects. It then prints a line and waits to be
+// killed.
 
 import { writeSync } from 'node:fs'
 import { openLocalProvider } from '@svc/storage/local'
@@ -12,7 +12,7 @@ const local = await openLocalProvider({ folder: config.storage.localFolder })
 const provider = {
   ...local,
   absent() {
-    // At once: the process may be killed for it.
+    // Synchronously: the parent kills the process as soon as it sees the line.
     writeSync(1, 'reading\n')
     return new Promise<never>(() => {})
   },

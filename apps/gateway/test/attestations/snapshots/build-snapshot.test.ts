@@ -9,8 +9,8 @@ import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { createSnapshotBuilder } from '../../../src/attestations/snapshots/build-snapshot.ts'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 import { createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
-import type { ChunkRow } from '../../../src/attestations/snapshots/tables.ts'
-import { anyFiles, manyFiles } from './files.ts'
+import type { ChunkRow } from '../../../src/attestations/snapshots/store.ts'
+import { anyFiles, manyFiles } from './snapshot-files.ts'
 
 const LOCKER = vectors.merkle.locker_id
 
@@ -25,7 +25,7 @@ async function build(files: readonly SnapshotFile[]) {
 
 describe('a built snapshot', () => {
   it.each(vectors.merkle.sets)(
-    'MERK-01 MERK-02 MERK-03 MERK-04 MERK-05 MERK-06 MERK-07 MERK-09 MERK-13 EVID-02 $file_count files as another implementation has them',
+    'MERK-01 MERK-02 MERK-03 MERK-04 MERK-05 MERK-06 MERK-07 MERK-09 MERK-13 EVID-02 has the digests of another implementation for $file_count files',
     async (set) => {
       const files = sortedByFilename(
         set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
@@ -41,7 +41,7 @@ describe('a built snapshot', () => {
     },
   )
 
-  it('MERK-05 MERK-06 MERK-07 MERK-13 EVID-02 says what the protocol says of any files', async () => {
+  it('MERK-05 MERK-06 MERK-07 MERK-13 EVID-02 has the digests of the protocol functions for any files', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
         const { built } = await build(files)
@@ -57,11 +57,11 @@ describe('a built snapshot', () => {
     )
   })
 
-  it('MERK-08 is none of no files', async () => {
+  it('MERK-08 is null for no files', async () => {
     expect(await build([])).toEqual({ built: null, stored: [] })
   })
 
-  it('has the same key for the same files, and another one where only a type differs', async () => {
+  it('has the same key for the same files, and another key if only a content type differs', async () => {
     const files = manyFiles(500)
     const other = files.with(7, { ...(files[7] as SnapshotFile), content_type: 'text/html' })
     const [first, again, changed] = [await build(files), await build(files), await build(other)]
@@ -71,19 +71,22 @@ describe('a built snapshot', () => {
   })
 })
 
-describe('a tree of leaves that come in stretches', () => {
+describe('a tree whose leaves are added in parts', () => {
   const leaves = manyFiles(5000).map(leafHash)
 
-  it.each([1, 2, 3, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 5000])('MERK-06 %i leaves', (count) => {
-    const some = leaves.slice(0, count)
-    for (const stretch of [1, 127, 1024, 5000]) {
-      const tree = createBlockTree()
-      for (let start = 0; start < count; start += stretch) tree.add(some.slice(start, start + stretch).join(''))
-      expect(tree.end()).toEqual({ nodes: blockNodes(some), root: bare(merkleRoot(some)) })
-    }
-  })
+  it.each([1, 2, 3, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 5000])(
+    'MERK-06 has the nodes and root of the whole list for %i leaves',
+    (count) => {
+      const some = leaves.slice(0, count)
+      for (const stretch of [1, 127, 1024, 5000]) {
+        const tree = createBlockTree()
+        for (let start = 0; start < count; start += stretch) tree.add(some.slice(start, start + stretch).join(''))
+        expect(tree.end()).toEqual({ nodes: blockNodes(some), root: bare(merkleRoot(some)) })
+      }
+    },
+  )
 
-  it('MERK-08 has no root without leaves', () => {
+  it('MERK-08 throws if it has no leaves', () => {
     expect(() => createBlockTree().end()).toThrow('empty file list')
   })
 })

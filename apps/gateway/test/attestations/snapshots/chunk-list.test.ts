@@ -3,7 +3,7 @@ import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openChunkList, writeChunkList } from '../../../src/attestations/snapshots/chunk-list.ts'
-import { hostileNames } from './files.ts'
+import { hostileNames } from './snapshot-files.ts'
 
 const anyName = fc.oneof(fc.constantFrom(...hostileNames), fc.string({ unit: 'binary', minLength: 1, maxLength: 5 }))
 const anyEntry = fc.record({ filename: anyName, rowCount: fc.integer({ min: 1, max: 1024 }), id: fc.nat() })
@@ -18,7 +18,7 @@ const anyEntries = fc
   )
 
 describe('a chunk list', () => {
-  it('has the chunks that were written', () => {
+  it('lists the chunks that were written', () => {
     fc.assert(
       fc.property(anyEntries, (entries) => {
         const list = openChunkList(writeChunkList(entries))
@@ -30,7 +30,7 @@ describe('a chunk list', () => {
     )
   })
 
-  it('MERK-04 finds the chunk of a name by code point, and of a row', () => {
+  it('MERK-04 finds the chunk of a name in code-point order, and the chunk of a row', () => {
     fc.assert(
       fc.property(anyEntries, anyName, fc.nat(), (entries, name, pick) => {
         const list = openChunkList(writeChunkList(entries))
@@ -42,7 +42,7 @@ describe('a chunk list', () => {
     )
   })
 
-  it('can be read where it stands in a larger buffer', () => {
+  it('can be read from the middle of a larger buffer', () => {
     const bytes = writeChunkList([{ id: 'ab'.repeat(32), firstFilename: 'a', rowCount: 3 }])
     const larger = new Uint8Array(bytes.length + 7)
     larger.set(bytes, 7)

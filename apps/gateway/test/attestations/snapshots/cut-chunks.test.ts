@@ -1,15 +1,19 @@
 import { leafHash } from '@svc/protocol/merkle'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chunkBorders, MAX_ROWS } from '../../../src/attestations/snapshots/chunk-borders.ts'
 import {
   chunkId,
   readContent,
   type SnapshotFile,
   writeContent,
 } from '../../../src/attestations/snapshots/chunk-content.ts'
-import { type Chunk, createChunkCutter } from '../../../src/attestations/snapshots/cut-chunks.ts'
-import { anyFiles, fileNamed, manyFiles } from './files.ts'
+import {
+  type Chunk,
+  chunkBorders,
+  createChunkCutter,
+  MAX_ROWS,
+} from '../../../src/attestations/snapshots/cut-chunks.ts'
+import { anyFiles, fileNamed, manyFiles } from './snapshot-files.ts'
 
 const KEY = '5a'.repeat(32)
 
@@ -25,7 +29,7 @@ const contentOf = ({ rows, contentTypes }: Chunk) => writeContent(rows, contentT
 const idsOf = (files: readonly SnapshotFile[]) => new Set(cutAll(files).map((chunk) => chunkId(contentOf(chunk))))
 
 describe('chunks of a file list', () => {
-  it('EVID-02 hold every file as it was, in order, with its leaf', () => {
+  it('EVID-02 hold every file unchanged and in order, with its leaf', () => {
     fc.assert(
       fc.property(anyFiles, fc.integer({ min: 1, max: 50 }), (files, atOnce) => {
         const chunks = cutAll(files, { atOnce })
@@ -40,7 +44,7 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('change, with a file that comes, goes or is replaced, in two places at most', () => {
+  it('differ in two chunks at most after a file is inserted, deleted or replaced', () => {
     const files = manyFiles(3000)
     const before = idsOf(files)
     const change = fc.tuple(fc.nat(files.length - 1), fc.constantFrom('insert', 'delete', 'replace'), fc.nat())
@@ -63,13 +67,13 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('have some 64 files each', () => {
+  it('have about 64 files each', () => {
     const counts = cutAll(manyFiles(40_000)).map(({ rowCount }) => rowCount)
     expect(counts.length).toBeGreaterThan(440)
     expect(counts.length).toBeLessThan(820)
   })
 
-  it('have no more than 512 files, whoever has named them', () => {
+  it('have at most 512 files, whatever the files are called', () => {
     const closes = chunkBorders(KEY)
     const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     const counts = cutAll(unclosed).map(({ rowCount }) => rowCount)
@@ -77,13 +81,13 @@ describe('chunks of a file list', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(unclosed.length)
   })
 
-  it('are cut elsewhere with another key, so that nobody can name files for it', () => {
+  it('are cut elsewhere with another key, so that file names cannot control the cuts', () => {
     const closes = chunkBorders(KEY)
     const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     expect(cutAll(unclosed, { key: 'a5'.repeat(32) }).length).toBeGreaterThan(15)
   })
 
-  it('are none of no files', () => {
+  it('are an empty list for no files', () => {
     expect(cutAll([], { atOnce: 1 })).toEqual([])
   })
 })

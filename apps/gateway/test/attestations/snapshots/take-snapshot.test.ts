@@ -6,13 +6,13 @@ import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { snapshotFiles } from '../../../src/attestations/snapshots/snapshot-files.ts'
+import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { takeSnapshot, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
-import { anyFiles, fileNamed, hostileNames, manyFiles } from './files.ts'
-import { filesIn, keep, objectOf, openTestLocker } from './snapshots.ts'
+import { anyFiles, fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
+import { filesIn, insert, objectOf, openTestLocker } from './snapshot-locker.ts'
 
 forEachDatabase('a snapshot of a locker', (database) => {
-  it('MERK-04 EVID-02 AMB-83 keeps any files as they are, in code-point order, however they came', async () => {
+  it('MERK-04 EVID-02 AMB-83 stores any files unchanged and in code-point order', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, fc.nat(), async (files, salt) => {
         const locker = await openTestLocker(database)
@@ -32,7 +32,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     )
   })
 
-  it('MERK-04 keeps hostile names, also those on which code points and code units disagree', async () => {
+  it('MERK-04 stores hostile names, including those that code points and code units sort differently', async () => {
     const locker = await openTestLocker(database)
     const files = sortedByFilename(
       [...new Set([...hostileNames, '\ue000', '\uffff', '😀', '\u{10ffff}'])].map(fileNamed),
@@ -43,7 +43,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(names.indexOf('\uffff')).toBeLessThan(names.indexOf('😀'))
   })
 
-  it('MERK-21 AMB-32 counts all entries, and lists the confirmed ones', async () => {
+  it('MERK-21 AMB-32 counts all entries and lists the confirmed ones', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(1500)
     await locker.put(files)
@@ -53,7 +53,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(await filesIn(locker.db, snapshot)).toEqual(files)
   })
 
-  it('ATT-20 leaves out files whose bytes are gone, and asks about each confirmed one once', async () => {
+  it('ATT-20 leaves out files whose bytes are gone, and asks about each confirmed file once', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(2500)
     await locker.put(files)
@@ -71,7 +71,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(asked).toEqual(files.map(({ filename }) => objectOf(filename)))
   })
 
-  it('MERK-08 ATT-21 is none without a file to attest, and leaves nothing behind', async () => {
+  it('MERK-08 ATT-21 is null if there is no file to attest', async () => {
     const locker = await openTestLocker(database)
     expect(await takeSnapshot(locker.request)).toBeNull()
     await locker.announce(['awaited'])
@@ -81,7 +81,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(await takeSnapshot({ ...locker.request, findAbsent })).toBeNull()
   })
 
-  it('shares its chunks with the next one, and its row with an equal one', async () => {
+  it('shares its chunks with the next snapshot, and its row with an equal one', async () => {
     const locker = await openTestLocker(database)
     const counts = async () => {
       const { snapshots, chunks } = await locker.db
@@ -108,7 +108,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(await filesIn(locker.db, next)).toHaveLength(3001)
   })
 
-  it('shows one version of the manifest, whatever is written while it is taken', async () => {
+  it('shows one version of the manifest, whatever is written meanwhile', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(3500)
     await locker.put(files)
@@ -141,7 +141,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(await filesIn(locker.db, await locker.snapshot())).not.toEqual(files)
   })
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const locker = await openTestLocker(database)
     await locker.put(manyFiles(2100))
     const heard: number[] = []
@@ -149,12 +149,12 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(heard).toEqual([1000, 2000, 2100])
   })
 
-  it('fails with what failed, and nothing stays open or locked', async () => {
+  it('fails with the cause, and leaves nothing open or locked', async () => {
     const locker = await openTestLocker(database)
     await locker.put(manyFiles(2100))
-    const trouble = new Error('the provider is away')
-    const findAbsent = () => Promise.reject(trouble)
-    await expect(takeSnapshotHere({ ...locker.request, findAbsent })).rejects.toBe(trouble)
+    const failure = new Error('the provider is away')
+    const findAbsent = () => Promise.reject(failure)
+    await expect(takeSnapshotHere({ ...locker.request, findAbsent })).rejects.toBe(failure)
     await expect(takeSnapshot({ ...locker.request, lockerId: 'locker_none' })).rejects.toThrow()
     await expect(takeSnapshotHere({ ...locker.request, lockerId: 'locker_none' })).rejects.toThrow('locker_none')
     const stop = new AbortController()
@@ -164,7 +164,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect((await locker.snapshot()).fileCount).toBe(2101)
   })
 
-  it('is not read from damaged chunks', async () => {
+  it('cannot be read if a chunk is damaged or missing', async () => {
     const locker = await openTestLocker(database)
     await locker.put([fileNamed(`only in ${locker.lockerId}`)])
     const snapshot = await locker.snapshot()
@@ -178,17 +178,17 @@ forEachDatabase('a snapshot of a locker', (database) => {
     await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
     await locker.db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk!.chunk_id).execute()
     await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
-    await keep(locker.db, (await takeSnapshotHere(locker.request))!)
+    await insert(locker.db, (await takeSnapshotHere(locker.request))!)
     expect(await filesIn(locker.db, snapshot)).toHaveLength(1)
   })
 
-  it('has no files where there is none', async () => {
+  it('has no files if it does not exist', async () => {
     const { db } = await openTestLocker(database)
     expect(await snapshotFiles(db, 'ab'.repeat(32)).next()).toEqual({ done: true, value: undefined })
   })
 })
 
-/** Some order or other. */
+/** An arbitrary order. */
 function order(name: string, salt: number): number {
   return Array.from(name).reduce((sum, char) => (sum * 31 + char.codePointAt(0)! + salt) % 1009, 7)
 }

@@ -1,11 +1,17 @@
-// What is wrong with the form of a record. Names from the export are not repeated: they may hold anything.
+// Checks the form of an exported record. Messages do not repeat text from the export: it may hold anything.
 
-import { fromBase58 } from '@svc/protocol/bytes'
-import { filesProblem } from './files-problem.ts'
+import { bare, fromBase58, isHex } from '@svc/protocol/bytes'
 
-export type { ExportedFile } from './files-problem.ts'
+/** A file of an exported record. */
+export interface ExportedFile {
+  filename: string
+  size_bytes: number
+  /** With or without its prefix. */
+  content_hash: string
+  content_type?: string | null
+}
 
-/** Null for what is right, else what it must be, to be read after its name. */
+/** Returns null, or what is wrong: a phrase to follow the field's name. */
 type Rule = (value: unknown) => string | null
 
 const RULES: Record<string, Rule> = {
@@ -32,7 +38,7 @@ const OPTIONAL_RULES: Record<string, Rule> = {
   anchor: orNull((value) => fieldsProblem(value, ANCHOR_RULES)),
 }
 
-/** ANCH-09. */
+/** An anchor of the oracle era (ANCH-09). */
 const ANCHOR_RULES: Record<string, Rule> = {
   type: only('oracle_v2'),
   chain: text(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/, 'must be a CAIP-2 id'),
@@ -42,11 +48,12 @@ const ANCHOR_RULES: Record<string, Rule> = {
   envelope_version: only(1),
 }
 
+/** Returns null if the record is well formed. */
 export function recordProblem(value: unknown): string | null {
   return fieldsProblem(value, RULES, OPTIONAL_RULES) ?? anchoringProblem(value as Anchoring)
 }
 
-/** Strict: what nobody knows is not dropped in silence. */
+/** Strict: an unknown field is a problem. */
 function fieldsProblem(value: unknown, rules: Record<string, Rule>, optional: Record<string, Rule> = {}) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object'
   const fields = value as Record<string, unknown>
@@ -68,7 +75,7 @@ interface Anchoring {
   anchor?: { tx: string; slot: number | null } | null
 }
 
-/** AMB-38: complete means published; and there is one transaction, whichever field a reader looks at (ANCH-10). */
+/** `complete` means published (AMB-38). The two places that name the transaction must agree (ANCH-10). */
 function anchoringProblem({ attestation_status, oracle_tx, oracle_slot, anchor }: Anchoring): string | null {
   if (attestation_status === 'complete' && !anchor && oracle_tx === null) {
     return 'attestation_status: must not be complete where no transaction is named'
@@ -104,9 +111,40 @@ function isBase58(value: unknown, bytes: number): boolean {
   return typeof value === 'string' && fromBase58(value, bytes) !== null
 }
 
-/** The date must exist: `Date` would make March of the 30th of February. */
+/** The date must exist: `Date` turns the 30th of February into a day in March. */
 function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(value)) return false
   const time = new Date(value)
   return time.getTime() >= 0 && time.toISOString().startsWith(value.slice(0, 19))
+}
+
+const ATTESTED = ['filename', 'size_bytes', 'content_hash', 'content_type']
+const NOT_ATTESTED = ['uploaded_at', 'hash_recorded_at', 'provider', 'provider_ref']
+const FIELDS = new Set([...ATTESTED, ...NOT_ATTESTED])
+
+/** Merkle rules 6 and 9; and no name may stand twice, or a reader could choose between two files (T-21). */
+function filesProblem(files: unknown): string | null {
+  if (!Array.isArray(files) || files.length === 0) return 'must be a list with at least one file'
+  const names = new Set<string>()
+  for (const [i, file] of files.entries()) {
+    const problem = fileProblem(file)
+    if (problem) return `file ${i + 1} ${problem}`
+    if (names.has(file.filename)) return `file ${i + 1} has the name of one before it`
+    names.add(file.filename)
+  }
+  return null
+}
+
+function fileProblem(file: unknown): string | null {
+  if (typeof file !== 'object' || file === null) return 'is not an object'
+  const { filename, size_bytes, content_hash, content_type } = file as Record<string, unknown>
+  if (Object.keys(file).some((field) => !FIELDS.has(field))) return 'has a field that no file has'
+  if (typeof filename !== 'string' || filename === '') return 'has no filename'
+  if (filename.includes(':')) return 'has ":" in its filename'
+  if (!filename.isWellFormed()) return 'has a lone surrogate in its filename'
+  if (!Number.isSafeInteger(size_bytes) || (size_bytes as number) < 0) return 'has no size_bytes'
+  if (typeof content_hash !== 'string' || !isHex(bare(content_hash), 32)) return 'has no content_hash'
+  if (content_type === undefined || content_type === null) return null
+  const isMediaType = typeof content_type === 'string' && /^[\x20-\x7e]{1,255}$/.test(content_type)
+  return isMediaType ? null : 'has a content_type that is none'
 }

@@ -1,4 +1,4 @@
-// For tests: a locker in a database of its own, its files written straight into the book.
+// A locker in a test database, with files written straight into its tables.
 
 import { randomBytes } from 'node:crypto'
 import type { Database } from '@svc/database/open'
@@ -6,7 +6,7 @@ import type { TestDatabase } from '@svc/devnet/databases'
 import type { ObjectKey } from '@svc/storage/provider'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 import type { Snapshot } from '../../../src/attestations/snapshots/make-snapshot.ts'
-import { snapshotFiles } from '../../../src/attestations/snapshots/snapshot-files.ts'
+import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { insertSnapshot } from '../../../src/attestations/snapshots/store.ts'
 import { type SnapshotRequest, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -16,14 +16,14 @@ import { changeManifest } from '../../../src/files/store.ts'
 export interface TestLocker {
   db: Db
   lockerId: string
-  /** Confirmed ones; a name that is there is replaced. */
+  /** Adds confirmed files. An existing name is replaced. */
   put(files: readonly SnapshotFile[]): Promise<void>
-  /** Names that have no bytes yet. */
+  /** Adds names without bytes. */
   announce(names: readonly string[]): Promise<void>
   remove(names: readonly string[]): Promise<void>
-  /** Of a snapshot of all its files, none of which is absent. */
+  /** Requests a snapshot of all files, with none absent. */
   request: SnapshotRequest
-  /** Takes a snapshot in this thread and keeps it. */
+  /** Takes a snapshot in this thread and inserts its row. */
   snapshot(changes?: Partial<SnapshotRequest>): Promise<Snapshot>
 }
 
@@ -78,14 +78,14 @@ export async function openTestLocker(database: TestDatabase): Promise<TestLocker
     announce: (names) => write(names.map((filename) => fileRow(lockerId, { filename, content_type: 'text/plain' }))),
     async snapshot(changes) {
       const snapshot = await takeSnapshotHere({ ...request, ...changes })
-      if (!snapshot) throw new Error('there is nothing to attest')
-      await keep(db, snapshot)
+      if (!snapshot) throw new Error('there is no file to attest')
+      await insert(db, snapshot)
       return snapshot
     },
   }
 }
 
-export async function keep(db: Db, snapshot: Snapshot): Promise<void> {
+export async function insert(db: Db, snapshot: Snapshot): Promise<void> {
   await db.transaction().execute((tx) => insertSnapshot(tx, snapshot.row))
 }
 

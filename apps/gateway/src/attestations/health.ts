@@ -13,7 +13,7 @@ export async function attestHealth(context: AttestationsContext): Promise<Attest
   }
 }
 
-/** A record without a status is older than the field, and final (STATE-14). */
+/** A record without a status is older than that field, and counts as complete (STATE-14). */
 export async function attestationCounts(context: Context): Promise<Omit<AttestHealth, 'anchors' | 'time'>> {
   const counts = { pending: 0, computed: 0, pushing: 0, complete: 0 }
   let oldest: number | null = null

@@ -6,13 +6,13 @@ export function emptyFileList(): ServiceError {
   })
 }
 
-/** There may be a million names. */
-const NAMES_SHOWN = 100
+/** A locker may have a million files. */
+const MAX_FILENAMES = 100
 
 export function bytesChanged(filenames: readonly string[]): ServiceError {
   return new ServiceError('CONTENT_HASH_CHANGED', 'the bytes of some files are not those that were confirmed', {
     hint: 'upload these files again and confirm them, or delete them; nothing was attested',
-    details: { filenames: filenames.slice(0, NAMES_SHOWN), count: filenames.length },
+    details: { filenames: filenames.slice(0, MAX_FILENAMES), count: filenames.length },
   })
 }
 

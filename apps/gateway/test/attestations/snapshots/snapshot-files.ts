@@ -1,4 +1,4 @@
-// For tests: files as a locker holds them.
+// Builds files as a locker lists them.
 
 import { hash } from 'node:crypto'
 import { sortedByFilename } from '@svc/protocol/order'
@@ -6,7 +6,7 @@ import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import fc from 'fast-check'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 
-/** One that is told apart by its name alone. */
+/** A file that its name determines. */
 export function fileNamed(filename: string): SnapshotFile {
   return {
     filename,
@@ -16,7 +16,7 @@ export function fileNamed(filename: string): SnapshotFile {
   }
 }
 
-/** In order. */
+/** In code-point order. */
 export function manyFiles(count: number): SnapshotFile[] {
   return Array.from({ length: count }, (_, i) => fileNamed(`folder/${String(i).padStart(7, '0')}.txt`))
 }
@@ -26,7 +26,7 @@ export const hostileNames = HOSTILE_FILENAMES.filter(({ accepted }) => accepted)
 const anyFile: fc.Arbitrary<SnapshotFile> = fc.record({
   filename: fc.oneof(
     fc.constantFrom(...hostileNames),
-    // PostgreSQL keeps no U+0000, and no name has any.
+    // PostgreSQL cannot store U+0000, and the gateway accepts no name with it.
     fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).map((name) => name.replaceAll('\0', '0')),
   ),
   size_bytes: fc.oneof(fc.nat(), fc.constantFrom(0, Number.MAX_SAFE_INTEGER)),
@@ -34,7 +34,7 @@ const anyFile: fc.Arbitrary<SnapshotFile> = fc.record({
   content_type: fc.constantFrom('text/plain', 'image/png', 'application/json; charset="utf-8"'),
 })
 
-/** Of different names, in order. */
+/** With different names, in code-point order. */
 export const anyFiles = fc
   .uniqueArray(anyFile, { minLength: 1, maxLength: 400, selector: ({ filename }) => filename })
   .map(sortedByFilename)

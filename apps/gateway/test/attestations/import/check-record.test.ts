@@ -3,8 +3,8 @@ import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { describe, expect, it } from 'vitest'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import { contradiction, rebuildSnapshot } from '../../../src/attestations/import/rebuild-snapshot.ts'
-import { chunked, type Exported, exported, listOf, vectorKey, vectorRecord } from './exports.ts'
+import { contradiction, rebuildSnapshot } from '../../../src/attestations/import/rebuild-record.ts'
+import { chunked, type Exported, exported, listOf, vectorKey, vectorRecord } from './export-records.ts'
 
 const good = exported('rcpt_1')
 
@@ -23,8 +23,8 @@ async function problemOf(record: unknown): Promise<string | null> {
   return 'problem' in entry ? entry.problem : null
 }
 
-describe('a record', () => {
-  it('is as docs/operations.md shows one', async () => {
+describe('an exported record', () => {
+  it('is valid as docs/operations.md shows it', async () => {
     const docs = await readFile(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8')
     const entry = await read(JSON.parse(/```json\n(.*?)```/s.exec(docs)?.[1] as string))
     if ('problem' in entry) throw new Error(entry.problem)
@@ -34,7 +34,7 @@ describe('a record', () => {
     expect(isManifestSignedBy(key, record.merkle_root, record.manifest_signature)).toBe(true)
   })
 
-  it('ATT-01 MERK-04 AMB-83 has its files in order, with a prefix and a type, and nothing of where they were', async () => {
+  it('ATT-01 MERK-04 AMB-83 has its files sorted, with hash prefix and content type, and without storage details', async () => {
     const [first, second] = good.files
     const files = [
       { ...second, content_type: undefined, provider: 'arweave', provider_ref: 'x', uploaded_at: null },
@@ -51,12 +51,12 @@ describe('a record', () => {
     })
   })
 
-  it.each(['attestation_status', 'anchor'])('may do without %s, or have null there', async (field) => {
+  it.each(['attestation_status', 'anchor'])('may omit %s or have null there', async (field) => {
     expect(await problemOf({ ...good, [field]: null })).toBeNull()
     expect(await read(good)).toHaveProperty(['record', field], null)
   })
 
-  it.each(Object.keys(good))('ATT-01 needs %s', async (field) => {
+  it.each(Object.keys(good))('ATT-01 must have %s', async (field) => {
     expect(await problemOf({ ...good, [field]: undefined })).toBe(`${field}: is missing`)
   })
 
@@ -106,7 +106,7 @@ describe('a record', () => {
     ['files', null],
     ['anchor', {}],
     ['anchor', 'tx'],
-  ])('ATT-01 has no %s of %j', async (field, value) => {
+  ])('ATT-01 is refused with %s %j', async (field, value) => {
     expect(await problemOf({ ...good, [field]: value })).toMatch(new RegExp(`^${field}: `))
   })
 
@@ -114,34 +114,37 @@ describe('a record', () => {
     ['MERK-11 a colon', { filename: 'a:b' }],
     ['a lone surrogate', { filename: '\ud800' }],
     ['no name', { filename: '' }],
-    ['a name that is no text', { filename: 5 }],
+    ['a name that is not text', { filename: 5 }],
     ['a negative size', { size_bytes: -1 }],
     ['a size that is text', { size_bytes: '5' }],
-    ['a size beyond numbers', { size_bytes: 2 ** 53 }],
+    ['a size beyond safe integers', { size_bytes: 2 ** 53 }],
     ['MERK-01 an uppercase hash', { content_hash: 'A'.repeat(64) }],
     ['no hash', { content_hash: null }],
     ['a type with a line break', { content_type: 'text/plain\r\nx: y' }],
-    ['a field that nobody knows', { sha1: '' }],
-  ])('has no file with %s', async (_name, change) => {
+    ['an unknown field', { sha1: '' }],
+  ])('is refused with a file that has %s', async (_name, change) => {
     const files = [good.files[0], { ...good.files[1], ...change }]
     expect(await problemOf({ ...good, files })).toMatch(/^files: file 2 has/)
   })
 
-  it('T-21 has no file twice', async () => {
+  it('T-21 is refused with the same file twice', async () => {
     const files = [good.files[0], good.files[1], good.files[0]]
     expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of one before it')
   })
 
-  it.each(['proof_id', 'envelope', 'evidence_seq', 'note', '__proto__'])('has no %s', async (field) => {
-    const text = JSON.stringify(good).replace('{', `{"${field}":null,`)
-    expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
-  })
+  it.each(['proof_id', 'envelope', 'evidence_seq', 'note', '__proto__'])(
+    'is refused with the field %s',
+    async (field) => {
+      const text = JSON.stringify(good).replace('{', `{"${field}":null,`)
+      expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
+    },
+  )
 })
 
 describe('an anchor of the oracle era', () => {
   const anchor = vectorRecord.anchor as Exported
 
-  it('ANCH-09 is kept as it is', async () => {
+  it('ANCH-09 is read unchanged', async () => {
     expect(await read(vectorRecord)).toHaveProperty('record.anchor', anchor)
     expect(await problemOf({ ...vectorRecord, anchor: { ...anchor, slot: null, account: null } })).toBeNull()
   })
@@ -155,20 +158,20 @@ describe('an anchor of the oracle era', () => {
     ['account', 'x'],
     ['signer', 'x'],
     ['chain', undefined],
-  ])('ANCH-09 has no %s of %j', async (field, value) => {
+  ])('ANCH-09 is refused with %s %j', async (field, value) => {
     const problem = await problemOf({ ...vectorRecord, anchor: { ...anchor, [field]: value } })
     expect(problem).toMatch(/^anchor: /)
     expect(problem).toContain(field)
   })
 
-  it('ANCH-10 names the transaction that oracle_tx names', async () => {
+  it('ANCH-10 must name the transaction of oracle_tx', async () => {
     const tx = '2'.repeat(88)
     expect(await problemOf({ ...vectorRecord, oracle_tx: tx })).toBe('anchor: tx must be oracle_tx')
     expect(await problemOf({ ...vectorRecord, oracle_slot: 5 })).toBe('anchor: slot must be oracle_slot')
     expect(await problemOf({ ...vectorRecord, oracle_slot: null, oracle_tx: null })).toBeNull()
   })
 
-  it('AMB-38 is there, or a transaction is, where the record is complete', async () => {
+  it('AMB-38 must be present if the record is complete, unless oracle_tx is', async () => {
     const { anchor: _, ...without } = vectorRecord
     const complete = { ...without, attestation_status: 'complete' }
     expect(await problemOf(complete)).toBeNull()

@@ -8,16 +8,16 @@ import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
 
-forEachDatabase('attesting later', (database) => {
+forEachDatabase('attesting in a job', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   let storage: WatchedStorage
-  let isStorageAway = false
+  let isStorageDown = false
   beforeAll(async () => {
     storage = await watchedStorage()
     const local = storage.providers.named('gcs')
     const absent: typeof local.absent = async (keys) => {
-      if (isStorageAway) throw new ProviderError('unavailable', new Error('unplugged'))
+      if (isStorageDown) throw new ProviderError('unavailable', new Error('unplugged'))
       return local.absent(keys)
     }
     const providers = { ...storage.providers, named: () => ({ ...local, absent }) }
@@ -29,13 +29,13 @@ forEachDatabase('attesting later', (database) => {
     await storage.remove()
   })
   beforeEach(async () => {
-    isStorageAway = false
+    isStorageDown = false
     locker = await house.locker(ed25519Identity())
   })
   const drain = () => house.gateway.context.queue.drain()
   const deadLetters = () => house.gateway.context.queue.deadLetters()
 
-  it('ATT-05 ATT-09 STATE-09 SHAPE-11 is answered at once, with a stub; then the record is there', async () => {
+  it('ATT-05 ATT-09 STATE-09 SHAPE-11 answers at once with a pending stub, and the job writes the record', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id, lockerId: locker_id } = locker
     const { baseUrl } = house.gateway.context.config.http
@@ -59,7 +59,7 @@ forEachDatabase('attesting later', (database) => {
     expect(await attest(house, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
   })
 
-  it('AMB-56 ATT-21 nothing confirmed is refused at once, without a stub, also where there is a record', async () => {
+  it('AMB-56 ATT-21 refuses a locker without confirmed files at once and writes no stub, even if it has a record', async () => {
     expectRefusal(await askToAttest(house, locker, { sync: false }), 409, 'EMPTY_FILE_LIST')
     expect(await statusOf(house, locker)).toBeNull()
     await locker.put('a', 'a')
@@ -70,7 +70,7 @@ forEachDatabase('attesting later', (database) => {
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
-  it('STATE-09 AMB-33 a record stays readable until the next replaces it; unchanged, it stays', async () => {
+  it('STATE-09 AMB-33 keeps a record readable until the next one replaces it, and keeps it if nothing changed', async () => {
     await locker.put('a', 'a')
     const first = await attest(house, locker)
     await locker.put('b', 'b')
@@ -83,7 +83,7 @@ forEachDatabase('attesting later', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(2)
   })
 
-  it('EVT-02 asked for many times while it waits, it is done once', async () => {
+  it('EVT-02 runs one job for many requests that arrive while it waits', async () => {
     await locker.put('a', 'a')
     const asked = await Promise.all(Array.from({ length: 10 }, () => queueToAttest(house, locker)))
     const ids = asked.map(({ job_id }) => job_id).filter((id): id is string => id !== null)
@@ -92,7 +92,7 @@ forEachDatabase('attesting later', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(1)
   })
 
-  it('STATE-10 a statement made meanwhile takes the place of the stub, and the job finds it', async () => {
+  it('STATE-10 finds a statement that was made while the job waited and took the place of the stub', async () => {
     await locker.put('a', 'a')
     await queueToAttest(house, locker)
     await attest(house, locker)
@@ -100,7 +100,7 @@ forEachDatabase('attesting later', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(1)
   })
 
-  it('AMB-44 what can never be done is a dead letter, and its stub is gone', async () => {
+  it('AMB-44 makes a job that can never succeed a dead letter, and deletes its stub', async () => {
     await locker.put('a', 'a')
     const { job_id } = await queueToAttest(house, locker)
     await rm(await objectPath(house, locker, 'a'))
@@ -114,23 +114,23 @@ forEachDatabase('attesting later', (database) => {
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('AMB-44 STATE-09 trouble that passes leaves the stub, and the job is tried again', async () => {
+  it('AMB-44 STATE-09 keeps the stub after a temporary failure, and retries the job', async () => {
     await locker.put('a', 'a')
     await queueToAttest(house, locker)
-    isStorageAway = true
+    isStorageDown = true
     expect((await drain()).failed).toBe(1)
     expect(await statusOf(house, locker)).toMatchObject({ status: 'pending' })
     expectRefusal(await askToAttest(house, locker), 503, 'STORAGE_UNAVAILABLE')
-    isStorageAway = false
+    isStorageDown = false
     house.clock.advance(3600)
     await drain()
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('AMB-44 trouble that does not pass ends as what can never be done', async () => {
+  it('AMB-44 makes a job a dead letter after its last attempt failed', async () => {
     await locker.put('a', 'a')
     const { job_id } = await queueToAttest(house, locker)
-    isStorageAway = true
+    isStorageDown = true
     for (let attempt = 1; attempt < ATTEST_ATTEMPTS; attempt++) {
       expect((await drain()).dead).toBe(0)
       expect(await statusOf(house, locker)).toMatchObject({ status: 'pending' })
@@ -142,8 +142,8 @@ forEachDatabase('attesting later', (database) => {
   })
 })
 
-describe('a gateway that does its jobs itself', () => {
-  it('ATT-05 EVT-02 computes what it was asked for without being told again', async () => {
+describe('a gateway that runs its own jobs', () => {
+  it('ATT-05 EVT-02 makes a queued statement without a further request', async () => {
     const house = await openLockerHouse({ RUN_JOBS: 'true' })
     const locker = await house.locker(ed25519Identity())
     await locker.put('a', 'a')

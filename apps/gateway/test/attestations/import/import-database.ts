@@ -1,4 +1,4 @@
-// For tests: a database to import into, and what is to be expected of it.
+// A database to import records into, and the reports to expect.
 
 import type { TestDatabase } from '@svc/devnet/databases'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
@@ -9,18 +9,18 @@ import {
 } from '../../../src/attestations/import/import-records.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
-import { type Exported, entriesOf, signerHex, vectorKey } from './exports.ts'
+import { type Exported, entriesOf, signerHex, vectorKey } from './export-records.ts'
 
-export interface ImportHouse {
+export interface ImportDatabase {
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
-  rehearse(...records: Exported[]): Promise<ImportReport>
-  /** All that an import may write. */
+  dryRun(...records: Exported[]): Promise<ImportReport>
+  /** All rows that an import may write. */
   everything(): Promise<unknown>
 }
 
-export async function openImport(database: TestDatabase): Promise<ImportHouse> {
+export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
   const { db } = await database.open<Schema>(migrations)
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, ed25519PublicKeyFromHex(hex)!]))
   const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
@@ -29,12 +29,12 @@ export async function openImport(database: TestDatabase): Promise<ImportHouse> {
     db,
     context,
     run: (...records) => importRecords(context, entriesOf(...records)),
-    rehearse: (...records) => importRecords(context, entriesOf(...records), { isDryRun: true }),
+    dryRun: (...records) => importRecords(context, entriesOf(...records), { isDryRun: true }),
     everything: () => Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())),
   }
 }
 
-/** Empty but for this. */
+/** A report that is empty but for this. */
 export function report(of: Partial<ImportReport>): ImportReport {
   return { imported: 0, existing: 0, refused: [], unverified: [], ...of }
 }

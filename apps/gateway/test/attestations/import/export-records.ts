@@ -1,4 +1,4 @@
-// For tests: records of the oracle era as an export has them, and receipts for them to belong to.
+// Builds records of the oracle era as an export has them, and the receipts they belong to.
 
 import { createHash } from 'node:crypto'
 import { manifestSignature, resultHash } from '@svc/protocol/attestation'
@@ -16,12 +16,12 @@ import { insertPayRequests, insertReceipt } from '../../../src/purchases/store.t
 const signer = ed25519Signer(Buffer.alloc(32, 7))
 export const signerHex = toHex(signer.publicKey)
 
-/** An exported record, to be spoiled at will. */
+/** An exported record, which tests may change in any way. */
 export type Exported = Record<string, unknown>
 
 const bundle = vectors.evidence_bundle_v1_example
 
-/** What an independent implementation says of three files, with the key that signed it. */
+/** A record of three files by an independent implementation, and the key that signed it. */
 export const vectorRecord: Exported = {
   receipt_id: bundle.receipt_id,
   locker_id: vectors.merkle.locker_id,
@@ -40,7 +40,7 @@ export const vectorRecord: Exported = {
 }
 export const vectorKey = bundle.signing_keys.keys[0]!.public_key_hex
 
-/** Made with the functions that take a whole list; the import works with those that take it stretch by stretch. */
+/** Uses the functions that take a whole list. The import uses those that take it chunk by chunk. */
 export function exported(receiptId: string, filenames: readonly string[] = ['a.txt', 'b.txt'], more: Exported = {}) {
   const files = sortedByFilename(filenames.map(exportedFile))
   const root = withPrefix(merkleRoot(files.map(leafHash)))
@@ -71,7 +71,7 @@ export function jsonLines(records: readonly Exported[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('')
 }
 
-/** Read as the command reads them. */
+/** Reads records as the command does. */
 export function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
   return readExport(chunked(jsonLines(records)))
 }
@@ -87,7 +87,7 @@ export async function* chunked(text: string, size = 1000): AsyncGenerator<Uint8A
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
 }
 
-/** A receipt of a purchase that never was. */
+/** Inserts a receipt without a real purchase. */
 export async function addReceipt(db: Db, receiptId: string): Promise<string> {
   const pay_req_id = `pr_${receiptId}`
   const quote = { pay_req_id, provider: 'gcs', units: 1, quote: '{}', created_at: 0, expires_at: 300 }

@@ -1,0 +1,112 @@
+// A large locker is worked on by two threads that share the work evenly: one reads and hashes files, the second hashes
+// and stores what the first makes of them. This file starts both; what they run is in the `*-worker.ts` files.
+
+import { on } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { ObjectKey } from '@svc/storage/provider'
+import type { BuiltSnapshot, SnapshotBuilder } from './build-snapshot.ts'
+import type { Chunk } from './cut-chunks.ts'
+import type { FindAbsent, Snapshot, SnapshotProgress } from './make-snapshot.ts'
+
+export interface BuilderWork {
+  databaseUrl: string
+  lockerId: string
+}
+
+export interface SnapshotWork extends BuilderWork {
+  reportsProgress: boolean
+}
+
+export type FromSnapshotThread = AbsentQuery | { entries: number } | { snapshot: Snapshot | null }
+
+/** Asks which of these objects are absent. Text crosses threads faster than a thousand pairs. */
+interface AbsentQuery {
+  /** Hex ids, separated by commas. */
+  ids: string
+  /** Null if every ref is null. */
+  refs: (string | null)[] | null
+}
+
+/** Takes a snapshot in threads. They end when it fails or is aborted, and otherwise soon after it is taken. */
+export async function takeSnapshotInThread(
+  request: BuilderWork & SnapshotProgress & { findAbsent: FindAbsent },
+): Promise<Snapshot | null> {
+  const { databaseUrl, lockerId, findAbsent, onProgress, signal } = request
+  signal?.throwIfAborted()
+  const worker = new Worker(new URL('./snapshot-worker.ts', import.meta.url), {
+    workerData: { databaseUrl, lockerId, reportsProgress: onProgress !== undefined } satisfies SnapshotWork,
+  })
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  try {
+    const snapshot = await Promise.race([answerUntilTaken(worker, findAbsent, onProgress), aborted.promise])
+    // The thread only cleans up now. Nothing waits for that, and it may fail.
+    worker.on('error', () => {}).unref()
+    return snapshot
+  } catch (error) {
+    await worker.terminate()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+async function answerUntilTaken(
+  worker: Worker,
+  findAbsent: FindAbsent,
+  onProgress: SnapshotProgress['onProgress'],
+): Promise<Snapshot | null> {
+  // Throws what the thread throws.
+  for await (const [message] of on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[FromSnapshotThread]>) {
+    if ('snapshot' in message) return message.snapshot
+    if ('entries' in message) onProgress?.(message.entries)
+    else worker.postMessage([...(await findAbsent(objectsOf(message)))])
+  }
+  throw new Error('the thread that takes a snapshot has ended')
+}
+
+function objectsOf({ ids, refs }: AbsentQuery): ObjectKey[] {
+  return ids.split(',').map((id, i) => ({ id, ref: refs?.[i] ?? null }))
+}
+
+/** Null ends the chunks. */
+export type ToBuilder = readonly Chunk[] | null
+export type FromBuilder = 'taken' | { built: BuiltSnapshot | null }
+
+/** How many messages may wait for the builder. */
+const MAX_WAITING = 32
+
+/** Starts the second thread, from the first. */
+export function startBuilder(work: BuilderWork): SnapshotBuilder {
+  const worker = new Worker(new URL('./builder-worker.ts', import.meta.url), { workerData: work })
+  // `answers` throws what the thread throws. After the last answer, the thread only cleans up.
+  worker.on('error', () => {})
+  const answers = on(worker, 'message', { close: ['exit'] })
+  let waiting = 0
+
+  async function answer(): Promise<FromBuilder> {
+    const { value, done } = await answers.next()
+    if (done) throw new Error('the thread that stores a snapshot has ended')
+    return value[0]
+  }
+
+  function send(message: ToBuilder): void {
+    worker.postMessage(message)
+  }
+
+  return {
+    async add(chunks) {
+      if (waiting === MAX_WAITING) await answer()
+      else waiting++
+      send(chunks)
+    },
+    async end() {
+      send(null)
+      for (;;) {
+        const message = await answer()
+        if (message !== 'taken') return message.built
+      }
+    },
+  }
+}
