@@ -1,10 +1,9 @@
 // What an operator sets up once, done at the start of a development environment: the registries of both chains.
 
 import { createEvmAccount } from '@svc/chains/evm/account'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { CHAIN_ID } from '@svc/devnet/evm-chain/dev-accounts'
+import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
-import { prepareDeployment } from '@svc/gateway/anchors/evm/deploy-registry'
+import { prepareDeployment } from '@svc/gateway/anchors/evm-registry/deploy-registry'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
 import { readConfig } from '@svc/gateway/config'
 import type { Variables } from '@svc/http-service/config'

@@ -2,12 +2,22 @@
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
-import { type HttpSettings, type Mode, readHttpSettings, readLogSettings } from '@svc/http-service/config'
+import {
+  type HttpSettings,
+  type Mode,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import type { SalesSecrets } from '@svc/sales/settings'
-import { type EvmRegistryConfig, type EvmRegistrySecrets, readEvmRegistrySettings } from './anchors/evm/settings.ts'
+import {
+  type EvmRegistryConfig,
+  type EvmRegistrySecrets,
+  readEvmRegistrySettings,
+} from './anchors/evm-registry/settings.ts'
 import { type AnchorConfig, readAnchorConfig } from './anchors/settings.ts'
 import { type AttestConfig, readAttestConfig } from './attestations/settings.ts'
 import {

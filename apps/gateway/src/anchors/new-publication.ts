@@ -4,9 +4,9 @@ import { PRIMARY } from '@svc/payments/networks'
 import { anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { PublicationTable } from '../db/schema.ts'
+import type { Writing } from './memo.ts'
 import type { Publisher } from './publisher.ts'
 import type { Statement } from './store.ts'
-import type { Writing } from './writing.ts'
 
 /** As it is noted before it is sent. Throws `NotPublished` where the chain would not take it. */
 export async function newPublication(

@@ -7,11 +7,11 @@ import { PRIMARY } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { Ed25519Signer } from '@svc/protocol/keys'
+import { NotPublished } from './errors.ts'
 import { unitPriceInstruction } from './instructions.ts'
-import { NotPublished } from './push-errors.ts'
-import { createRegistryWriter } from './registry/registry-writing.ts'
+import { memoWriting, type Writing } from './memo.ts'
+import { createRegistryWriter } from './registry/writer.ts'
 import type { AnchorConfig } from './settings.ts'
-import { memoWriting, type Writing } from './writing.ts'
 
 export interface Publisher {
   nodes: SolanaNodes

@@ -8,7 +8,7 @@ import type { Transaction } from 'kysely'
 import type { Publishing } from '../attestations/publishing.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PublicationTable, Schema } from '../db/schema.ts'
-import { anchorError, NotPublished } from './push-errors.ts'
+import { anchorError, NotPublished } from './errors.ts'
 import {
   changePublication,
   findAnchor,

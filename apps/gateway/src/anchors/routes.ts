@@ -8,7 +8,7 @@ import { receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
-import { retryEntries } from './bridge/retry-entries.ts'
+import { retryEntries } from './evm-registry/retry-entries.ts'
 import { attestPayment } from './payments/attest-payment.ts'
 import type { AnchorsContext } from './room.ts'
 

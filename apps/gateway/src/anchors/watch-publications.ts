@@ -4,7 +4,7 @@ import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { outcomesOf } from '@svc/chains/solana/outcome'
 import { unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
-import type { NotPublished } from './push-errors.ts'
+import type { NotPublished } from './errors.ts'
 import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
 import { findAnchor, pageOfPublications } from './store.ts'
@@ -47,7 +47,11 @@ async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise
 }
 
 /** The chain has lost a confirmed block, which is rare: its statement is published by another transaction. */
-async function publishAgain(context: AnchorsContext, publication: PublicationTable, problem: NotPublished): Promise<void> {
+async function publishAgain(
+  context: AnchorsContext,
+  publication: PublicationTable,
+  problem: NotPublished,
+): Promise<void> {
   const { receipt_id } = publication
   await recordLost(context, publication, problem)
   const { database, queue } = context

@@ -10,11 +10,11 @@ export type Settlers = ReadonlyMap<Network, Settler>
 export async function openSettlers(secrets: X402Secrets & SalesSecrets): Promise<Settlers> {
   const settlers = new Map<Network, Settler>()
   if (secrets.svmFeePayerSeed) {
-    const { createSvmSettler } = await import('./svm.ts')
+    const { createSvmSettler } = await import('./solana-settler.ts')
     settlers.set(PRIMARY, createSvmSettler({ rpcUrls: secrets.primaryRpcUrls, seed: secrets.svmFeePayerSeed }))
   }
   if (secrets.evmFacilitatorKey) {
-    const { createEvmSettler } = await import('./evm.ts')
+    const { createEvmSettler } = await import('./evm-settler.ts')
     settlers.set(EVM, createEvmSettler({ rpcUrls: secrets.evmRpcUrls, key: secrets.evmFacilitatorKey }))
   }
   return settlers

@@ -1,8 +1,8 @@
-import { type Behaviour, honestly, type FaultyNode, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
-import { expectAnchors, filledLocker, type Harbour, openHarbour, transactionsOf } from './anchors.ts'
+import { expectAnchors, filledLocker, type Harbour, openHarbour, transactionsOf } from './anchor-gateways.ts'
 import { blindly, DOWN, refusingly } from './node-faults.ts'
 
 let harbour: Harbour

@@ -13,7 +13,7 @@ import {
   type SignedCall,
   type TestLocker,
 } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
+import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchor-gateways.ts'
 
 let harbour: Harbour
 let house: LockerHouse

@@ -14,7 +14,15 @@ import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, publicationsOf, push } from './anchors.ts'
+import {
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  type Harbour,
+  openHarbour,
+  publicationsOf,
+  push,
+} from './anchor-gateways.ts'
 import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/gateway-at.ts', import.meta.url))

@@ -4,7 +4,15 @@ import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attest, statusOf } from '../attestations/attest.ts'
 import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push, transactionsOf } from './anchors.ts'
+import {
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  type Harbour,
+  openHarbour,
+  push,
+  transactionsOf,
+} from './anchor-gateways.ts'
 import { forgetfully, muteFor } from './node-faults.ts'
 
 let harbour: Harbour

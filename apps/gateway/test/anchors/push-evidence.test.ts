@@ -5,7 +5,7 @@ import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
+import { expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchor-gateways.ts'
 import { holdAt } from './node-faults.ts'
 
 let harbour: Harbour

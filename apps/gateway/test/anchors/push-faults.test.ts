@@ -13,9 +13,9 @@ import {
   publicationsOf,
   readTransaction,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-gateways.ts'
+import { expectFailure, expectSuccess } from './expect-push.ts'
 import { DOWN, downFor, forgetfully, muteFor } from './node-faults.ts'
-import { expectFailure, expectSuccess } from './outcomes.ts'
 
 let harbour: Harbour
 beforeAll(async () => {

@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { PUSH_ATTEMPTS } from '../../src/anchors/push-job.ts'
 import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { expectAnchors, filledLocker, type Harbour, openHarbour, publicationsOf, transactionsOf } from './anchors.ts'
+import {
+  expectAnchors,
+  filledLocker,
+  type Harbour,
+  openHarbour,
+  publicationsOf,
+  transactionsOf,
+} from './anchor-gateways.ts'
 import { DOWN, forgetfully } from './node-faults.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'

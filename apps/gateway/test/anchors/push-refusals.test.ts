@@ -5,9 +5,16 @@ import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
-import { filledLocker, type Harbour, openHarbour, publicationsOf, readTransaction, transactionsOf } from './anchors.ts'
+import {
+  filledLocker,
+  type Harbour,
+  openHarbour,
+  publicationsOf,
+  readTransaction,
+  transactionsOf,
+} from './anchor-gateways.ts'
+import { expectFailure, expectSuccess } from './expect-push.ts'
 import { forgetfully } from './node-faults.ts'
-import { expectFailure, expectSuccess } from './outcomes.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 

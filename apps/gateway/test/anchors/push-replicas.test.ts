@@ -12,7 +12,7 @@ import {
   publicationsOf,
   push,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-gateways.ts'
 import { blindly, forgetfully, type Hold, type HoldOptions, holdAt, refusingly } from './node-faults.ts'
 
 let harbour: Harbour

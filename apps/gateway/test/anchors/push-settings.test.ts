@@ -11,7 +11,7 @@ import {
   push,
   readTransaction,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-gateways.ts'
 
 let harbour: Harbour
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
   push,
   readTransaction,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-gateways.ts'
 
 const MEMO_V3 = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 const DISABLED = { status: 'skipped', anchor: null, anchor_type: null, reason: 'push_disabled', error: null }

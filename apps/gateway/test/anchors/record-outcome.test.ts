@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { NotPublished } from '../../src/anchors/push-errors.ts'
+import { NotPublished } from '../../src/anchors/errors.ts'
 import {
   recordFinalized,
   recordLanded,
@@ -11,7 +11,7 @@ import {
 import type { PublicationTable } from '../../src/db/schema.ts'
 import { attest, statementsOf, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { filledLocker, type Harbour, openHarbour, publicationsOf } from './anchors.ts'
+import { filledLocker, type Harbour, openHarbour, publicationsOf } from './anchor-gateways.ts'
 
 let harbour: Harbour
 beforeAll(async () => {

@@ -15,7 +15,7 @@ import {
   publicationsOf,
   push,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-gateways.ts'
 import { blindly, forgetfully } from './node-faults.ts'
 
 let harbour: Harbour

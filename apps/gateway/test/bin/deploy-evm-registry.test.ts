@@ -2,12 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/faulty-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from '../anchors/evm/registry.ts'
-import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
+import {
+  newEntry,
+  newReceipt,
+  startTestRegistry,
+  type TestRegistry,
+  write,
+} from '../anchors/evm-registry/test-registry.ts'
 import { outcomeOf, startCommand } from './command.ts'
 
 /** With a registry that was deployed before. */

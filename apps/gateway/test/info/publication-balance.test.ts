@@ -1,6 +1,6 @@
 import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
+import { filledLocker, type Harbour, openHarbour } from '../anchors/anchor-gateways.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
 import { health, LOW, openWith, settledHealth } from './publication-key.ts'

@@ -8,7 +8,7 @@ import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect } from 'vitest'
-import type { Harbour } from '../anchors/anchors.ts'
+import type { Harbour } from '../anchors/anchor-gateways.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
 
 /** What these gateways call low. */

@@ -20,7 +20,7 @@ import {
   WALLETS,
   walletOn,
   type X402Shop,
-} from './shop.ts'
+} from './x402-gateway.ts'
 
 let shop: X402Shop
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { READ, SEND } from './faulty-shop.ts'
-import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+import { READ, SEND } from './faulty-gateway.ts'
+import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './x402-gateway.ts'
 
 let chains: LocalChains
 beforeAll(async () => {

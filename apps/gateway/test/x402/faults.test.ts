@@ -4,7 +4,7 @@ import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { CHAIN, expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN, TRY } from './faulty-shop.ts'
+import { CHAIN, expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN, TRY } from './faulty-gateway.ts'
 import {
   buyWith,
   FAMILIES,
@@ -17,7 +17,7 @@ import {
   signFor,
   treasuryUsdc,
   walletOn,
-} from './shop.ts'
+} from './x402-gateway.ts'
 
 let shop: FaultyShop
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { parsePaymentRequired } from '@x402/core/schemas'
 import type { PaymentRequired } from '@x402/core/types'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FAMILIES, legOn, openX402Shop, post, signFor, WALLETS, walletOn, type X402Shop } from './shop.ts'
+import { FAMILIES, legOn, openX402Shop, post, signFor, WALLETS, walletOn, type X402Shop } from './x402-gateway.ts'
 
 let shop: X402Shop
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
-import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './x402-gateway.ts'
 
 let chains: LocalChains
 let database: FreshDatabase

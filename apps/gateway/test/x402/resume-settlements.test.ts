@@ -3,8 +3,8 @@ import { paymentAttCode } from '@svc/protocol/ids'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN } from './faulty-shop.ts'
-import { FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+import { expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN } from './faulty-gateway.ts'
+import { FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './x402-gateway.ts'
 
 let shop: FaultyShop
 let gateway: Gateway

@@ -2,8 +2,8 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import { unixNow } from '../../context.ts'
+import { publishPaymentCode } from '../attest-payment.ts'
 import type { AnchorsContext } from '../room.ts'
-import { publishPaymentCode } from './publish-payment-code.ts'
 import { recordPaymentCode } from './store.ts'
 
 /** Records the code of a payment once, and publishes it where that is enabled. */

@@ -5,15 +5,19 @@ import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
 import { canonicalBytes } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { memoInstruction } from '../instructions.ts'
-import type { Publisher } from '../publisher.ts'
-import { NotPublished } from '../push-errors.ts'
-import { lostTransaction } from '../record-outcome.ts'
-import type { AnchorsContext } from '../room.ts'
-import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './store.ts'
+import { NotPublished } from './errors.ts'
+import { memoInstruction } from './instructions.ts'
+import { findPaymentCode, notePaymentMemo, recordPaymentSlot } from './payments/store.ts'
+import type { Publisher } from './publisher.ts'
+import { lostTransaction } from './record-outcome.ts'
+import type { AnchorsContext } from './room.ts'
 
 /** A memo with the code of a payment and its transaction. It has no receipt id, as that opens files. */
-export async function publishPaymentCode(context: AnchorsContext, receipt: SignedReceipt, attCode: number): Promise<void> {
+export async function publishPaymentCode(
+  context: AnchorsContext,
+  receipt: SignedReceipt,
+  attCode: number,
+): Promise<void> {
   const { publisher, config } = context
   if (!publisher || !config.anchors.includesPayments) return
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { SettingsReader } from '@svc/http-service/config'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readEvmRegistrySettings } from '../../../src/anchors/evm/settings.ts'
+import { readEvmRegistrySettings } from '../../../src/anchors/evm-registry/settings.ts'
 
 let folder: string
 beforeAll(() => {

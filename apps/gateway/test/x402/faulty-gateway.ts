@@ -18,7 +18,7 @@ import {
   signFor,
   treasuryUsdc,
   walletOn,
-} from './shop.ts'
+} from './x402-gateway.ts'
 
 /** What chains call it to send a payment, to look at one, and what is asked of them before one is sent. */
 export const SEND = { primary: 'sendTransaction', evm: 'eth_sendRawTransaction' }

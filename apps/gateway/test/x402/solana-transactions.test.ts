@@ -24,7 +24,16 @@ import { DEMO_PAYERS, FAUCET, MINTS, tokenAccountOf } from '@svc/devnet/primary-
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { expectError } from '../purchases/market.ts'
-import { asRequirements, encoded, legOn, openX402Shop, post, show, treasuryUsdc, type X402Shop } from './shop.ts'
+import {
+  asRequirements,
+  encoded,
+  legOn,
+  openX402Shop,
+  post,
+  show,
+  treasuryUsdc,
+  type X402Shop,
+} from './x402-gateway.ts'
 
 let shop: X402Shop
 let payer: KeyPairSigner

@@ -1,7 +1,7 @@
 import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
 import { decodeFunctionData, keccak256, stringToBytes } from 'viem'
 import { expect, it } from 'vitest'
-import { decodeEntry, encodeEntry, registryKey } from '../../../src/anchors/evm/registry-entry.ts'
+import { decodeEntry, encodeEntry, registryKey } from '../../../src/anchors/evm-registry/entry.ts'
 
 it.each([
   // Computed with another implementation of keccak-256.

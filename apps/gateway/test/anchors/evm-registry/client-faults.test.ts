@@ -1,9 +1,9 @@
 import { OUT_OF_ORDER, TAKEN } from '@svc/chains/test/evm/test-chain'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { EvmRegistry } from '../../../src/anchors/evm/evm-registry.ts'
-import type { RegistryEntry } from '../../../src/anchors/evm/registry-entry.ts'
-import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './registry.ts'
+import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
+import type { RegistryEntry } from '../../../src/anchors/evm-registry/entry.ts'
+import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './test-registry.ts'
 
 let test: TestRegistry
 beforeAll(async () => {

@@ -5,15 +5,18 @@ import { sendOnce } from '@svc/chains/transactions'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import type { RegistryEntryTable } from '../../db/schema.ts'
-import type { EvmRegistry } from '../evm/evm-registry.ts'
-import { RegistryRefusal } from '../evm/registry-refusal.ts'
 import type { AnchorsContext } from '../room.ts'
+import type { EvmRegistry } from './client.ts'
+import { RegistryRefusal } from './errors.ts'
 import { changeEntry, findEntry } from './store.ts'
 
 type Parts = Pick<AnchorsContext, 'database' | 'config'>
 
 /** Throws where it could not be written now; the reason is recorded with the entry. */
-export async function writeEntry(context: Parts & Pick<AnchorsContext, 'evmRegistry'>, receiptId: string): Promise<void> {
+export async function writeEntry(
+  context: Parts & Pick<AnchorsContext, 'evmRegistry'>,
+  receiptId: string,
+): Promise<void> {
   const { evmRegistry, database } = context
   const found = await findEntry(database.db, receiptId)
   if (evmRegistry && found) await write(context, evmRegistry, found)

@@ -16,7 +16,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
-import { createSvmChain } from './svm-chain.ts'
+import { createSvmChain } from './solana-chain.ts'
 
 /** What a payer may make us spend: at most 20,000 lamports beside the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }

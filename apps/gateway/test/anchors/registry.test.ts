@@ -16,10 +16,10 @@ import {
   parseCreateAttestationInstruction,
 } from 'sas-lib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { setUpRegistry } from '../../../src/anchors/registry/set-up.ts'
-import { attest } from '../../attestations/attest.ts'
-import type { LockerHouse } from '../../auth/lockers.ts'
-import { askToPush, filledLocker, type Harbour, openHarbour, publicationsOf } from '../anchors.ts'
+import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
+import { attest } from '../attestations/attest.ts'
+import type { LockerHouse } from '../auth/lockers.ts'
+import { askToPush, filledLocker, type Harbour, openHarbour, publicationsOf } from './anchor-gateways.ts'
 
 const ACCOUNT_BYTES = 345
 const RENT_LAMPORTS = 3_292_080

@@ -13,7 +13,7 @@ import {
   treasuryUsdc,
   walletOn,
   type X402Shop,
-} from './shop.ts'
+} from './x402-gateway.ts'
 
 let shop: X402Shop
 let before: bigint[]

@@ -1,9 +1,9 @@
 // The registry on the EVM chain: where it stands, and the key that writes there. Without them nothing is written.
 
 import type { SettingsReader } from '@svc/http-service/config'
+import { readEvmKey } from '@svc/http-service/evm-keys'
 import type { SalesConfig } from '@svc/sales/settings'
 import type { Address } from 'viem'
-import { readEvmKey } from '@svc/http-service/evm-keys'
 
 export interface EvmRegistryConfig {
   contract: Address

@@ -4,7 +4,7 @@ import type { AnchorError } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { expect } from 'vitest'
 import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { askToPush, push } from './anchors.ts'
+import { askToPush, push } from './anchor-gateways.ts'
 
 async function factsOf(house: LockerHouse, { receiptId }: TestLocker) {
   const { body } = await house.send<VerifyAnswer>('GET', `/v1/storage/verify?receipt_id=${receiptId}`)

@@ -12,9 +12,9 @@ import {
   registryNonce,
   registryRecord,
 } from '@svc/protocol/registry'
-import { NotPublished } from '../push-errors.ts'
+import { NotPublished } from '../errors.ts'
+import type { Writing } from '../memo.ts'
 import type { RegistryConfig } from '../settings.ts'
-import type { Writing } from '../writing.ts'
 import { closeAttestation, createAttestation } from './instructions.ts'
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'

@@ -6,8 +6,8 @@ import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError } from '../purchases/market.ts'
-import { expectPending, type FaultyShop, openFaultyShop, SEND, TAKEN } from './faulty-shop.ts'
-import { encoded, PRICE, show, treasuryUsdc } from './shop.ts'
+import { expectPending, type FaultyShop, openFaultyShop, SEND, TAKEN } from './faulty-gateway.ts'
+import { encoded, PRICE, show, treasuryUsdc } from './x402-gateway.ts'
 
 let shop: FaultyShop
 beforeAll(async () => {

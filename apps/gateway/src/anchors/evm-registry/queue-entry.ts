@@ -2,7 +2,7 @@ import type { QueueEntry } from '../../attestations/publishing.ts'
 import type { StatementRecord } from '../../attestations/record.ts'
 import { findStatement } from '../../attestations/store.ts'
 import type { Context } from '../../context.ts'
-import type { EvmRegistry } from '../evm/evm-registry.ts'
+import type { EvmRegistry } from './client.ts'
 import { putEntry } from './store.ts'
 
 /** Null where no registry is configured. */

@@ -5,9 +5,9 @@ import { createEvmAccount } from '@svc/chains/evm/account'
 import { startTestChain, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
-import { prepareDeployment } from '../../../src/anchors/evm/deploy-registry.ts'
-import { createEvmRegistry, type EvmRegistry } from '../../../src/anchors/evm/evm-registry.ts'
-import type { RegistryEntry } from '../../../src/anchors/evm/registry-entry.ts'
+import { createEvmRegistry, type EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
+import { prepareDeployment } from '../../../src/anchors/evm-registry/deploy-registry.ts'
+import type { RegistryEntry } from '../../../src/anchors/evm-registry/entry.ts'
 
 export interface TestRegistry {
   chain: TestChain

@@ -7,8 +7,8 @@ import { watchOutcome } from '@svc/chains/transactions'
 import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
 import { EVM } from '@svc/payments/networks'
 import { type Address, type Hex, parseTransaction } from 'viem'
-import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './registry-entry.ts'
-import { type Objection, objectionOf, rejectReading, rejectWriting } from './registry-refusal.ts'
+import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './entry.ts'
+import { type Objection, objectionOf, rejectReading, rejectWriting } from './errors.ts'
 
 export interface EvmRegistryOptions {
   rpcUrls: readonly string[]

@@ -2,9 +2,9 @@ import { honestly } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
-import { type Harbour, openHarbour, readTransaction, transactionsOf } from '../anchors.ts'
-import { blindly, DOWN, forgetfully, muteFor } from '../node-faults.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse } from '../auth/lockers.ts'
+import { type Harbour, openHarbour, readTransaction, transactionsOf } from './anchor-gateways.ts'
+import { blindly, DOWN, forgetfully, muteFor } from './node-faults.ts'
 
 describe('the code of a payment', () => {
   let harbour: Harbour

@@ -7,7 +7,7 @@ import { withResult } from '@svc/devnet/faulty-node'
 import { type Address, parseEventLogs, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './registry.ts'
+import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './test-registry.ts'
 
 let test: TestRegistry
 beforeAll(async () => {
