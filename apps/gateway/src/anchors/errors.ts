@@ -19,7 +19,7 @@ interface Details {
   isAmbiguous?: boolean
 }
 
-/** The statement was not published; that is certain unless `isAmbiguous`. */
+/** The statement was not published. This is certain unless `isAmbiguous`. */
 export class NotPublished extends Error {
   override name = 'NotPublished'
   readonly reason: Reason

@@ -6,8 +6,7 @@ import { watchTransaction } from '@svc/chains/evm/outcome'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
-import { createEvmRegistry } from '../anchors/evm-registry/client.ts'
-import { prepareDeployment } from '../anchors/evm-registry/deploy-registry.ts'
+import { createEvmRegistry, prepareDeployment } from '../anchors/evm-registry/client.ts'
 import { readRegistryContract, readRegistryKey } from '../anchors/evm-registry/settings.ts'
 
 const COULD_NOT_RUN = 2

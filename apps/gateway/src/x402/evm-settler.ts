@@ -1,4 +1,4 @@
-// x402's exact scheme on the EVM chain: the payer signs an EIP-3009 authorization, the gateway sends the transaction
+// x402's exact scheme on the EVM chain: the payer signs an EIP-3009 authorization, and the gateway sends the transaction
 // that uses it.
 
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[];
   // One at a time, so that no two transactions take the same nonce.
   const sending = mutex()
 
-  /** A nonce that another gateway with this key took first costs one more attempt, never a second payment. */
+  /** Signs again when another gateway with this key took the nonce. The authorization still pays only once. */
   async function send({ note }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
     const [costs, height] = await Promise.all([chain.costs({ to, data }), chain.height()])
     const done = await sending.acquire()
@@ -66,7 +66,7 @@ type Send = (order: SettlementOrder, to: Address, data: Hex) => Promise<Hex>
 async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): Promise<Refusal | null> {
   let refusal: Refusal | null = null
   let failure: unknown = null
-  /** The facilitator would take an error of ours for a fault of the payment, and would go on asking. */
+  /** Keeps our errors: the facilitator would blame the payment and go on asking. */
   async function keepingErrors<T>(work: () => Promise<T>): Promise<T> {
     if (refusal) throw new Refused(refusal)
     try {
@@ -77,20 +77,20 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
       throw error
     }
   }
-  const { authorization } = order.payload as EvmPayload // by its id, which was taken
+  const { authorization } = order.payload as EvmPayload // `paymentId` has accepted it
   const scheme = new ExactEvmScheme(
     {
       getAddresses: () => [chain.address],
       readContract: (call) => keepingErrors(() => chain.readContract(call)),
-      // The library starts this and does not always wait for it: a rejection would end the process.
+      // The library does not always await this: a rejection would end the process.
       getCode: ({ address }) => keepingErrors(() => chain.code(address, authorization.from)).catch(() => undefined),
-      // The calldata names the quote, so that nobody else can confirm this transaction for a quote of their own (ADD-03).
+      // The calldata names the quote, so that nobody can confirm this transaction for another quote (ADD-03).
       writeContract: ({ address, abi, functionName, args }) =>
         keepingErrors(() => {
           const call = encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] })
           return send(order, address, concat([call, stringToHex(order.leg.extra.pay_req_id)]))
         }),
-      // Our own reader waits: it asks every node, for as many confirmations as are configured.
+      // Our payment reader waits instead: it asks every node, for the configured confirmations.
       waitForTransactionReceipt: async () => ({ status: 'success' }),
       verifyTypedData: notNeeded,
       sendTransaction: notNeeded,

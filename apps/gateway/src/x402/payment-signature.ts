@@ -1,4 +1,4 @@
-// Reads what a buyer has signed from the PAYMENT-SIGNATURE header.
+// Reads the PAYMENT-SIGNATURE header and finds the leg that it pays.
 
 import { PaymentSignature, type X402Leg } from '@svc/api/x402'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
@@ -33,7 +33,7 @@ export function unreadable(msg: string): ValidationError {
   return new ValidationError({ loc: ['header', 'PAYMENT-SIGNATURE'], msg })
 }
 
-/** The leg as we offered it: of what clients repeat, only these fields are compared. */
+/** The leg as we offered it. Clients repeat the whole leg; only these fields are compared. */
 export function signedLeg(accepts: readonly X402Leg[], { accepted }: PaymentSignature): X402Leg {
   const leg = accepts.find((offered) =>
     (['scheme', 'network', 'amount', 'asset', 'payTo'] as const).every((field) => offered[field] === accepted[field]),

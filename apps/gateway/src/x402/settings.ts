@@ -1,12 +1,12 @@
-// Keys that send x402 payments for their payers and pay the network fees. A chain without one takes no such payments.
+// Settings of x402: the keys that send signed payments and pay the network fees. A chain without a key takes none.
 
 import type { SettingsReader } from '@svc/http-service/config'
+import { readEvmKey } from '@svc/http-service/evm-keys'
 import { readOptionalKey } from '@svc/http-service/keys'
 import type { SalesConfig } from '@svc/sales/settings'
-import { readEvmKey } from '@svc/http-service/evm-keys'
 
 export interface X402Config {
-  /** How long a buyer waits for the chain before the answer is that the payment is still on its way. */
+  /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
 }
 

@@ -4,14 +4,14 @@ import { PRIMARY } from '@svc/payments/networks'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { type Refusal, Refused } from './settler.ts'
 
-/** Where a token account names its owner. */
+/** The place of the owner in a token account. */
 const OWNER = { offset: 32, length: 32 }
 
-/** The fee payer has nothing, or not enough. A payer without tokens fails in the transfer instead. */
+/** The fee payer cannot pay. A payer without tokens fails in the transfer instead. */
 const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"InsufficientFundsForRent":/
 
-/** What settling asks of the nodes of the primary chain. Throws `Refused` where none answers. */
-export function createSvmChain(rpcUrls: readonly string[]) {
+/** The questions and transactions of the Solana settler. Throws `Refused` when no node answers. */
+export function createSolanaChain(rpcUrls: readonly string[]) {
   const nodes = createSolanaNodes(PRIMARY, rpcUrls)
 
   async function isOwner(account: string, owner: string): Promise<boolean> {
@@ -24,12 +24,12 @@ export function createSvmChain(rpcUrls: readonly string[]) {
     const error = await nodes.simulate(raw, { sigVerify: false })
     if (error !== null)
       return UNFUNDED.test(error) ? { why: 'unfunded' } : { why: 'invalid', reason: 'transaction_simulation_failed' }
-    // A delegate may move the tokens of another; then it is unclear whose purchase it is (AMB-75).
+    // A delegate may move the tokens of another owner; then it is unclear who buys (AMB-75).
     return (await isOwner(source.account, source.owner)) ? null : { why: 'invalid', reason: 'payer_unclear' }
   }
 
   return {
-    /** Why a transaction must not be sent; null when nothing speaks against it. */
+    /** Why a transaction must not be sent; null when it may be sent. */
     objection: (raw: string, source: { account: string; owner: string }) =>
       objection(raw, source).catch((error) => refusedBy(error).refusal),
     height: () => nodes.height('confirmed').catch(rejectAsRefused),

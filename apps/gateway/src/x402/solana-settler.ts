@@ -1,4 +1,4 @@
-// x402's exact scheme on the primary chain: the payer signs a token transfer, the gateway adds its signature as fee
+// x402's exact scheme on the primary chain: the payer signs a token transfer, and the gateway adds its signature as fee
 // payer and sends it.
 
 import { hash } from 'node:crypto'
@@ -16,20 +16,20 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
-import { createSvmChain } from './solana-chain.ts'
+import { createSolanaChain } from './solana-chain.ts'
 
-/** What a payer may make us spend: at most 20,000 lamports beside the fee for two signatures. */
+/** Limits what a payer can make us spend: at most 20,000 lamports besides the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
 
-/** A transaction lives for 150 blocks from the newest when it was signed; as many again for a node that lags. */
+/** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
 const LIFE_BLOCKS = 300
 
-export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
+export function createSolanaSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
   const key = ed25519Signer(seed)
   const feePayer = address(toBase58(key.publicKey))
-  const chain = createSvmChain(rpcUrls)
+  const chain = createSolanaChain(rpcUrls)
 
-  /** Only for what the facilitator has checked: with our signature, a transaction spends our coins. */
+  /** Call it only for a checked transaction: with our signature, it can spend our coins. */
   function sign(transaction: string): { tx: string; raw: string } {
     const decoded = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'))
     const signature = key.sign(new Uint8Array(decoded.messageBytes)) as SignatureBytes // 64 bytes
@@ -44,7 +44,7 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
       return decoded && hash('sha256', decoded.messageBytes)
     },
     async settle(order) {
-      const { transaction } = order.payload as SvmPayload // by its id, which was taken
+      const { transaction } = order.payload as SvmPayload // `paymentId` has accepted it
       if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
       return settleChecked(order, transaction)
     },
@@ -77,7 +77,7 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
           }
           return tx
         },
-        // Our own reader waits: it asks every node, at the commitment that is configured.
+        // Our payment reader waits instead: it asks every node, at the configured commitment.
         confirmTransaction: async () => {},
       },
       undefined,
@@ -91,9 +91,9 @@ export function createSvmSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]
 
 interface Decoded {
   messageBytes: Uint8Array
-  /** Stock wallets never do, and a program could take its coins: it has signed. */
+  /** An instruction names the fee payer. Stock wallets never do this, and a program could take the coins of a signer. */
   usesFeePayer: boolean
-  /** Of the instruction where the scheme wants the transfer. */
+  /** The accounts of the instruction where the scheme expects the transfer. */
   transfer: Address[]
 }
 
@@ -115,7 +115,7 @@ function decode(transaction: string): Decoded | null {
   }
 }
 
-/** The token account that pays, and who signed for it. The facilitator has found a transfer in its place. */
+/** The paying token account and its signer. The facilitator has checked that the transfer is in its place. */
 function sourceOf(transaction: string): { account: Address; owner: Address } {
   const [account, , , owner] = decode(transaction)?.transfer ?? []
   if (!account || !owner) throw new Refused({ why: 'invalid', reason: 'no_transfer' })

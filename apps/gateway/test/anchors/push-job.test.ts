@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { PUSH_ATTEMPTS } from '../../src/anchors/push-job.ts'
+import { PUSH_ATTEMPTS } from '../../src/anchors/push.ts'
 import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import {

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import {
+  deleteSettlement,
   findQuoteOfPayment,
   findSettlement,
-  forgetSettlement,
   insertSettlement,
   replaceTransaction,
   type Settlement,
@@ -41,9 +41,9 @@ forEachDatabase('settlements', (database) => {
     const newer = { ...noted, tx: '0xnewer', raw: '0xnewer-raw' }
     expect(await replaceTransaction(db, newer, '0xother')).toBe(false)
     expect(await replaceTransaction(db, newer, noted.tx)).toBe(true)
-    await forgetSettlement(db, noted)
+    await deleteSettlement(db, noted)
     expect(await findSettlement(db, 'pr_3')).toEqual(newer)
-    await forgetSettlement(db, newer)
+    await deleteSettlement(db, newer)
     expect(await findSettlement(db, 'pr_3')).toBeNull()
   })
 })

@@ -1,18 +1,18 @@
-// The gateway's client of its registry on the EVM chain. The caller notes a transaction between `prepare` and `send`.
+// The client of the registry on the EVM chain. Callers note a transaction between `prepare` and `send`.
 
-import { createEvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
+import { createEvmAccount, type EvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
 import { Reverted, toEvmError } from '@svc/chains/evm/errors'
 import { type EvmOutcome, outcomeOf } from '@svc/chains/evm/outcome'
 import { watchOutcome } from '@svc/chains/transactions'
-import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
+import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE } from '@svc/contracts/merkle-registry'
 import { EVM } from '@svc/payments/networks'
-import { type Address, type Hex, parseTransaction } from 'viem'
+import { type Address, getContractAddress, type Hex, parseTransaction } from 'viem'
 import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './entry.ts'
 import { type Objection, objectionOf, rejectReading, rejectWriting } from './errors.ts'
 
 export interface EvmRegistryOptions {
   rpcUrls: readonly string[]
-  /** Of the owner of the contract. */
+  /** The key of the contract's owner. */
   privateKey: Uint8Array
   contract: Address
 }
@@ -22,7 +22,7 @@ type EntryOutcome = Exclude<EvmOutcome, Failed> | (Failed & { reason: Objection 
 
 export type EvmRegistry = ReturnType<typeof createEvmRegistry>
 
-/** All but `send` throw `RegistryRefusal`. */
+/** Every method but `send` may throw `RegistryError`. */
 export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistryOptions) {
   const account = createEvmAccount(EVM, rpcUrls, privateKey)
   const { client } = account
@@ -33,7 +33,7 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
     return decodeEntry(await client.readContract(call).catch(rejectReading))
   }
 
-  /** As far as the nodes still know. */
+  /** Repeats the call at the block where it failed. Old blocks may be gone; then the reason is `refused`. */
   async function reasonOf(raw: Hex, block: number): Promise<Objection> {
     const { data = '0x' } = parseTransaction(raw)
     try {
@@ -51,26 +51,26 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
   }
 
   return {
-    /** Who writes. */
+    /** The account that writes. */
     address: account.address,
     read,
 
-    /** Signed with the next free nonce. It stays free until something is sent: two prepared transactions may share it. */
+    /** Signs with the next free nonce, which stays free until it is sent: two prepared transactions may share it. */
     async prepare(receiptId: string, entry: RegistryEntry): Promise<SignedTransaction | 'there_already'> {
-      // Also finds a wrong address: where there is no contract, any transaction would land and write nothing.
-      const there = await read(receiptId)
-      if (there && isSameEntry(there, entry)) return 'there_already'
+      // Reading also detects a wrong address: without a contract, any transaction would land and write nothing.
+      const current = await read(receiptId)
+      if (current && isSameEntry(current, entry)) return 'there_already'
       const call = { to: contract, data: encodeEntry(receiptId, entry) }
       const costs = await account.costs(call).catch(rejectWriting)
       return account.sign({ ...call, ...costs }).catch(rejectWriting)
     },
 
-    /** After `nonce_taken` it will never land: prepare another. After `sent` it may, and `outcome` tells. */
+    /** After `nonce_taken` the transaction will never land: prepare another. After `sent` it may: ask `outcome`. */
     send: account.send,
 
     outcome,
 
-    /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
+    /** Asks until the outcome is known or the time is up, and resends the transaction now and then. */
     watch: (signed: SignedTransaction, timeoutMs: number): Promise<EntryOutcome> =>
       watchOutcome<EntryOutcome>({ ask: () => outcome(signed), resend: () => account.send(signed.raw), timeoutMs }),
 
@@ -81,4 +81,12 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
 
     balance: (): Promise<bigint> => account.balance().catch(rejectReading),
   }
+}
+
+/** Signs, and does not send, the transaction that creates a registry owned by the account. */
+export async function prepareDeployment(account: EvmAccount): Promise<SignedTransaction & { contract: Address }> {
+  const call = { data: MERKLE_REGISTRY_BYTECODE } as const
+  const signed = await account.sign({ ...call, ...(await account.costs(call)) })
+  const { nonce = 0 } = parseTransaction(signed.raw)
+  return { ...signed, contract: getContractAddress({ from: account.address, nonce: BigInt(nonce) }) }
 }

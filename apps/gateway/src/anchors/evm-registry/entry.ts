@@ -1,4 +1,4 @@
-// What the EVM registry holds of a receipt, and how the contract writes it (ANCH-12, AMB-65).
+// The entry of a receipt in the EVM registry, and its encoding by the contract (ANCH-12, AMB-65).
 
 import { MERKLE_REGISTRY_ABI } from '@svc/contracts/merkle-registry'
 import { bare, withPrefix } from '@svc/protocol/bytes'
@@ -7,7 +7,7 @@ import { encodeFunctionData, type Hex, zeroHash } from 'viem'
 
 export interface RegistryEntry {
   merkle_root: string
-  /** Of the statement's anchor on the primary chain; 0 where it has none. */
+  /** The slot of the statement's anchor on the primary chain; 0 where it has none. */
   slot: number
   file_count: number
   /** Unix seconds. */
@@ -15,7 +15,7 @@ export interface RegistryEntry {
 }
 
 export function registryKey(receiptId: string): Hex {
-  return evmRegistryKey(receiptId) as Hex // it writes 0x and hex
+  return evmRegistryKey(receiptId) as Hex // it begins with 0x
 }
 
 export function encodeEntry(receiptId: string, { merkle_root, slot, file_count, attested_at }: RegistryEntry): Hex {
@@ -28,7 +28,7 @@ export function encodeEntry(receiptId: string, { merkle_root, slot, file_count, 
 
 type Answer = readonly [root: Hex, slot: bigint, fileCount: number, attestedAt: bigint]
 
-/** Null for a receipt that the registry does not know. */
+/** Null when the registry has no entry. */
 export function decodeEntry([root, slot, fileCount, attestedAt]: Answer): RegistryEntry | null {
   if (root === zeroHash) return null
   return {

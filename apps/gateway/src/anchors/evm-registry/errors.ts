@@ -2,18 +2,18 @@ import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
 import { MERKLE_REGISTRY_ABI } from '@svc/contracts/merkle-registry'
 import { decodeErrorResult } from 'viem'
 
-/** Why nothing was signed, or could be read. Only `unavailable` and `unfunded` are temporary. */
-export class RegistryRefusal extends Error {
-  override name = 'RegistryRefusal'
+/** The registry could not be read, or the transaction was not signed. `unavailable` and `unfunded` are temporary. */
+export class RegistryError extends Error {
+  override name = 'RegistryError'
   readonly why: EvmError['why'] | 'not_a_registry' | Objection
 
-  constructor(why: RegistryRefusal['why'], problem: string) {
+  constructor(why: RegistryError['why'], problem: string) {
     super(problem)
     this.why = why
   }
 }
 
-/** Why the contract refuses a transaction. */
+/** Why the contract reverts. */
 export type Objection = 'not_owner' | 'older' | 'refused'
 
 export function objectionOf({ data }: Reverted): Objection {
@@ -24,9 +24,9 @@ export function objectionOf({ data }: Reverted): Objection {
 
 export function rejectWriting(error: unknown): never {
   const meaning = toEvmError(error)
-  if (meaning instanceof EvmError) throw new RegistryRefusal(meaning.why, meaning.message)
+  if (meaning instanceof EvmError) throw new RegistryError(meaning.why, meaning.message)
   const objection = objectionOf(meaning)
-  throw new RegistryRefusal(objection, PROBLEMS[objection])
+  throw new RegistryError(objection, PROBLEMS[objection])
 }
 
 const PROBLEMS: Record<Objection, string> = {
@@ -35,12 +35,12 @@ const PROBLEMS: Record<Objection, string> = {
   refused: 'the registry refuses the entry',
 }
 
-/** A registry answers every read; a contract that refuses one is no registry. */
+/** A registry answers every read: a contract that reverts one is no registry. */
 export function rejectReading(error: unknown): never {
   const meaning = toEvmError(error)
   if (meaning instanceof Reverted)
-    throw new RegistryRefusal('not_a_registry', 'no registry stands at the configured address')
-  throw new RegistryRefusal(meaning.why, meaning.message)
+    throw new RegistryError('not_a_registry', 'no registry stands at the configured address')
+  throw new RegistryError(meaning.why, meaning.message)
 }
 
 function errorNameIn(data: `0x${string}`): string | null {

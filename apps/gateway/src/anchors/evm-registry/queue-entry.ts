@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { EvmRegistry } from './client.ts'
 import { putEntry } from './store.ts'
 
-/** Null where no registry is configured. */
+/** Queues the newest statement of a receipt to be written. Null where no registry is configured. */
 export function createEntryQueue({
   queue,
   evmRegistry,

@@ -1,4 +1,4 @@
-// The registry on the EVM chain: where it stands, and the key that writes there. Without them nothing is written.
+// Settings of the EVM registry: its address and the key of its owner. Without them nothing is written.
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Db, RegistryEntryTable, Schema } from '../../db/schema.ts'
 
-/** Replaces the entry of an older statement; a newer one stays. */
+/** Replaces the entry of an older statement and keeps that of a newer one. */
 export async function putEntry(tx: Transaction<Schema>, row: RegistryEntryTable): Promise<void> {
   await tx
     .insertInto('registry_entries')
@@ -17,7 +17,7 @@ export async function findEntry(db: Db, receiptId: string): Promise<RegistryEntr
   return row ?? null
 }
 
-/** Those that are not written yet, the oldest first. */
+/** The receipts whose entry is not written yet, the oldest first. */
 export async function openEntries(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('registry_entries')

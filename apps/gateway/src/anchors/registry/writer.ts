@@ -1,4 +1,4 @@
-// A statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
+// Publishes a statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
 
 import type { Anchor } from '@svc/api/attestations'
 import type { AccountOnChain, SolanaNodes } from '@svc/chains/solana/nodes'
@@ -13,19 +13,18 @@ import {
   registryRecord,
 } from '@svc/protocol/registry'
 import { NotPublished } from '../errors.ts'
-import type { Writing } from '../memo.ts'
+import type { AnchorInstructions } from '../memo.ts'
 import type { RegistryConfig } from '../settings.ts'
-import { closeAttestation, createAttestation } from './instructions.ts'
+import { closeAttestation, createAttestation, SYSTEM_PROGRAM } from './instructions.ts'
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111'
-
-export type WriteToRegistry = (envelope: EvidenceEnvelope, memo: Writing) => Promise<Writing>
+/** Adds the instructions of the registry to those of the memo. */
+export type AddRegistry = (envelope: EvidenceEnvelope, memo: AnchorInstructions) => Promise<AnchorInstructions>
 
 export function createRegistryWriter(
   nodes: SolanaNodes,
   { mode, lifetimeSeconds, credentialName }: RegistryConfig,
   signer: string,
-): WriteToRegistry {
+): AddRegistry {
   const addresses = registryAddresses(signer, credentialName)
   const parties = { ...addresses, signer }
   let isSetUp = false
@@ -46,9 +45,9 @@ export function createRegistryWriter(
     const { body } = envelope
     const nonce = registryNonce(body.proof_id, mode === 'latest' ? undefined : body.snapshot_id)
     const attestation = attestationAddress(addresses, nonce)
-    const isThere = isAttestation(await nodes.account(attestation))
-    // The account of this snapshot exists already: only the memo is written.
-    if (isThere && mode === 'per_snapshot') return memo
+    const exists = isAttestation(await nodes.account(attestation))
+    // A snapshot is written once; a later statement about it gets a memo only.
+    if (exists && mode === 'per_snapshot') return memo
     const expiry = lifetimeSeconds === 0 ? 0 : body.issued_at_unix + lifetimeSeconds
     const data = encodeRecord(registryRecord(envelope))
     const sas: NonNullable<Anchor['sas']> = {
@@ -58,13 +57,13 @@ export function createRegistryWriter(
       nonce: toBase58(nonce),
       attestation,
       mode,
-      replaced_previous: isThere,
+      replaced_previous: exists,
     }
     return {
       type: 'chain_sas_v1',
       instructions: [
         ...memo.instructions,
-        ...(isThere ? [closeAttestation(parties, attestation)] : []),
+        ...(exists ? [closeAttestation(parties, attestation)] : []),
         createAttestation(parties, { attestation, nonce, data, expiry }),
       ],
       sas,
@@ -72,7 +71,7 @@ export function createRegistryWriter(
   }
 }
 
-/** Anybody can send coins to an address: an account that holds nothing else is still free. */
+/** An account that only holds coins is free: anybody can send coins to any address. */
 function isAttestation(account: AccountOnChain | null): boolean {
   if (!account || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) return false
   if (account.owner === REGISTRY_PROGRAM) return true

@@ -13,7 +13,7 @@ afterEach(() => test.chain.calm())
 afterAll(() => test.stop())
 
 const SEND = 'eth_sendRawTransaction'
-const UNAVAILABLE = { name: 'RegistryRefusal', why: 'unavailable' }
+const UNAVAILABLE = { name: 'RegistryError', why: 'unavailable' }
 
 describe('a node that does not answer', () => {
   it.each(['eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getBlockByNumber'])(

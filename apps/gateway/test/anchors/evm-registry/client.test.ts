@@ -71,7 +71,7 @@ describe('an entry', () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
     const older = test.owner.prepare(receipt, newEntry({ attested_at: entry.attested_at - 1 }))
-    await expect(older).rejects.toMatchObject({ name: 'RegistryRefusal', why: 'older' })
+    await expect(older).rejects.toMatchObject({ name: 'RegistryError', why: 'older' })
   })
 
   it('that was overtaken while pending fails, says why, and the newer one stays', async () => {

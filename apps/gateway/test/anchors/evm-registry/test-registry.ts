@@ -5,8 +5,7 @@ import { createEvmAccount } from '@svc/chains/evm/account'
 import { startTestChain, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
-import { createEvmRegistry, type EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
-import { prepareDeployment } from '../../../src/anchors/evm-registry/deploy-registry.ts'
+import { createEvmRegistry, type EvmRegistry, prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import type { RegistryEntry } from '../../../src/anchors/evm-registry/entry.ts'
 
 export interface TestRegistry {

@@ -6,7 +6,7 @@ import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-n
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { prepareDeployment } from '../../../src/anchors/evm-registry/deploy-registry.ts'
+import { prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import { attest } from '../../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../../auth/lockers.ts'
 import { filledLocker, type Harbour, openHarbour } from '../anchor-gateways.ts'
