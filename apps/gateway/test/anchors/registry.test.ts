@@ -19,22 +19,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
 import { attest } from '../attestations/attest.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
-import { askToPush, filledLocker, type Harbour, openHarbour, publicationsOf } from './anchor-gateways.ts'
+import { type AnchorTestbed, askToPush, filledLocker, publicationsOf, startAnchorTestbed } from './anchor-testbed.ts'
 
 const ACCOUNT_BYTES = 345
 const RENT_LAMPORTS = 3_292_080
 
 describe('the attestation registry', () => {
-  let harbour: Harbour
+  let testbed: AnchorTestbed
   let latest: LockerHouse
   beforeAll(async () => {
-    harbour = await openHarbour()
-    latest = await harbour.open({ ANCHOR_KIND: 'registry' })
+    testbed = await startAnchorTestbed()
+    latest = await testbed.open({ ANCHOR_KIND: 'registry' })
   })
-  afterAll(() => harbour.stop())
+  afterAll(() => testbed.stop())
 
   async function account(at: string): Promise<Uint8Array | null> {
-    const rpc = createSolanaRpc(harbour.chainUrl)
+    const rpc = createSolanaRpc(testbed.chainUrl)
     const { value } = await rpc.getAccountInfo(address(at), { encoding: 'base64' }).send()
     if (value) expect(value.owner).toBe(REGISTRY_PROGRAM)
     return value && Buffer.from(value.data[0], 'base64')
@@ -42,10 +42,10 @@ describe('the attestation registry', () => {
 
   const setUp = ({ gateway }: LockerHouse) => {
     const { config, signers } = gateway.context
-    return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [harbour.chainUrl])
+    return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
   }
 
-  it('SHAPE-12 before it is set up, nothing is sent, and the error says what to run', async () => {
+  it('SHAPE-12 before the registry is set up, nothing is sent, and the error says what to run', async () => {
     const locker = await filledLocker(latest)
     const { push_result } = await attest(latest, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
@@ -53,7 +53,7 @@ describe('the attestation registry', () => {
     expect(await publicationsOf(latest, locker)).toEqual([])
   })
 
-  it('SAS-01 SAS-02 set-up creates credential and schema once', async () => {
+  it('SAS-01 SAS-02 the set-up creates credential and schema once', async () => {
     const { tx, credential, schema } = await setUp(latest)
     expect(tx).not.toBeNull()
     const { signer } = latest.gateway.rooms.anchors.publisher!
@@ -66,7 +66,7 @@ describe('the attestation registry', () => {
     expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
   })
 
-  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 AMB-37 latest: one account for a receipt, replaced by each statement', async () => {
+  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
     const locker = await filledLocker(latest)
     const first = (await attest(latest, locker)).attestation
     await locker.put('b', 'b')
@@ -101,19 +101,19 @@ describe('the attestation registry', () => {
     expect(rents).toEqual([RENT_LAMPORTS, 0])
   })
 
-  it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 its transaction is the memo, a close and a create, as the registry itself reads them', async () => {
+  it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
     const locker = await filledLocker(latest)
     await attest(latest, locker)
     await locker.put('b', 'b')
     const { anchor } = (await attest(latest, locker)).attestation
-    const wire = Buffer.from(harbour.chain.transaction(anchor!.tx)!.wire, 'base64')
+    const wire = Buffer.from(testbed.chain.transaction(anchor!.tx)!.wire, 'base64')
     expect(wire.length).toBeLessThan(1232)
     const { messageBytes } = getTransactionDecoder().decode(wire)
     const { instructions } = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(messageBytes))
     expect(instructions).toHaveLength(3)
     const [memo, close, create] = instructions
     expect(JSON.parse(Buffer.from(memo!.data!).toString())).toEqual(anchor!.payload)
-    // Its client is built on another version of the same library.
+    // sas-lib is built on another version of @solana/kit, whose types differ.
     expect(parseCloseAttestationInstruction(close as never).accounts).toMatchObject({
       payer: { address: anchor!.signer },
       attestation: { address: anchor!.sas?.attestation },
@@ -127,8 +127,8 @@ describe('the attestation registry', () => {
     })
   })
 
-  it('SAS-06 AMB-92 per_snapshot: each snapshot keeps its account; the same snapshot again is a memo only', async () => {
-    const house = await harbour.open({
+  it('SAS-06 AMB-92 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only', async () => {
+    const house = await testbed.open({
       ANCHOR_KIND: 'registry',
       SAS_MODE: 'per_snapshot',
       SAS_LIFETIME_SECONDS: '3600',
@@ -156,10 +156,10 @@ describe('the attestation registry', () => {
   })
 
   it('SAS-07 an expired lifetime is refused before anything is paid', async () => {
-    const house = await harbour.open({ ANCHOR_KIND: 'registry', SAS_LIFETIME_SECONDS: '10', ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ ANCHOR_KIND: 'registry', SAS_LIFETIME_SECONDS: '10', ATTEST_PUSH: 'false' })
     const locker = await filledLocker(house)
     await attest(house, locker)
-    harbour.clock.advance(60)
+    testbed.clock.advance(60)
     const { status, body } = await askToPush<{ details: object }>(house, locker)
     expect([status, body.details]).toMatchObject([502, { retryable: false, ambiguous: false, tx_signature: null }])
     expect(await publicationsOf(house, locker)).toEqual([])
@@ -170,13 +170,13 @@ describe('the attestation registry', () => {
       withResult('getAccountInfo', (result: { value: object | null }) =>
         result.value ? result : { ...result, value: { ...EMPTY_ACCOUNT, owner: other, data: [data, 'base64'] } },
       )
-    const house = await harbour.open({ ANCHOR_KIND: 'registry', ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ ANCHOR_KIND: 'registry', ATTEST_PUSH: 'false' })
     const locker = await filledLocker(house)
     await attest(house, locker)
-    harbour.node.behave(owner('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', ''))
+    testbed.node.behave(owner('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', ''))
     const refused = await askToPush<{ details: object }>(house, locker)
     expect([refused.status, refused.body.details]).toMatchObject([502, { retryable: false, tx_signature: null }])
-    harbour.node.behave(owner('11111111111111111111111111111111', ''))
+    testbed.node.behave(owner('11111111111111111111111111111111', ''))
     const { status, body } = await askToPush(house, locker)
     expect([status, body.anchor_type]).toEqual([200, 'chain_sas_v1'])
   })

@@ -6,15 +6,15 @@ import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError } from '../purchases/market.ts'
-import { expectPending, type FaultyShop, openFaultyShop, SEND, TAKEN } from './faulty-gateway.ts'
-import { encoded, PRICE, show, treasuryUsdc } from './x402-gateway.ts'
+import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import { encoded, PRICE, pay, treasuryUsdc } from './x402-testbed.ts'
 
-let shop: FaultyShop
+let testbed: FaultyTestbed
 beforeAll(async () => {
-  shop = await openFaultyShop()
+  testbed = await startFaultyTestbed()
 })
-afterEach(() => shop.calm())
-afterAll(() => shop.stop())
+afterEach(() => testbed.calm())
+afterAll(() => testbed.stop())
 
 describe('an authorization of the EVM chain', () => {
   const token = TOKENS.USDC.address
@@ -26,16 +26,16 @@ describe('an authorization of the EVM chain', () => {
     signature: Hex
     authorization: Record<'value' | 'validAfter' | 'validBefore', string> & { from: Address; to: Address; nonce: Hex }
   }
-  const stranger = () => connectAs(DEV_PAYERS[3]!, shop.chains.evm.url)
+  const stranger = () => connectAs(DEV_PAYERS[3]!, testbed.chains.evm.url)
   const signature = (text: Hex) => {
     const { r, s, yParity } = parseSignature(text)
     return [27 + yParity, r, s] as const
   }
 
-  /** Does something else just before the payment is sent. */
+  /** Does some work just before the payment is sent. */
   function beforeSending(work: () => Promise<unknown>) {
     let first = true
-    shop.nodes.evm.behave(async (asked) => {
+    testbed.nodes.evm.behave(async (asked) => {
       if (asked.method === SEND.evm && first) {
         first = false
         await work()
@@ -44,9 +44,9 @@ describe('an authorization of the EVM chain', () => {
     })
   }
 
-  it('that a stranger uses first still pays the quote', async () => {
-    const before = await treasuryUsdc('evm', shop.chains)
-    const { text, payload } = await shop.sign('evm')
+  it('an authorization that a stranger uses first still pays the quote', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const { text, payload } = await testbed.sign('evm')
     const signed = payload.payload as unknown as Signed
     const { from, to, value, validAfter, validBefore, nonce } = signed.authorization
     let theirs: Hex | undefined
@@ -55,15 +55,15 @@ describe('an authorization of the EVM chain', () => {
       const args = [from, to, ...amounts, nonce, ...signature(signed.signature)] as const
       theirs = await stranger().writeContract({ address: token, abi, functionName: 'transferWithAuthorization', args })
     })
-    const { status, body } = await show(shop.gateway.url, text)
+    const { status, body } = await pay(testbed.gateway.url, text)
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body.receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: from.toLowerCase() })
-    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('that its payer cancels in between pays nothing, and another pays the same quote', async () => {
-    const before = await treasuryUsdc('evm', shop.chains)
-    const { text, payload } = await shop.sign('evm')
+  it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const { text, payload } = await testbed.sign('evm')
     const { from, nonce } = (payload.payload as unknown as Signed).authorization
     const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: token }
     const types = { CancelAuthorization: ['authorizer:address', 'nonce:bytes32'].map(field) }
@@ -78,41 +78,41 @@ describe('an authorization of the EVM chain', () => {
         args: [from, nonce, ...signature(cancel)],
       }),
     )
-    expectError(await show(shop.gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
-    expect((await show(shop.gateway.url, await shop.signAgain('evm', payload))).status).toBe(200)
-    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+    expectError(await pay(testbed.gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    expect((await pay(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
+    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('is sent again when another process with our key took the nonce of the transaction', async () => {
-    const before = await treasuryUsdc('evm', shop.chains)
-    const { text } = await shop.sign('evm')
-    beforeSending(takeNumber)
-    expect((await show(shop.gateway.url, text)).status).toBe(200)
-    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  it('an authorization is sent again when another process with our key took the nonce of the transaction', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const { text } = await testbed.sign('evm')
+    beforeSending(takeNonce)
+    expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('is sent again when the transaction was lost and its nonce taken since', async () => {
-    const before = await treasuryUsdc('evm', shop.chains)
-    const { text } = await shop.sign('evm')
-    shop.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
-    expectPending(await show(shop.gateway.url, text))
-    shop.calm()
-    await takeNumber()
-    expect((await show(shop.gateway.url, text)).status).toBe(200)
-    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+  it('an authorization is sent again when the transaction was lost and its nonce taken since', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const { text } = await testbed.sign('evm')
+    testbed.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
+    expectPending(await pay(testbed.gateway.url, text))
+    testbed.calm()
+    await takeNonce()
+    expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('pays one quote only, also when it is shown for two at once', async () => {
-    const before = await treasuryUsdc('evm', shop.chains)
-    const [first, second] = await Promise.all([shop.sign('evm'), shop.sign('evm')])
+  it('an authorization pays one quote only, even when it is sent for two at once', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const [first, second] = await Promise.all([testbed.sign('evm'), testbed.sign('evm')])
     const moved = encoded({ ...first.payload, accepted: second.payload.accepted })
-    const replies = await Promise.all([show(shop.gateway.url, first.text), show(shop.gateway.url, moved)])
+    const replies = await Promise.all([pay(testbed.gateway.url, first.text), pay(testbed.gateway.url, moved)])
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
-    expect(await shop.paidSince('evm', before)).toBe(PRICE)
+    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  function takeNumber() {
-    const facilitator = connectAs(DEV_PAYERS.at(-1)!, shop.chains.evm.url)
+  function takeNonce() {
+    const facilitator = connectAs(DEV_PAYERS.at(-1)!, testbed.chains.evm.url)
     return facilitator.sendTransaction({ to: DEV_PAYERS[3]!.address, value: 1n })
   }
 })

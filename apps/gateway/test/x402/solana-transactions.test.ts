@@ -1,4 +1,4 @@
-// Transactions that a stock client would not write, made to cost the gateway something or to confuse it.
+// Transactions that no stock client writes: they try to spend the gateway's coins or to hide who pays.
 
 import {
   AccountRole,
@@ -28,23 +28,23 @@ import {
   asRequirements,
   encoded,
   legOn,
-  openX402Shop,
+  pay,
   post,
-  show,
+  startX402Testbed,
   treasuryUsdc,
-  type X402Shop,
-} from './x402-gateway.ts'
+  type X402Testbed,
+} from './x402-testbed.ts'
 
-let shop: X402Shop
+let testbed: X402Testbed
 let payer: KeyPairSigner
 let leg: X402Leg
 beforeAll(async () => {
-  shop = await openX402Shop()
+  testbed = await startX402Testbed()
   payer = await signerOf(DEMO_PAYERS[1]!)
 })
-afterAll(() => shop.stop())
+afterAll(() => testbed.stop())
 beforeEach(async () => {
-  leg = legOn('primary', (await post<X402Quote>(shop.url, { units: 1 })).body)
+  leg = legOn('primary', (await post<X402Quote>(testbed.url, { units: 1 })).body)
 })
 
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111')
@@ -72,11 +72,11 @@ function memo(...accounts: Instruction['accounts'] & object): Instruction {
 }
 
 async function newest() {
-  const { value } = await createSolanaRpc(shop.chains.primary.url).getLatestBlockhash().send()
+  const { value } = await createSolanaRpc(testbed.chains.primary.url).getLatestBlockhash().send()
   return value
 }
 
-/** Signed by everybody but the fee payer, and shown. */
+/** Sends a transaction that all but the fee payer have signed. */
 async function showTransaction(instructions: Instruction[], lifetime?: Awaited<ReturnType<typeof newest>>) {
   const blockhash = lifetime ?? (await newest())
   const message = pipe(
@@ -87,13 +87,13 @@ async function showTransaction(instructions: Instruction[], lifetime?: Awaited<R
   )
   const transaction = getBase64EncodedWireTransaction(await partiallySignTransactionMessageWithSigners(message))
   const accepted = asRequirements(leg)
-  return show(shop.url, encoded({ x402Version: 2, accepted, payload: { transaction } }))
+  return pay(testbed.url, encoded({ x402Version: 2, accepted, payload: { transaction } }))
 }
 
 async function refused(instructions: Instruction[], reason: string) {
-  const before = await treasuryUsdc('primary', shop.chains)
+  const before = await treasuryUsdc('primary', testbed.chains)
   expectError(await showTransaction(instructions), 402, 'payment_verification_failed', reason)
-  expect(await treasuryUsdc('primary', shop.chains)).toBe(before)
+  expect(await treasuryUsdc('primary', testbed.chains)).toBe(before)
 }
 
 const budget = [computeBudget(2, 20_000), computeBudget(3, 1)]
@@ -108,28 +108,33 @@ it('no instruction may use the fee payer, who signs: a program could spend its c
   await refused([...budget, await transfer(payer), memo(feePayer)], 'fee_payer_in_instruction')
 })
 
-it('no coins of the fee payer can be sent along', async () => {
+it('a transaction cannot move coins of the fee payer', async () => {
   const source = { address: FAUCET.address } as KeyPairSigner
-  const loot = { ...getTransferSolInstruction({ source, destination: payer.address, amount: 1_000_000_000n }) }
-  const accounts = [{ address: FAUCET.address, role: AccountRole.WRITABLE_SIGNER }, loot.accounts[1]]
-  await refused([...budget, await transfer(payer), { ...loot, accounts }, memo()], 'fee_payer_in_instruction')
+  const theft = { ...getTransferSolInstruction({ source, destination: payer.address, amount: 1_000_000_000n }) }
+  const accounts = [{ address: FAUCET.address, role: AccountRole.WRITABLE_SIGNER }, theft.accounts[1]]
+  await refused([...budget, await transfer(payer), { ...theft, accounts }, memo()], 'fee_payer_in_instruction')
 })
 
-it('other instructions are not paid for', async () => {
+it('a transaction with other instructions is not paid for', async () => {
   const own = getTransferSolInstruction({ source: payer, destination: payer.address, amount: 1n })
   const reason = 'invalid_exact_svm_payload_unknown_fourth_instruction'
   await refused([...budget, await transfer(payer), own, memo()], reason)
 })
 
 it.each([
-  ['dear', computeBudget(2, 20_000), computeBudget(3, 50_001), /compute_price_instruction_too_high/],
-  ['long', computeBudget(2, 400_001), computeBudget(3, 1), /compute_limit_instruction_too_high/],
-])('a transaction that is made %s is not paid for', async (_name, limit, price, reason) => {
+  [
+    'too high a compute price',
+    computeBudget(2, 20_000),
+    computeBudget(3, 50_001),
+    /compute_price_instruction_too_high/,
+  ],
+  ['too high a compute limit', computeBudget(2, 400_001), computeBudget(3, 1), /compute_limit_instruction_too_high/],
+])('a transaction with %s is not paid for', async (_name, limit, price, reason) => {
   const { status, body } = await showTransaction([limit, price, await transfer(payer), memo()])
   expect([status, body]).toMatchObject([402, { details: { reason: expect.stringMatching(reason) } }])
 })
 
-it('a third signature is not paid for', async () => {
+it('a transaction with a third signature is not paid for', async () => {
   const other = await generateKeyPairSigner()
   const signed = memo({ address: other.address, role: AccountRole.READONLY_SIGNER, signer: other } as never)
   const { status, body } = await showTransaction([...budget, await transfer(payer), signed])
@@ -140,13 +145,13 @@ it('AMB-75 a delegate cannot buy with the tokens of another owner', async () => 
   const owner = await signerOf(DEMO_PAYERS[2]!)
   const source = await tokenAccountOf(owner.address, 'USDC')
   const approve = getApproveInstruction({ source, delegate: payer.address, owner, amount: 1_000_000n })
-  await send(createSolanaRpc(shop.chains.primary.url), owner, [approve])
+  await send(createSolanaRpc(testbed.chains.primary.url), owner, [approve])
   await refused([...budget, await transfer(payer, owner.address), memo()], 'payer_unclear')
 })
 
 it('a transaction that is too old is not sent', async () => {
   const lifetime = await newest()
-  shop.chains.primary.chain.expireBlockhashes()
+  testbed.chains.primary.chain.expireBlockhashes()
   const reply = await showTransaction([...budget, await transfer(payer), memo()], lifetime)
   expectError(reply, 402, 'payment_verification_failed', 'transaction_simulation_failed')
 })

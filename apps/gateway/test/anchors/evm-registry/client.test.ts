@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => test.stop())
 
 describe('an entry', () => {
-  it('ANCH-12 is prepared, sent, landed and read', async () => {
+  it('ANCH-12 an entry is prepared, sent, landed and read', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     expect(await test.owner.read(receipt)).toBeNull()
     const { tx, raw } = await prepared(test.owner, receipt, entry)
@@ -30,7 +30,7 @@ describe('an entry', () => {
     expect(await test.owner.read(receipt)).toEqual(entry)
   })
 
-  it('ANCH-12 can be found by anybody who knows the receipt', async () => {
+  it('ANCH-12 an entry can be found by anybody who knows the receipt', async () => {
     const entry = newEntry()
     const { tx } = await write(test.owner, 'rcpt_test_0001', entry)
     // The published vector.
@@ -42,14 +42,14 @@ describe('an entry', () => {
     expect(parseEventLogs({ abi, logs })).toMatchObject([{ eventName: 'MerkleAnchored', args: { key, root } }])
   })
 
-  it('ANCH-02 tells nothing of the receipt', async () => {
+  it('ANCH-02 an entry does not reveal the receipt id', async () => {
     const receipt = newReceipt()
     const { raw } = await prepared(test.owner, receipt, newEntry())
     expect(raw).not.toContain(Buffer.from(receipt).toString('hex'))
     expect(raw).not.toContain(receipt.slice('rcpt_'.length))
   })
 
-  it('that exists is not written again, with or without a prefix of its root', async () => {
+  it('an existing entry is not written again, with or without a prefix of its root', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
     expect(await test.owner.prepare(receipt, entry)).toBe('there_already')
@@ -58,7 +58,7 @@ describe('an entry', () => {
   })
 
   it.each([{ attested_at: 1_750_000_001 }, { slot: 300_000_002 }, { file_count: 8 }])(
-    'that is newer takes the place: %o',
+    'a newer entry replaces the older one: %o',
     async (change) => {
       const [receipt, entry] = [newReceipt(), newEntry()]
       await write(test.owner, receipt, entry)
@@ -67,14 +67,14 @@ describe('an entry', () => {
     },
   )
 
-  it('that is older is refused before anything is signed', async () => {
+  it('an older entry is refused before anything is signed', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
     const older = test.owner.prepare(receipt, newEntry({ attested_at: entry.attested_at - 1 }))
     await expect(older).rejects.toMatchObject({ name: 'RegistryError', why: 'older' })
   })
 
-  it('that was overtaken while pending fails, says why, and the newer one stays', async () => {
+  it('an entry that was overtaken while pending fails with its reason, and the newer one stays', async () => {
     const receipt = newReceipt()
     const late = await afterNext(() => prepared(test.owner, receipt, newEntry()))
     const newer = newEntry({ attested_at: 1_750_000_001 })
@@ -85,7 +85,7 @@ describe('an entry', () => {
   })
 })
 
-/** Signs with the number after the next free one, so that another transaction can come first. */
+/** Signs with the nonce after the next free one, so that another transaction can come first. */
 async function afterNext<T>(sign: () => Promise<T>): Promise<T> {
   const { node } = test.chain
   node.behave(withResult('eth_getTransactionCount', (count: string) => `0x${(Number(count) + 1).toString(16)}`))
@@ -95,65 +95,68 @@ async function afterNext<T>(sign: () => Promise<T>): Promise<T> {
 }
 
 describe('the owner', () => {
-  it('is told from others, who are refused before anything is signed', async () => {
+  it('only the owner can write; others are refused before anything is signed', async () => {
     expect(await test.owner.isOwner()).toBe(true)
     const stranger = test.open(await test.chain.fundedKey())
     expect(await stranger.isOwner()).toBe(false)
     await expect(stranger.prepare(newReceipt(), newEntry())).rejects.toMatchObject({ why: 'not_owner' })
   })
 
-  it('changes while an entry is pending: the entry fails and says why', async () => {
-    const [key, heirKey] = [await test.chain.fundedKey(), await test.chain.fundedKey()]
+  it('a pending entry fails with its reason when the owner changes', async () => {
+    const [key, newOwnerKey] = [await test.chain.fundedKey(), await test.chain.fundedKey()]
     const contract = await test.deploy(key)
-    const [registry, heir] = [test.open(key, contract), test.open(heirKey, contract)]
+    const [registry, newOwner] = [test.open(key, contract), test.open(newOwnerKey, contract)]
     const receipt = newReceipt()
     const late = await afterNext(() => prepared(registry, receipt, newEntry()))
-    await ownershipTo(heirKey, key, contract)
+    await transferOwnership(newOwnerKey, key, contract)
     await registry.send(late.raw)
     expect(await registry.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'not_owner' })
-    expect([await registry.isOwner(), await heir.isOwner()]).toEqual([false, true])
+    expect([await registry.isOwner(), await newOwner.isOwner()]).toEqual([false, true])
     const entry = newEntry()
-    await write(heir, receipt, entry)
+    await write(newOwner, receipt, entry)
     expect(await registry.read(receipt)).toEqual(entry)
   })
 
-  it('without coins is refused before anything is signed, and can write once it has some', async () => {
-    const [key, poorKey] = [await test.chain.fundedKey(), randomBytes(32)]
+  it('an owner without coins is refused before anything is signed, and can write once it has some', async () => {
+    const [key, unfundedKey] = [await test.chain.fundedKey(), randomBytes(32)]
     const contract = await test.deploy(key)
-    const poor = test.open(poorKey, contract)
-    await test.chain.dev.faucet(poor.address, 'MON', '1')
-    await ownershipTo(poorKey, key, contract)
-    await test.chain.dev.setBalance({ address: poor.address, value: 1n })
-    expect(await poor.balance()).toBe(1n)
+    const unfunded = test.open(unfundedKey, contract)
+    await test.chain.dev.faucet(unfunded.address, 'MON', '1')
+    await transferOwnership(unfundedKey, key, contract)
+    await test.chain.dev.setBalance({ address: unfunded.address, value: 1n })
+    expect(await unfunded.balance()).toBe(1n)
     const receipt = newReceipt()
-    const refused = poor.prepare(receipt, newEntry())
-    await expect(refused).rejects.toMatchObject({ why: 'unfunded', message: expect.stringContaining(poor.address) })
-    await test.chain.dev.faucet(poor.address, 'MON', '1')
+    const refused = unfunded.prepare(receipt, newEntry())
+    await expect(refused).rejects.toMatchObject({ why: 'unfunded', message: expect.stringContaining(unfunded.address) })
+    await test.chain.dev.faucet(unfunded.address, 'MON', '1')
     const entry = newEntry()
-    await write(poor, receipt, entry)
-    expect(await poor.read(receipt)).toEqual(entry)
+    await write(unfunded, receipt, entry)
+    expect(await unfunded.read(receipt)).toEqual(entry)
   })
 })
 
-async function ownershipTo(heirKey: Uint8Array, ownerKey: Uint8Array, address: Address): Promise<void> {
-  const [owner, heir] = [ownerKey, heirKey].map((key) => {
+async function transferOwnership(newOwnerKey: Uint8Array, ownerKey: Uint8Array, address: Address): Promise<void> {
+  const [owner, newOwner] = [ownerKey, newOwnerKey].map((key) => {
     const privateKey = toHex(key)
     return connectAs({ privateKey, address: privateKeyToAddress(privateKey) }, test.chain.url)
   })
-  const args = [heir!.account.address] as const
+  const args = [newOwner!.account.address] as const
   await owner!.writeContract({ address, abi, functionName: 'transferOwnership', args })
-  await heir!.writeContract({ address, abi, functionName: 'acceptOwnership' })
+  await newOwner!.writeContract({ address, abi, functionName: 'acceptOwnership' })
 }
 
 describe('an address without a registry', () => {
   it.each([
-    ['nothing', DEV_TREASURY.address],
+    ['no contract', DEV_TREASURY.address],
     ['another contract', TOKENS.USDC.address],
-  ])('%s: nothing is signed, since it would land and write nothing', async (_name, address) => {
-    const registry = test.open(test.ownerKey, address)
-    const [receipt, notThere] = [newReceipt(), { why: 'not_a_registry' }]
-    await expect(registry.prepare(receipt, newEntry())).rejects.toMatchObject(notThere)
-    await expect(registry.read(receipt)).rejects.toMatchObject(notThere)
-    await expect(registry.isOwner()).rejects.toMatchObject(notThere)
-  })
+  ])(
+    'nothing is signed for an address with %s, where a transaction would land and write nothing',
+    async (_name, address) => {
+      const registry = test.open(test.ownerKey, address)
+      const [receipt, notThere] = [newReceipt(), { why: 'not_a_registry' }]
+      await expect(registry.prepare(receipt, newEntry())).rejects.toMatchObject(notThere)
+      await expect(registry.read(receipt)).rejects.toMatchObject(notThere)
+      await expect(registry.isOwner()).rejects.toMatchObject(notThere)
+    },
+  )
 })

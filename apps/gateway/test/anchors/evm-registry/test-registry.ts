@@ -1,4 +1,4 @@
-// For tests: a registry on a local chain, and clients of it that ask through a node which fails as told.
+// Starts a registry on a local chain, and clients that reach it through a node with faults.
 
 import { randomBytes } from 'node:crypto'
 import { createEvmAccount } from '@svc/chains/evm/account'
@@ -13,7 +13,7 @@ export interface TestRegistry {
   contract: Address
   ownerKey: Uint8Array
   owner: EvmRegistry
-  /** Another registry. */
+  /** Deploys another registry. */
   deploy(privateKey: Uint8Array): Promise<Address>
   open(privateKey: Uint8Array, contract?: Address): EvmRegistry
   stop(): Promise<void>
@@ -43,7 +43,7 @@ export function newEntry(changes: Partial<RegistryEntry> = {}): RegistryEntry {
   return { merkle_root, slot: 300_000_001, file_count: 7, attested_at: 1_750_000_000, ...changes }
 }
 
-/** Signed; fails where nothing would have to be written. */
+/** Fails when there is nothing to write. */
 export async function prepared(registry: EvmRegistry, receiptId: string, entry: RegistryEntry) {
   const signed = await registry.prepare(receiptId, entry)
   if (signed === 'there_already') throw new Error('nothing to write')

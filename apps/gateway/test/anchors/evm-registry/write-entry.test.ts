@@ -9,21 +9,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import { attest } from '../../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../../auth/lockers.ts'
-import { filledLocker, type Harbour, openHarbour } from '../anchor-gateways.ts'
+import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchor-testbed.ts'
 import { DOWN, downFor, muteFor } from '../node-faults.ts'
 
 const OWNER = DEV_PAYERS[0]!
 const key = (privateKey: string) => Buffer.from(privateKey.slice(2), 'hex')
 
 describe('statements in the EVM registry', () => {
-  let harbour: Harbour
+  let testbed: AnchorTestbed
   let evm: RunningEvmChain
   let node: FaultyNode
   let contract: Address
   let house: LockerHouse
   beforeAll(async () => {
-    harbour = await openHarbour()
-    evm = await startEvmChain({ port: 0, now: harbour.clock.now })
+    testbed = await startAnchorTestbed()
+    evm = await startEvmChain({ port: 0, now: testbed.clock.now })
     node = await startFaultyNode(evm.url)
     const account = createEvmAccount(EVM, [evm.url], key(OWNER.privateKey))
     const deployment = await prepareDeployment(account)
@@ -33,13 +33,13 @@ describe('statements in the EVM registry', () => {
   })
   afterEach(() => node.behave(honestly))
   afterAll(async () => {
-    await harbour.stop()
+    await testbed.stop()
     await node.stop()
     await evm.stop()
   })
 
   const open = (own = {}) =>
-    harbour.open({
+    testbed.open({
       EVM_RPC_URLS: node.url,
       EVM_TREASURY: DEV_TREASURY.address,
       EVM_REGISTRY_CONTRACT: contract,
@@ -52,18 +52,18 @@ describe('statements in the EVM registry', () => {
     (await at.send<Statements>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).body.evm_registry
   const onChain = ({ receiptId }: TestLocker) => house.gateway.rooms.anchors.evmRegistry!.read(receiptId)
 
-  /** Until nothing is left to do; the chain finalizes blocks as time passes. */
-  async function bridge(at = house): Promise<void> {
+  /** Writes all entries. The chain finalizes blocks as time passes. */
+  async function writeAll(at = house): Promise<void> {
     await at.gateway.context.queue.drain()
-    harbour.clock.advance(120)
+    testbed.clock.advance(120)
     await retry({}, at)
   }
 
-  it('ANCH-12 AMB-65 INT-02 has the newest published statement, with the slot of its anchor', async () => {
+  it('ANCH-12 AMB-65 INT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
     const locker = await filledLocker(house)
     const first = (await attest(house, locker)).attestation
     expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
-    await bridge()
+    await writeAll()
     const { body } = first.envelope!
     expect(await onChain(locker)).toEqual({
       merkle_root: body.merkle_root,
@@ -75,7 +75,7 @@ describe('statements in the EVM registry', () => {
 
     await locker.put('b', 'b')
     const second = (await attest(house, locker)).attestation
-    await bridge()
+    await writeAll()
     expect(await onChain(locker)).toMatchObject({ merkle_root: second.merkle_root, file_count: 2 })
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
@@ -88,7 +88,7 @@ describe('statements in the EVM registry', () => {
     expect(await retry({ receipt_id })).toEqual({ ok: false, attempted: 1, succeeded: 0, failed: 1 })
     expect(await entry(locker)).toMatchObject({ state: 'waiting', error: 'unavailable' })
     node.behave(honestly)
-    await bridge()
+    await writeAll()
     expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
     expect(await retry({ receipt_id })).toEqual({ ok: true, attempted: 0, succeeded: 0, failed: 0 })
     expect(await retry({ receipt_id: 'rcpt_unknown' })).toMatchObject({ attempted: 0 })
@@ -101,11 +101,11 @@ describe('statements in the EVM registry', () => {
       Number(await evm.chain.request({ method: 'eth_getTransactionCount', params: [OWNER.address, 'latest'] }))
     const before = await count()
     node.behave(muteFor('eth_sendRawTransaction'))
-    await bridge()
+    await writeAll()
     node.behave(downFor('eth_getTransactionReceipt'))
-    await bridge()
+    await writeAll()
     node.behave(honestly)
-    await bridge()
+    await writeAll()
     expect(await count()).toBe(before + 1)
     expect(await entry(locker)).toMatchObject({ state: 'done' })
   })
@@ -125,7 +125,7 @@ describe('statements in the EVM registry', () => {
     const alone = await open({ ANCHOR_KIND: 'off' })
     const locker = await filledLocker(alone)
     await attest(alone, locker)
-    await bridge(alone)
+    await writeAll(alone)
     expect(await onChain(locker)).toMatchObject({ slot: 0, file_count: 1 })
   })
 })

@@ -1,4 +1,4 @@
-// For tests: a gateway that takes signed payments through nodes that fail as told.
+// Starts a gateway that takes signed payments through nodes with faults.
 
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
@@ -18,46 +18,46 @@ import {
   signFor,
   treasuryUsdc,
   walletOn,
-} from './x402-gateway.ts'
+} from './x402-testbed.ts'
 
-/** What chains call it to send a payment, to look at one, and what is asked of them before one is sent. */
+/** The methods that send a payment, that read one, and that are called before one is sent. */
 export const SEND = { primary: 'sendTransaction', evm: 'eth_sendRawTransaction' }
 export const READ = { primary: 'getTransaction', evm: 'eth_getTransactionReceipt' }
-export const TRY = {
+export const PREPARE = {
   primary: ['simulateTransaction', 'getAccountInfo', 'getBlockHeight'],
   evm: ['eth_call', 'eth_getCode', 'eth_estimateGas', 'eth_getTransactionCount'],
 }
 
-/** What tells the chain of a node, and what a node of another chain answers. */
+/** The method that answers which chain a node is on, and the answer of another chain. */
 export const CHAIN = {
   primary: { method: 'getGenesisHash', other: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' },
   evm: { method: 'eth_chainId', other: '0x1' },
 }
 
-/** Of a node that takes a transaction and forgets it. */
+/** The answer of a node that accepts a transaction and drops it. */
 export const TAKEN = {
   primary: `{"jsonrpc":"2.0","id":1,"result":"${'1'.repeat(64)}"}`,
   evm: `{"jsonrpc":"2.0","id":1,"result":"0x${'00'.repeat(32)}"}`,
 }
 
-export interface FaultyShop {
+export interface FaultyTestbed {
   chains: LocalChains
   nodes: Record<Family, FaultyNode>
   gateway: Gateway
-  /** Another gateway behind the same nodes. */
+  /** Starts another gateway behind the same nodes. */
   open(variables: Variables, overrides?: Overrides): Promise<Gateway>
   sign(family: Family): Promise<SignedHeader>
-  /** By the same wallet, for the same quote, another signature. */
+  /** Signs once more with the same wallet for the same quote. */
   signAgain(family: Family, payload: PaymentPayload): Promise<string>
-  /** How much the treasury has got since it held that much. */
+  /** How much the treasury has received since it held `before`. */
   paidSince(family: Family, before: bigint): Promise<bigint>
-  /** Nodes tell the truth again. */
+  /** Ends the faults of the nodes. */
   calm(): void
   stop(): Promise<void>
 }
 
-/** It does not wait for a chain: what is not there at once is pending. */
-export async function openFaultyShop(): Promise<FaultyShop> {
+/** The gateway does not wait: a payment that is not there at once is pending. */
+export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   const chains = await startLocalChains({ finalAtOnce: true })
   const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
@@ -87,7 +87,7 @@ export async function openFaultyShop(): Promise<FaultyShop> {
   }
 }
 
-/** The transaction that was sent. */
+/** Expects the answer to a pending payment; answers its transaction. */
 export function expectPending(reply: Reply<unknown>): string {
   expectError(reply, 503, 'chain_unavailable')
   const { errorReason, success, transaction } = responseIn(reply.headers)

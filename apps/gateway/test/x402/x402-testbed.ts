@@ -1,4 +1,4 @@
-// For tests: a gateway that takes signed payments on both local chains, stock x402 clients with a wallet, and balances.
+// Starts a gateway that takes signed payments on both local chains, stock x402 clients with a wallet, and reads balances.
 
 import type { Confirmation } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -28,10 +28,10 @@ export const FAMILIES: readonly Family[] = ['primary', 'evm']
 const CAIP2 = { primary: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', evm: 'eip155:143' } as const
 const PATH = '/v1/x402/storage'
 
-/** Of one unit, in atomic units of USDC. */
+/** The price of one unit, in atomic units of USDC. */
 export const PRICE = 250_000n
 
-/** Who pays in these tests. */
+/** The payers' addresses. */
 export const WALLETS: Record<Family, string> = {
   primary: DEMO_PAYERS[1]!.address,
   evm: DEV_PAYERS[1]!.address.toLowerCase(),
@@ -64,7 +64,7 @@ export interface SignedHeader {
   quote: X402Quote
 }
 
-/** What the stock client would send after the 402, not sent. */
+/** Signs what the stock client would send after the 402, without sending it. */
 export async function signFor(client: x402Client, url: string, order: object = { units: 1 }): Promise<SignedHeader> {
   const { headers, body } = await post<X402Quote>(url, order)
   const http = new x402HTTPClient(client)
@@ -79,7 +79,7 @@ export function post<Body = Confirmation>(url: string, order: unknown, headers: 
   return shopOf({ url, stop: async () => {} }).post<Body>(PATH, order, headers)
 }
 
-export function show<Body = Confirmation>(url: string, signature: string, order: object = { units: 1 }) {
+export function pay<Body = Confirmation>(url: string, signature: string, order: object = { units: 1 }) {
   return post<Body>(url, order, { 'payment-signature': signature })
 }
 
@@ -93,7 +93,7 @@ export function legOn(family: Family, { accepts }: X402Quote): X402Leg {
   return leg
 }
 
-/** USDC of the treasury, in atomic units. */
+/** The treasury's USDC, in atomic units. */
 export async function treasuryUsdc(family: Family, chains: LocalChains): Promise<bigint> {
   if (family === 'evm') {
     const client = connectAs(DEV_TREASURY, chains.evm.url)
@@ -105,14 +105,17 @@ export async function treasuryUsdc(family: Family, chains: LocalChains): Promise
   return BigInt((result as { value: { amount: string } }).value.amount)
 }
 
-export interface X402Shop {
+/** The treasury's USDC on both chains. */
+export const treasuries = (chains: LocalChains) => Promise.all(FAMILIES.map((family) => treasuryUsdc(family, chains)))
+
+export interface X402Testbed {
   chains: LocalChains
   gateway: Gateway
   url: string
   stop(): Promise<void>
 }
 
-export async function openX402Shop(variables: Variables = {}, overrides?: Overrides): Promise<X402Shop> {
+export async function startX402Testbed(variables: Variables = {}, overrides?: Overrides): Promise<X402Testbed> {
   const chains = await startLocalChains({ finalAtOnce: true })
   const gateway = await startTestGateway({ ...chains.variables, ...variables }, overrides)
   return {
@@ -126,16 +129,20 @@ export async function openX402Shop(variables: Variables = {}, overrides?: Overri
   }
 }
 
-/** Signed by a stock client for a changed leg, and shown for the leg that was offered. */
-export async function signedFor(family: Family, shop: X402Shop, change: (leg: X402Leg) => X402Leg): Promise<string> {
-  const { body } = await post<X402Quote>(shop.url, { units: 1 })
+/** A signature of a stock client for a changed leg, to be sent for the offered leg. */
+export async function signedFor(
+  family: Family,
+  testbed: X402Testbed,
+  change: (leg: X402Leg) => X402Leg,
+): Promise<string> {
+  const { body } = await post<X402Quote>(testbed.url, { units: 1 })
   const accepted = asRequirements(legOn(family, body))
-  const client = (await walletOn(family, shop.chains)).setSpendControls(false)
+  const client = (await walletOn(family, testbed.chains)).setSpendControls(false)
   const accepts = [asRequirements(change(legOn(family, body)))]
   return encoded({ ...(await client.createPaymentPayload({ ...body, accepts })), accepted })
 }
 
-/** The library types networks as what has a colon in it. */
+/** The library types a network as a string with a colon. */
 export function asRequirements(leg: PaymentLeg | X402Leg): PaymentRequirements {
   return leg as PaymentRequirements
 }

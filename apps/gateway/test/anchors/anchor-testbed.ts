@@ -1,4 +1,4 @@
-// For tests: gateways that publish on a local chain, through a node that can be told to fail, and what is on the chain.
+// Starts gateways that publish on a local chain through a node with faults, and reads what they published.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,26 +24,29 @@ import {
   type SignedCall,
   type TestLocker,
 } from '../auth/lockers.ts'
+import { type Hold, type HoldOptions, holdAt } from './node-faults.ts'
 
-export interface Harbour {
-  /** Of the chain and of all gateways; it stands still until it is moved. */
+export interface AnchorTestbed {
+  /** The clock of the chain and of all gateways. It stands still until a test advances it. */
   clock: LockerHouse['clock']
   chain: PrimaryChain
   chainUrl: string
-  /** Between the gateways and the chain. */
+  /** The node between the gateways and the chain. */
   node: FaultyNode
-  /** Of its gateways; they keep bytes in one place. */
+  /** The settings of its gateways, which share one storage folder. */
   variables: Variables
   open(variables?: Variables): Promise<LockerHouse>
+  /** Keeps the next call of a method waiting. */
+  hold(method: string, options?: HoldOptions): Hold
   stop(): Promise<void>
 }
 
-/** What was sent is final at once unless told otherwise. */
-export async function openHarbour({ confirmAfterMs = 0, finalizeAfterMs = 0 } = {}): Promise<Harbour> {
+/** Transactions are final at once unless the options say otherwise. */
+export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs = 0 } = {}): Promise<AnchorTestbed> {
   const clock = testClock()
   const primary = await startPrimaryChain({ port: 0, confirmAfterMs, finalizeAfterMs, now: clock.now })
   const node = await startFaultyNode(primary.url)
-  const folder = await mkdtemp(join(tmpdir(), 'svc-harbour-'))
+  const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
   const variables = {
     STORAGE_DIR: folder,
     PRIMARY_RPC_URLS: node.url,
@@ -63,6 +66,11 @@ export async function openHarbour({ confirmAfterMs = 0, finalizeAfterMs = 0 } = 
       houses.push(house)
       return house
     },
+    hold(method, options) {
+      const held = holdAt(method, options)
+      node.behave(held.behaviour)
+      return held
+    },
     async stop() {
       for (const house of houses) await house.close()
       await node.stop()
@@ -72,14 +80,14 @@ export async function openHarbour({ confirmAfterMs = 0, finalizeAfterMs = 0 } = 
   }
 }
 
-/** With one file, confirmed. */
+/** A locker with one confirmed file. */
 export async function filledLocker(house: LockerHouse, owner: Identity = ed25519Identity()): Promise<TestLocker> {
   const locker = await house.locker(owner)
   await locker.put('a', 'a')
   return locker
 }
 
-/** The owner's call as it should be, with whatever is said otherwise. */
+/** A valid call by the owner, with `changes`. */
 export function askToPush<Body = PushAnswer>(
   house: LockerHouse,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
@@ -103,7 +111,7 @@ export function publicationsOf({ gateway }: LockerHouse, { receiptId }: TestLock
   return db.selectFrom('publications').selectAll().where('receipt_id', '=', receiptId).orderBy('sent_at').execute()
 }
 
-/** What a transaction on the chain says. */
+/** Decodes a transaction of the chain. */
 export function readTransaction(chain: PrimaryChain, tx: string) {
   const record = chain.transaction(tx)
   if (!record) throw new Error(`${tx} is not on the chain`)
@@ -121,7 +129,7 @@ export function readTransaction(chain: PrimaryChain, tx: string) {
   }
 }
 
-/** That every statement has the anchor of its own transaction or none, and where the newest stands. */
+/** Expects that each statement has the anchor of its own transaction or none, and checks the status of the newest. */
 export async function expectAnchors(
   house: LockerHouse,
   chain: PrimaryChain,
@@ -144,7 +152,7 @@ export async function expectAnchors(
   return anchors
 }
 
-/** How many transactions came onto the chain meanwhile. */
+/** How many transactions the chain took during `work`. */
 export async function transactionsOf(chain: PrimaryChain, work: () => Promise<unknown>): Promise<number> {
   const before = chain.timeline.transactionCount()
   await work()
