@@ -3,7 +3,7 @@
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
-import { prepareDeployment } from '@svc/gateway/anchors/evm/deploy-registry'
+import { prepareDeployment } from '@svc/gateway/anchors/evm-registry/client'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
 import { readConfig } from '@svc/gateway/config'
 import type { Variables } from '@svc/http-service/config'

@@ -13,7 +13,11 @@ import {
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import type { SalesSecrets } from '@svc/sales/settings'
-import { type EvmRegistryConfig, type EvmRegistrySecrets, readEvmRegistrySettings } from './anchors/evm/settings.ts'
+import {
+  type EvmRegistryConfig,
+  type EvmRegistrySecrets,
+  readEvmRegistrySettings,
+} from './anchors/evm-registry/settings.ts'
 import { type AnchorConfig, readAnchorConfig } from './anchors/settings.ts'
 import { type AttestConfig, readAttestConfig } from './attestations/settings.ts'
 import {

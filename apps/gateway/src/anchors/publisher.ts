@@ -1,24 +1,31 @@
-// The nodes and the key that publish, and how a statement becomes a transaction.
+// Turns a statement into a signed transaction. Holds the nodes and the publication key.
 
-import type { Instruction } from '@solana/kit'
+import { address, type Instruction } from '@solana/kit'
+import type { Anchor } from '@svc/api/attestations'
 import { createSolanaNodes, type SolanaNodes } from '@svc/chains/solana/nodes'
 import { type SignedTransaction, signTransaction } from '@svc/chains/solana/sign-transaction'
 import { PRIMARY } from '@svc/payments/networks'
+import { anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { Ed25519Signer } from '@svc/protocol/keys'
-import { unitPriceInstruction } from './instructions.ts'
-import { NotPublished } from './push-errors.ts'
-import { createRegistryWriter } from './registry/registry-writing.ts'
+import type { PublicationTable } from '../db/schema.ts'
+import { NotPublished } from './errors.ts'
+import { anchorMemoInstructions } from './memo.ts'
+import { createRegistryWriter } from './registry/writer.ts'
 import type { AnchorConfig } from './settings.ts'
-import { memoWriting, type Writing } from './writing.ts'
+import type { Statement } from './store.ts'
 
 export interface Publisher {
   nodes: SolanaNodes
   /** Base58. */
   signer: string
-  writingOf(envelope: EvidenceEnvelope): Promise<Writing>
-  /** Signed, not sent. Throws `NotPublished` where the chain would not take it. */
+  /**
+   * Simulates and signs the transaction of a statement; the caller notes it and then sends it. `at`: Unix seconds.
+   * Throws `NotPublished` where the chain would refuse it.
+   */
+  prepareStatement(statement: Statement, envelope: EvidenceEnvelope, at: number): Promise<PublicationTable>
+  /** The same for any instructions. */
   prepare(instructions: readonly Instruction[]): Promise<SignedTransaction>
 }
 
@@ -28,28 +35,66 @@ export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls:
   const nodes = createSolanaNodes(PRIMARY, rpcUrls)
   const signer = toBase58(key.publicKey)
   const priority = config.priorityMicroLamports > 0 ? [unitPriceInstruction(config.priorityMicroLamports)] : []
-  const inRegistry = config.kind === 'registry' ? createRegistryWriter(nodes, config.registry, signer) : null
+  const addRegistry = config.kind === 'registry' ? createRegistryWriter(nodes, config.registry, signer) : null
+
+  async function prepare(instructions: readonly Instruction[]): Promise<SignedTransaction> {
+    const signed = signTransaction(key, [...priority, ...instructions], await nodes.lifetime())
+    const objection = await nodes.simulate(signed.raw, { sigVerify: true })
+    if (objection !== null) throw simulationFailed(objection)
+    return signed
+  }
 
   return {
     nodes,
     signer,
-    async writingOf(envelope) {
-      const memo = memoWriting(envelope, config.memoProgram, signer)
-      return inRegistry ? inRegistry(envelope, memo) : memo
-    },
-    async prepare(instructions) {
-      const signed = signTransaction(key, [...priority, ...instructions], await nodes.lifetime())
-      const objection = await nodes.simulate(signed.raw, { sigVerify: true })
-      if (objection !== null) throw refusal(objection)
-      return signed
+    prepare,
+    async prepareStatement({ receipt_id, sequence }, envelope, at) {
+      const memo = anchorMemoInstructions(envelope, config.memoProgram, signer)
+      const { type, instructions, sas } = addRegistry ? await addRegistry(envelope, memo) : memo
+      const signed = await prepare(instructions)
+      // The anchor as far as it is known before the transaction is in a block.
+      const draft: Anchor = {
+        type,
+        chain: PRIMARY.caip2,
+        tx: signed.tx,
+        slot: null,
+        block_time: null,
+        signer,
+        statement_digest: envelope.statement_digest,
+        snapshot_id: envelope.body.snapshot_id,
+        payload: { ...anchorPayload(envelope) },
+        envelope_version: 2,
+        ...(sas && { sas }),
+      }
+      return {
+        ...signed,
+        receipt_id,
+        sequence,
+        draft: JSON.stringify(draft),
+        state: 'sent',
+        fee_lamports: null,
+        rent_lamports: null,
+        sent_at: at,
+      }
     },
   }
 }
 
-/** A simulation that fails costs nothing, and the transaction is not sent. */
-function refusal(objection: string): NotPublished {
+/** A failed simulation costs nothing, and the transaction is not sent. */
+function simulationFailed(objection: string): NotPublished {
   if (/AccountNotFound|InsufficientFunds|"Custom":1\b/.test(objection)) {
     return new NotPublished('publication_key_unfunded', 'the publication key cannot pay for the transaction')
   }
   return new NotPublished('transaction_refused', objection, { isRetryable: !objection.includes('InstructionError') })
+}
+
+const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111')
+const SET_UNIT_PRICE = 3
+
+/** Buys priority over other transactions. */
+function unitPriceInstruction(microLamports: number): Instruction {
+  const data = Buffer.alloc(9)
+  data.writeUInt8(SET_UNIT_PRICE)
+  data.writeBigUInt64LE(BigInt(microLamports), 1)
+  return { programAddress: COMPUTE_BUDGET, data }
 }

@@ -1,22 +1,24 @@
-// Publishes the newest statement of a receipt, once: its transaction is noted before it is sent, and resolved before
-// another is signed. No second one is sent while the first may still land (T-19).
+// Publishes the newest statement of a receipt. Its transaction is noted before it is sent, and resolved before another
+// is signed: no second one is sent while the first may still land (T-19).
 
-import type { Anchor, PushResult } from '@svc/api/attestations'
+import type { Anchor, PushAnswer, PushResult } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { watchTransaction } from '@svc/chains/solana/outcome'
 import { sendOnce } from '@svc/chains/transactions'
 import { singleFlight } from '@svc/concurrency/sharing'
-import type { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/http-service/service-error'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { PermanentError } from '@svc/queue/queue'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
+import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
+import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
-import { newPublication } from './new-publication.ts'
+import { anchorError, NotPublished } from './errors.ts'
 import type { Publisher } from './publisher.ts'
-import { anchorError, NotPublished } from './push-errors.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import { findAnchor, findSent, insertPublication, lockStanding, type Statement, setStanding } from './store.ts'
 
@@ -31,7 +33,7 @@ const SKIPPED: PushResult = {
   error: null,
 }
 
-/** While a chain stands still, signing again gives the same transaction, which is noted once. */
+/** While the newest blockhash stays the same, signing again gives the same transaction, which is noted once. */
 const MAX_ROUNDS = 3
 
 export function createPush(parts: Parts, publisher: Publisher | null): Push {
@@ -52,7 +54,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     return notAttested(receiptId, { isPending: known?.status === 'pending' })
   }
 
-  /** `superseded` when there is a newer statement, which is to be published instead. */
+  /** Answers `superseded` when a newer statement must be published instead. */
   async function publish(publisher: Publisher, { receiptId, sequence, record }: Publishable) {
     const statement = { receipt_id: receiptId, sequence }
     let isSuperseded = false
@@ -80,23 +82,26 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     }
   }
 
-  /** Why what was sent for this statement is lost; null when nothing was sent, it landed, or it was of an earlier one. */
+  /**
+   * Waits for the outcome of the receipt's open transaction. Answers why it did not publish this statement; null when
+   * it did, when none was open, or when it belonged to an earlier statement.
+   */
   async function resolveSent(publisher: Publisher, statement: Statement, { isNew }: { isNew: boolean }) {
     const sent = await findSent(db, statement.receipt_id)
     if (!sent) return null
-    // It may have been noted by a process that was cut off before sending it.
+    // The process that noted it may have stopped before sending it.
     if (!isNew) await publisher.nodes.send(sent.raw)
     const found = await watchTransaction(publisher.nodes, sent, parts.config.anchors.waitSeconds * 1000)
     const problem = await recordOutcome(parts, publisher.nodes, sent, found)
     const isOwn = sent.sequence === statement.sequence
-    if (problem?.isAmbiguous) throw isOwn ? problem : earlierOpen()
+    if (problem?.isAmbiguous) throw isOwn ? problem : earlierStatementOpen()
     return isOwn ? problem : null
   }
 
-  /** Null when another process was first, which may be the very reason why the chain would refuse ours. */
+  /** Null when another process was first: the simulation may have failed for that very reason. */
   async function sign(publisher: Publisher, statement: Statement, envelope: EvidenceEnvelope) {
     try {
-      return await newPublication(publisher, statement, envelope, unixNow(parts))
+      return await publisher.prepareStatement(statement, envelope, unixNow(parts))
     } catch (error) {
       if (await isUnderWay(statement)) return null
       throw error
@@ -107,7 +112,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     return (await findSent(db, statement.receipt_id)) !== null || (await findAnchor(db, statement)) !== null
   }
 
-  /** The outcome of what was sent is on record already. */
+  /** Records the failure of a push that sent nothing; the outcome of a sent transaction is on record already. */
   async function failed(statement: Statement, problem: NotPublished): Promise<PushResult> {
     if (problem.tx === null) await recordNotSent(parts, statement, problem)
     const anchor = await findAnchor(db, statement)
@@ -117,7 +122,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
   }
 }
 
-/** In one transaction with the status of the statement. */
+/** Notes the transaction and the status of the statement together. */
 function notePublication(db: Db, publication: PublicationTable): Promise<'noted' | 'taken' | 'superseded'> {
   const { receipt_id, sequence, sent_at } = publication
   return db.transaction().execute(async (tx) => {
@@ -129,7 +134,7 @@ function notePublication(db: Db, publication: PublicationTable): Promise<'noted'
   })
 }
 
-/** Records of the oracle era have no statement that could be published. */
+/** Records of the oracle era have no statement to publish. */
 function isPublishable(record: AttestationRecord): record is Publishable {
   return record.record.envelope !== undefined
 }
@@ -138,7 +143,7 @@ function published(status: 'pushed' | 'already_anchored', anchor: Anchor): PushR
   return { status, anchor, anchor_type: anchor.type, reason: null, error: null }
 }
 
-function earlierOpen(): NotPublished {
+function earlierStatementOpen(): NotPublished {
   return new NotPublished('earlier_statement_open', 'the transaction of an earlier statement may still come')
 }
 
@@ -146,4 +151,42 @@ function problemOf(error: unknown): NotPublished {
   if (error instanceof NotPublished) return error
   if (error instanceof ChainUnavailable) return new NotPublished('rpc_unavailable', error.message)
   throw error
+}
+
+/** `POST /v1/attest/push`. */
+export async function answerPush(
+  context: Context & Pick<Publishing, 'push'>,
+  { receipt, signer }: ReceiptCaller,
+  receipt_id: string,
+): Promise<PushAnswer> {
+  if (receipt_id !== receipt.receipt_id) throw receiptMismatch('the envelope is for another receipt than the body')
+  await limitSigner(context, signer)
+  const result = await context.push(receipt_id)
+  if (result.status === 'failed') throw anchorFailed(result)
+  const current = await findAttestation(context.database.db, receipt_id)
+  const attestation_status = current?.status === 'complete' ? 'complete' : 'computed'
+  return { ok: true, receipt_id, ...result, attestation_status }
+}
+
+function anchorFailed({ error, reason }: PushResult): ServiceError {
+  const hint = error?.ambiguous
+    ? 'the transaction may still land: repeat the push, it looks for it first and pays for nothing twice'
+    : error?.retryable
+      ? 'the statement is kept: repeat the push later'
+      : 'the statement is kept; the operator of this gateway has to look at its registry'
+  return new ServiceError('anchor_failed', `the statement could not be published: ${reason}`, {
+    hint,
+    details: { ...error },
+  })
+}
+
+export const PUSH_ATTEMPTS = 12
+
+/** Throws a retryable error as it is, so that the queue repeats the job; a repeated push resolves what was sent first. */
+export async function runPushJob({ push }: Pick<Publishing, 'push'>, receiptId: string): Promise<void> {
+  const { status, error } = await push(receiptId)
+  if (status !== 'failed') return
+  const problem = error?.error ?? 'not published'
+  if (error?.retryable) throw new Error(problem)
+  throw new PermanentError(problem)
 }

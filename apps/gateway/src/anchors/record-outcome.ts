@@ -1,5 +1,5 @@
-// Records what became of a transaction: the publication, the statement's anchor and the status of the attestation
-// change together, and only once, even when several processes find out at the same time.
+// Records the outcome of a transaction. The publication, the statement's anchor and the status of the attestation change
+// together, and only once, even when several processes see the outcome at the same time.
 
 import type { Anchor } from '@svc/api/attestations'
 import type { Costs, SolanaNodes } from '@svc/chains/solana/nodes'
@@ -8,7 +8,7 @@ import type { Transaction } from 'kysely'
 import type { Publishing } from '../attestations/publishing.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PublicationTable, Schema } from '../db/schema.ts'
-import { anchorError, NotPublished } from './push-errors.ts'
+import { anchorError, NotPublished } from './errors.ts'
 import {
   changePublication,
   findAnchor,
@@ -78,7 +78,7 @@ export async function recordLanded(
   })
 }
 
-/** Nothing was sent by this run. What another run has sent in the meantime stays on record. */
+/** Records that this run sent nothing, unless another run has sent a transaction in the meantime. */
 export async function recordNotSent(parts: Parts, statement: Statement, problem: NotPublished): Promise<void> {
   await change(parts, statement, async (tx, at) => {
     const sent = await findSent(tx, statement.receipt_id)
@@ -87,7 +87,7 @@ export async function recordNotSent(parts: Parts, statement: Statement, problem:
   })
 }
 
-/** The transaction will never publish its statement. If it had landed and the chain lost it, the anchor is withdrawn. */
+/** Records that the transaction will never publish its statement. The anchor is withdrawn if the chain lost its block. */
 export async function recordLost(
   parts: Parts,
   publication: PublicationTable,
@@ -104,7 +104,7 @@ export async function recordLost(
   })
 }
 
-/** It stays noted as sent, and is resolved later. */
+/** The transaction stays open and is resolved later. */
 export async function recordPending(parts: Parts, publication: PublicationTable): Promise<NotPublished> {
   const problem = new NotPublished('outcome_unknown', 'the chain does not tell yet whether it took the transaction', {
     tx: publication.tx,

@@ -1,8 +1,8 @@
 import type { Publishing } from '../attestations/publishing.ts'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
-import { createEntryQueue } from './bridge/queue-entry.ts'
-import { createEvmRegistry, type EvmRegistry } from './evm/evm-registry.ts'
+import { createEvmRegistry, type EvmRegistry } from './evm-registry/client.ts'
+import { createEntryQueue } from './evm-registry/queue-entry.ts'
 import { openPublisher, type Publisher } from './publisher.ts'
 import { createPush } from './push.ts'
 

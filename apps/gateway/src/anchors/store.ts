@@ -1,12 +1,11 @@
 import type { Anchor, AnchorError } from '@svc/api/attestations'
 import type { Transaction } from 'kysely'
-import type { AttestationTable, Db, PublicationTable, Schema } from '../db/schema.ts'
+import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Schema } from '../db/schema.ts'
 
 type Tx = Transaction<Schema>
-/** Which statement. */
 export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
 
-/** The one that may still land, of any statement of the receipt. */
+/** The transaction of the receipt that may still land, for any of its statements. */
 export async function findSent(db: Db, receiptId: string): Promise<PublicationTable | null> {
   const row = await db
     .selectFrom('publications')
@@ -33,7 +32,7 @@ export function pageOfPublications(
     .execute()
 }
 
-/** False, with nothing written, when another is under way for the receipt or this statement is published. */
+/** False, with nothing written, when the receipt has an open transaction or the statement is published. */
 export async function insertPublication(tx: Tx, row: PublicationTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('publications')
@@ -45,7 +44,7 @@ export async function insertPublication(tx: Tx, row: PublicationTable): Promise<
 
 type Change = Pick<PublicationTable, 'state'> & Partial<Pick<PublicationTable, 'fee_lamports' | 'rent_lamports'>>
 
-/** False when its state was changed before. */
+/** False when the state has changed since it was read. */
 export async function changePublication(
   tx: Tx,
   { tx: signature, state }: Pick<PublicationTable, 'tx' | 'state'>,
@@ -91,7 +90,7 @@ interface Standing {
   error: AnchorError | null
 }
 
-/** Of the newest statement; older ones are ignored. Attempts to publish do not change since when it is waiting. */
+/** Does nothing unless `sequence` is the newest statement. Failed attempts leave `status_since` as it is. */
 export async function setStanding(
   tx: Tx,
   { receipt_id, sequence }: Statement,
@@ -107,4 +106,43 @@ export async function setStanding(
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '=', sequence)
     .execute()
+}
+
+/** Keeps the row that exists. */
+export async function recordPaymentCode(
+  db: Db,
+  row: Pick<PaymentCodeTable, 'receipt_id' | 'att_code' | 'recorded_at'>,
+): Promise<void> {
+  await db
+    .insertInto('payment_codes')
+    .values(row)
+    .onConflict((conflict) => conflict.column('receipt_id').doNothing())
+    .execute()
+}
+
+export function findPaymentCode(db: Db, receiptId: string): Promise<PaymentCodeTable> {
+  return db.selectFrom('payment_codes').selectAll().where('receipt_id', '=', receiptId).executeTakeFirstOrThrow()
+}
+
+type SignedMemo = Pick<PaymentCodeTable, 'tx' | 'raw' | 'last_valid_height'>
+
+/** Replaces the `lost` transaction; false when another process was first. */
+export async function notePaymentMemo(
+  db: Db,
+  receiptId: string,
+  lost: string | null,
+  signed: SignedMemo,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('payment_codes')
+    .set(signed)
+    .where('receipt_id', '=', receiptId)
+    .where('tx', lost === null ? 'is' : '=', lost)
+    .where('slot', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function recordPaymentSlot(db: Db, receiptId: string, slot: number): Promise<void> {
+  await db.updateTable('payment_codes').set({ slot }).where('receipt_id', '=', receiptId).execute()
 }

@@ -1,17 +1,17 @@
-// Follows what was sent: resolves transactions whose sender was cut off, and records when anchors become final.
+// Follows sent transactions: resolves those that no push is waiting for, and records when anchors become final.
 
 import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { outcomesOf } from '@svc/chains/solana/outcome'
 import { unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
-import type { NotPublished } from './push-errors.ts'
+import type { NotPublished } from './errors.ts'
 import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
 import { findAnchor, pageOfPublications } from './store.ts'
 
-/** Nodes answer for so many signatures at a time. */
+/** Nodes answer for at most this many signatures at a time. */
 const AT_ONCE = 256
-/** After the time that a sender waits: by then it was cut off, or has given up. */
+/** Beyond the time that a push waits: by then it has stopped or given up. */
 const GRACE_SECONDS = 5
 
 export async function watchPublications(context: AnchorsContext): Promise<void> {
@@ -26,7 +26,7 @@ export async function watchPublications(context: AnchorsContext): Promise<void> 
 async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefore: number): Promise<void> {
   const sent = await pageOfPublications(context.database.db, 'sent', { sentBefore, limit: AT_ONCE })
   const outcomes = await outcomesOf(nodes, sent)
-  // They may have been noted and never sent.
+  // A process may have stopped between noting and sending.
   await Promise.all(sent.map(({ raw }, i) => outcomes[i]?.outcome === 'pending' && nodes.send(raw)))
   for (const [i, publication] of sent.entries()) {
     const found = outcomes[i]
@@ -46,7 +46,7 @@ async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise
   }
 }
 
-/** The chain has lost a confirmed block, which is rare: its statement is published by another transaction. */
+/** For the rare case that the chain drops a confirmed block. */
 async function publishAgain(
   context: AnchorsContext,
   publication: PublicationTable,

@@ -6,9 +6,8 @@ import { watchTransaction } from '@svc/chains/evm/outcome'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
-import { prepareDeployment } from '../anchors/evm/deploy-registry.ts'
-import { createEvmRegistry } from '../anchors/evm/evm-registry.ts'
-import { readRegistryContract, readRegistryKey } from '../anchors/evm/settings.ts'
+import { createEvmRegistry, prepareDeployment } from '../anchors/evm-registry/client.ts'
+import { readRegistryContract, readRegistryKey } from '../anchors/evm-registry/settings.ts'
 
 const COULD_NOT_RUN = 2
 const TIMEOUT_MS = 60_000

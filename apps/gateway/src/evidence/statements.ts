@@ -1,6 +1,6 @@
 import type { Statements } from '@svc/api/evidence'
-import { findEntry } from '../anchors/bridge/store.ts'
-import { registryKey } from '../anchors/evm/registry-entry.ts'
+import { registryKey } from '../anchors/evm-registry/entry.ts'
+import { findEntry } from '../anchors/evm-registry/store.ts'
 import type { StatementRecord } from '../attestations/record.ts'
 import { findAttestation, pageOfStatements } from '../attestations/store.ts'
 import type { Config } from '../config.ts'

@@ -1,6 +1,6 @@
 export type Nothing = Record<string, never>
 
-/** Which kinds of jobs there are, and what each is told. */
+/** The kinds of jobs and their payloads. Both are stored in the queue: do not rename them. */
 export interface JobPayloads {
   attest: { receipt_id: string }
   push: { receipt_id: string }

@@ -1,12 +1,11 @@
-// Which jobs there are, what does them, and those that come by themselves.
+// Which function does which job, and which jobs run on a schedule.
 
 import { forgetNonces } from '@svc/guard/nonces'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
-import { retryEntries } from '../anchors/bridge/retry-entries.ts'
-import { writeEntry } from '../anchors/bridge/write-entry.ts'
-import { attestPayment } from '../anchors/payments/attest-payment.ts'
-import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push-job.ts'
+import { attestPayment } from '../anchors/attest-payment.ts'
+import { retryEntries, writeEntry } from '../anchors/evm-registry/write-entry.ts'
+import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push.ts'
 import type { AnchorsContext } from '../anchors/room.ts'
 import { watchPublications } from '../anchors/watch-publications.ts'
 import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
@@ -20,8 +19,8 @@ import { SETTLE_ATTEMPTS, settleObject } from '../files/settling/settle-object.t
 import { sweepSettling } from '../files/settling/sweep-settling.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { sweepSessions } from '../transfers/sessions/sweep-sessions.ts'
-import { resumeSettlements } from '../x402/resume-settlements.ts'
 import type { X402Context } from '../x402/room.ts'
+import { resumeSettlements } from '../x402/settle.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
@@ -36,7 +35,7 @@ interface JobRooms {
   x402: X402Context
 }
 
-/** To be called once; what is due is done from then on, where workers run. */
+/** Call this once. From then on the workers do what is due. */
 export function registerJobs({ anchors, attestations, files, transfers, x402 }: JobRooms): void {
   const { queue, config, rateLimiter, database } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
@@ -60,27 +59,27 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(300, 'sweep-objects', () => sweepObjects(files))
   regularly(600, 'sweep-settling', () => sweepSettling(files))
 
-  /** All of these may be cut off and begun again: each writes what it has to by itself, and what is done stays done. */
+  /** Every job may be interrupted and repeated: it commits its own writes and skips what is done. */
   function handle<Kind extends keyof JobPayloads>(
     kind: Kind,
     options: HandleOptions,
     work: (payload: JobPayloads[Kind], run: JobRun) => Promise<unknown>,
   ): void {
     queue.handle(kind, options, async (payload, run) => {
-      await work(payload, run).catch(refuseForGood)
+      await work(payload, run).catch(giveUpOnRefusal)
       return async () => {}
     })
   }
 
-  /** One that fails is tried again within minutes; then the next is not far. */
+  /** A failed run is repeated within minutes; after that, the next run is near. */
   function regularly(seconds: number, kind: keyof JobPayloads, work: () => Promise<unknown>): void {
     handle(kind, { maxAttempts: 5 }, work)
     queue.every(seconds, kind, {} as Nothing)
   }
 }
 
-/** What a caller would be told is wrong with a request does not become right by repeating it (AMB-44). */
-function refuseForGood(error: unknown): never {
+/** An error that would be a 4xx on the wire stays one, however often the job is repeated (AMB-44). */
+function giveUpOnRefusal(error: unknown): never {
   if (error instanceof ServiceError && error.status < 500) throw new PermanentError(error.code, { cause: error })
   throw error
 }

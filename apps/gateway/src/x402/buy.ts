@@ -9,8 +9,8 @@ import { limitStranger } from '../auth/limits.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/idempotency.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
-import { doorClosed, nothingToSign, paymentResponse } from './errors.ts'
-import { readPaymentSignature, signedLeg, unreadable } from './payment.ts'
+import { cannotSettle, paymentResponse, x402Disabled } from './errors.ts'
+import { readPaymentSignature, signedLeg, unreadable } from './payment-signature.ts'
 import { newX402Request, type X402Order } from './quote.ts'
 import type { X402Context } from './room.ts'
 import { resumeSettlement, type SignedPayment, settlePayment } from './settle.ts'
@@ -19,9 +19,9 @@ import { findSettlement } from './store.ts'
 type Bought = Answer<Confirmation>
 type Offer = Answer<JsonText<X402Quote>>
 
-/** Without PAYMENT-SIGNATURE, answers what to sign; with it, the receipt. */
+/** Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment and answers the receipt. */
 export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
-  if (context.settlers.size === 0) throw doorClosed()
+  if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
   if (header === undefined) return offer(context, order, wire)
@@ -31,8 +31,8 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
 }
 
 /**
- * Under an Idempotency-Key, a quote that was paid, or may have been, is not offered again: a stock client that repeats
- * the whole call gets its receipt instead of signing twice.
+ * Under an Idempotency-Key, a quote that was paid or may have been paid is not offered again. A stock client that
+ * repeats the whole call gets its receipt instead of signing twice.
  */
 async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   const { db } = context.database
@@ -53,19 +53,19 @@ async function offer(context: X402Context, order: X402Order, wire: WireRequest):
   })
   const receipt = await findReceiptOfRequest(db, request.pay_req_id)
   if (receipt) return bought(receipt, true)
-  const begun = await resumeSettlement(context, request)
-  return typeof begun === 'object' ? bought(begun.receipt, true) : offered(request)
+  const earlier = await resumeSettlement(context, request)
+  return typeof earlier === 'object' ? bought(earlier.receipt, true) : offered(request)
 }
 
 function offered({ quote }: PayRequest): Offer {
   const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
-  // Clients send the extensions back with their signature; the rest of them is in the body.
+  // Clients send these extensions back with their signature. The body has all of them.
   const header = { x402Version, error, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
   const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
   return new Answer(402, new JsonText<X402Quote>(quote), { 'payment-required': encoded })
 }
 
-/** What was signed and for which quote, or the receipt of a quote that is paid. */
+/** Reads the signed payment and its quote; answers the receipt when the quote is paid already. */
 async function readPayment(
   context: X402Context,
   order: X402Order,
@@ -85,13 +85,13 @@ async function readPayment(
   if (receipt) return { receipt, isNew: false }
   const network = networkNamed(leg.network)
   const settler = network && context.settlers.get(network)
-  if (!settler) throw nothingToSign()
+  if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
   if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
   return { request, leg, payload: signature.payload, id }
 }
 
-/** A signature buys what its quote says: a body that says something else is refused before paying. */
+/** The signature pays for its quote: a body that orders something else is refused before paying. */
 function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
   if (units !== request.units) throw otherOrder('units', request.units)
   if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)

@@ -1,11 +1,11 @@
-// Refusals of the x402 door. Stock clients read PAYMENT-RESPONSE. None carries PAYMENT-REQUIRED: a conforming client
-// would sign once more, and might pay twice (ADD-02).
+// Errors of the x402 endpoint. Stock clients read PAYMENT-RESPONSE. No error has a PAYMENT-REQUIRED header: a conforming
+// client would sign once more, and might pay twice (ADD-02).
 
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
 import type { Refusal } from './settler.ts'
 
-const OTHER_DOOR = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
+const PAY_YOURSELF = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
 
 export interface PaymentResponse {
   success: boolean
@@ -21,12 +21,14 @@ export function paymentResponse(response: PaymentResponse): { 'payment-response'
   return { 'payment-response': Buffer.from(JSON.stringify(response)).toString('base64') }
 }
 
-export function doorClosed(): ServiceError {
-  return new ServiceError('not_found', 'this gateway does not send signed payments itself', { hint: OTHER_DOOR })
+/** No chain has a key to send payments with. */
+export function x402Disabled(): ServiceError {
+  return new ServiceError('not_found', 'this gateway does not send signed payments itself', { hint: PAY_YOURSELF })
 }
 
-export function nothingToSign(): ServiceError {
-  return new ServiceError('chain_unavailable', 'no payment can be sent for anybody right now', { hint: OTHER_DOOR })
+/** No leg of the quote can be settled. */
+export function cannotSettle(): ServiceError {
+  return new ServiceError('chain_unavailable', 'no payment can be sent for anybody right now', { hint: PAY_YOURSELF })
 }
 
 /** Nothing was sent. */
@@ -54,12 +56,12 @@ export function notSettled(refusal: Refusal, { caip2 }: Network): ServiceError {
       return new ServiceError(
         'chain_unavailable',
         'this gateway cannot pay the network fee right now; nothing was sent',
-        { hint: `tell its operator, or ${OTHER_DOOR}`, details, headers: { ...headers, 'retry-after': '300' } },
+        { hint: `tell its operator, or ${PAY_YOURSELF}`, details, headers: { ...headers, 'retry-after': '300' } },
       )
   }
 }
 
-/** Sent, with an outcome that is not known yet. */
+/** The payment was sent, and its outcome is not known yet. */
 export function settlementPending({ caip2 }: Network, tx: string): ServiceError {
   const errorReason = 'settlement_pending'
   return new ServiceError('chain_unavailable', 'the payment was sent, and the chain does not show it yet', {

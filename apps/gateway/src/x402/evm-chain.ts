@@ -9,7 +9,7 @@ const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, b
 
 /** The code of an account that delegates to a contract and still has its key begins with this (EIP-7702). */
 const DELEGATED = '0xef0100'
-/** Public nodes answer for no more blocks at a time. */
+/** Public nodes search at most this many blocks at a time. */
 const LOG_BLOCKS = 100
 const MAX_LOG_QUERIES = 50
 
@@ -23,7 +23,7 @@ type Read = { address: Address; abi: readonly unknown[]; functionName: string; a
 type Write = { to: Address; data: Hex }
 export type EvmChain = ReturnType<typeof createEvmChain>
 
-/** What settling asks of the EVM chain, and of the account that pays the network fees. Throws `Refused`. */
+/** The questions and transactions of the EVM settler. Its account pays the network fees. Throws `Refused`. */
 export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
   const account = createEvmAccount(EVM, rpcUrls, key)
   const { client } = account
@@ -31,7 +31,7 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
   return {
     address: account.address,
 
-    /** Throws `Reverted` where the contract refuses. */
+    /** Throws `Reverted` when the contract reverts. */
     async readContract(read: Read): Promise<unknown> {
       try {
         return await client.readContract(read as Parameters<typeof client.readContract>[0])
@@ -55,7 +55,6 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
     send: account.send,
     canStillLand: (raw: Hex): Promise<boolean> => account.canStillLand(raw).catch(rejectAsRefused),
 
-    /** Where the chain stands. */
     height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),
 
     isUsed: ({ token, from, nonce }: Authorization): Promise<boolean> =>
@@ -63,7 +62,7 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
         .readContract({ address: token, abi: ABI, functionName: 'authorizationState', args: [from, nonce] })
         .catch(rejectAsRefused),
 
-    /** Authorizations are public once sent: anybody may have used one in a transaction of their own. */
+    /** An authorization is public once it is sent: anybody may have used it in their own transaction. */
     async findUse({ token, from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
       const last = await client.getBlockNumber().catch(rejectAsRefused)
       const args = { authorizer: from, nonce }
@@ -76,7 +75,7 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
           .getLogs({ address: token, event: USED, args, fromBlock, toBlock })
           .catch(rejectAsRefused)
         if (log) return { outcome: 'landed', tx: log.transactionHash }
-        // The payer has cancelled it.
+        // Used without an event: the payer has cancelled it.
         if (isLast) return { outcome: 'expired' }
         fromBlock = next
       }
@@ -89,7 +88,7 @@ function rejectAsRefused(error: unknown): never {
   throw refused(toEvmError(error))
 }
 
-/** A contract that refuses a read counts as a node that does not answer. */
+/** A contract that reverts a read counts as a node that does not answer. */
 function refused(error: EvmError | Reverted): Refused {
   const isUnfunded = error instanceof EvmError && error.why === 'unfunded'
   return new Refused(isUnfunded ? { why: 'unfunded' } : { why: 'unavailable', problem: error.message })

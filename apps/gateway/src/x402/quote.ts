@@ -7,7 +7,7 @@ import { developmentWarning } from '@svc/sales/quote'
 import { priceStorage } from '../purchases/price-storage.ts'
 import { newQuoteFacts, payRequestOf, quoteBody } from '../purchases/quote.ts'
 import type { PayRequest } from '../purchases/store.ts'
-import { nothingToSign } from './errors.ts'
+import { cannotSettle } from './errors.ts'
 import type { X402Context } from './room.ts'
 
 export type X402Order = Body<typeof buyStorage>
@@ -17,7 +17,7 @@ export async function newX402Request(context: X402Context, order: X402Order): Pr
   const facts = newQuoteFacts(context, priced)
   const { payReqId: pay_req_id, baseUrl, isDevelopment } = facts
   const accepts = facts.legs.flatMap((leg) => signableLeg(context, leg, pay_req_id) ?? [])
-  if (accepts.length === 0) throw nothingToSign()
+  if (accepts.length === 0) throw cannotSettle()
   const { resource, extensions } = quoteBody(facts)
   const { terms, price_summary } = extensions.svc
   const quote: X402Quote = {
@@ -52,7 +52,7 @@ const STEPS = [
   'Keep the receipt: it opens the locker.',
 ]
 
-/** What the exact scheme can move: dollars by EIP-3009, and dollar tokens of the primary chain. Null for all else. */
+/** The exact scheme moves USDC by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
 function signableLeg({ config, settlers }: X402Context, leg: PricedLeg, payReqId: string): X402Leg | null {
   const { network, ticker, pricing } = leg.of
   const settler = settlers.get(network)
@@ -62,6 +62,6 @@ function signableLeg({ config, settlers }: X402Context, leg: PricedLeg, payReqId
   const treasury = config.payments.primary?.treasury
   if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
   const { paymentFlow, assetTransferMethod, ...extra } = wire.extra
-  // Stock clients derive the token account themselves; ours is in the leg for readers of the payment.
+  // Stock clients derive the token account themselves. The payment reader takes it from the leg.
   return { ...wire, payTo: treasury, extra: { ...extra, feePayer: settler.feePayer, token_account: leg.payTo } }
 }

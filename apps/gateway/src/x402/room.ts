@@ -1,18 +1,31 @@
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { SalesSecrets } from '@svc/sales/settings'
 import type { Context } from '../context.ts'
 import type { PurchasesContext } from '../purchases/room.ts'
-import { openSettlers, type Settlers } from './settlers.ts'
+import type { X402Secrets } from './settings.ts'
+import type { Settler } from './settler.ts'
 
 type Needs = Pick<PurchasesContext, 'storePayRequest'>
 
 export interface X402Context extends Context, Needs {
-  /** Send payments that others have signed; none where no key is configured. */
-  settlers: Settlers
+  /** One for each chain that has a key to send payments with. */
+  settlers: ReadonlyMap<Network, Settler>
 }
 
+/** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
 export async function createX402(
   context: Context,
   { storePayRequest }: Needs,
-  secrets: Parameters<typeof openSettlers>[0],
+  { svmFeePayerSeed, evmFacilitatorKey, primaryRpcUrls, evmRpcUrls }: X402Secrets & SalesSecrets,
 ): Promise<X402Context> {
-  return { ...context, storePayRequest, settlers: await openSettlers(secrets) }
+  const settlers = new Map<Network, Settler>()
+  if (svmFeePayerSeed) {
+    const { createSolanaSettler } = await import('./solana-settler.ts')
+    settlers.set(PRIMARY, createSolanaSettler({ rpcUrls: primaryRpcUrls, seed: svmFeePayerSeed }))
+  }
+  if (evmFacilitatorKey) {
+    const { createEvmSettler } = await import('./evm-settler.ts')
+    settlers.set(EVM, createEvmSettler({ rpcUrls: evmRpcUrls, key: evmFacilitatorKey }))
+  }
+  return { ...context, storePayRequest, settlers }
 }

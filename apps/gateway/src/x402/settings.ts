@@ -1,4 +1,4 @@
-// Keys that send x402 payments for their payers and pay the network fees. A chain without one takes no such payments.
+// Settings of x402: the keys that send signed payments and pay the network fees. A chain without a key takes none.
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'
@@ -6,7 +6,7 @@ import { readOptionalKey } from '@svc/http-service/keys'
 import type { SalesConfig } from '@svc/sales/settings'
 
 export interface X402Config {
-  /** How long a buyer waits for the chain before the answer is that the payment is still on its way. */
+  /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
 }
 

@@ -1,8 +1,10 @@
-// From a signed payment to its receipt. A settlement is noted before it is sent; after an interruption the note is
-// resolved on chain before anything else is sent for the quote.
+// From a signed payment to its receipt. A settlement is noted before it is sent. After an interruption the noted
+// transaction is resolved on chain before another is sent for the quote.
 
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'
+import { ServiceError } from '@svc/http-service/service-error'
+import { judgePayment } from '@svc/payments/payment'
 import { networkNamed } from '@svc/payments/networks'
 import { type ChainReading, judgePayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -11,13 +13,14 @@ import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
 import { unixNow } from '../context.ts'
 import { claimPayment } from '../purchases/confirm-payment.ts'
 import type { PayRequest } from '../purchases/store.ts'
-import { nothingToSign, notSettled, settlementPending } from './errors.ts'
+import { cannotSettle, notSettled, settlementPending } from './errors.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOrder, type SettlementOutcome, type Settler } from './settler.ts'
 import {
+  deleteSettlement,
+  findOpenSettlements,
   findQuoteOfPayment,
   findSettlement,
-  forgetSettlement,
   insertSettlement,
   replaceTransaction,
   type Settlement,
@@ -27,34 +30,33 @@ export interface SignedPayment {
   request: PayRequest
   leg: X402Leg
   payload: SettlementOrder['payload']
-  /** As the settler identifies it. */
+  /** `Settler.paymentId`. */
   id: string
 }
 
-type Claim = { receipt: SignedReceipt; isNew: boolean }
+type Settled = { receipt: SignedReceipt; isNew: boolean }
 
-/** A settlement that failed or expired paid nothing and never will: its note is deleted. */
-type End = Claim | 'failed' | 'expired'
+/** A settlement that failed or expired paid nothing and never will: its row is deleted. */
+type Outcome = Settled | 'failed' | 'expired'
 
-/** A quote is settled once: what was noted for it first is resolved before anything else is sent. */
-export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Claim> {
+export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Settled> {
   const { request, leg } = payment
   const { db } = context.database
   const { network } = quotedLeg(leg)
   const quoteOfPayment = await findQuoteOfPayment(db, network.name, payment.id)
   if (quoteOfPayment !== null && quoteOfPayment !== request.pay_req_id) throw alreadyUsed()
-  const begun = await resumeSettlement(context, request)
-  if (typeof begun === 'object') return begun
+  const earlier = await resumeSettlement(context, request)
+  if (typeof earlier === 'object') return earlier
   if (unixNow(context) > request.expires_at) throw quoteExpired()
   const settler = settlerOf(context, network.name)
-  if (!settler) throw nothingToSign()
+  if (!settler) throw cannotSettle()
   const refusal = await settler.settle({ ...payment, note: noteFor(context, payment) })
   const settlement = await findSettlement(db, request.pay_req_id)
   if (!settlement) throw refusal ? notSettled(refusal, network) : alreadyUsed()
-  const end = await finish(context, request, settlement)
-  if (typeof end === 'object') return end
+  const outcome = await finish(context, request, settlement)
+  if (typeof outcome === 'object') return outcome
   throw notSettled(
-    end === 'failed'
+    outcome === 'failed'
       ? { why: 'invalid', reason: 'transaction_failed' }
       : { why: 'unavailable', problem: 'the chain did not take the transaction' },
     network,
@@ -65,16 +67,37 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   }
 }
 
-/** What an earlier settlement of this quote has led to. */
-export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<End | 'none'> {
+/** Finishes an earlier settlement of the quote. */
+export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<Outcome | 'none'> {
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
   const leg = quotedLeg(legOf(request, settlement))
   const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
-  // A gateway may have been killed after noting it and before sending it.
+  // A gateway may have stopped between noting and sending.
   if (outcome === 'not_found') await settlerOf(context, network)?.resend(settlement)
   return finish(context, request, settlement)
+}
+
+/** How long after the end of its quote a payment is still looked for. */
+const RESUME_SECONDS = 7 * 86_400
+const RESUME_LIMIT = 50
+
+/** Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt. */
+export async function resumeSettlements(context: X402Context): Promise<void> {
+  const now = unixNow(context)
+  const expired = { after: now - RESUME_SECONDS, before: now }
+  const requests = await findOpenSettlements(context.database.db, expired, RESUME_LIMIT)
+  await Promise.all(
+    requests.map(async (request) => {
+      try {
+        await resumeSettlement(context, request)
+      } catch (error) {
+        // It is still pending, or was refused: the buyer would get the same answer.
+        if (!(error instanceof ServiceError)) throw error
+      }
+    }),
+  )
 }
 
 function noteFor({ database }: X402Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
@@ -106,7 +129,7 @@ function legOf(request: PayRequest, settlement: Settlement): X402Leg {
   return leg
 }
 
-async function finish(context: X402Context, request: PayRequest, settlement: Settlement): Promise<End> {
+async function finish(context: X402Context, request: PayRequest, settlement: Settlement): Promise<Outcome> {
   const leg = legOf(request, settlement)
   const paid = quotedLeg(leg)
   const reading = await watch(context, paid, settlement)
@@ -114,17 +137,17 @@ async function finish(context: X402Context, request: PayRequest, settlement: Set
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
   if (found.outcome === 'pending') throw settlementPending(paid.network, settlement.tx)
-  // Read once more after the chain has moved on: it may have landed in between.
+  // It may have landed while the settler asked: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') return claim(context, request, paid, last, last.references)
   requireFailure(last)
   if (last.outcome === 'unavailable' || found.outcome === 'landed') throw settlementPending(paid.network, settlement.tx)
-  await forgetSettlement(context.database.db, settlement)
+  await deleteSettlement(context.database.db, settlement)
   return last.outcome === 'rejected' ? 'failed' : 'expired'
 }
 
-/** A transaction that landed without paying the quote stays noted: nothing else may be sent for it. */
+/** A transaction that landed without paying the quote stays noted, so that nothing else is sent for the quote. */
 function requireFailure(reading: ChainReading): void {
   if (reading.outcome === 'rejected' && reading.reason !== 'transaction_failed') throw paymentRefused(reading.reason)
 }
@@ -149,7 +172,7 @@ async function outcomeOf(
 
 const INTERVALS = { intervalMs: 100, maxIntervalMs: 1000 }
 
-/** Until the chain shows the transaction, or the buyer has waited long enough. */
+/** Reads until the chain shows the transaction or the time is up. */
 async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   let reading: ChainReading = { outcome: 'not_found' }
@@ -160,16 +183,16 @@ async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlemen
   return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-/** The payment was sent before the quote expired: when it lands does not matter. */
+/** Ignores when the payment landed: it was sent before the quote expired. */
 async function claim(
   context: X402Context,
   request: PayRequest,
   leg: QuotedLeg,
   payment: Extract<ChainReading, { outcome: 'found' }>,
   payReqIds: readonly string[],
-): Promise<Claim> {
-  const always = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
-  const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...always })
+): Promise<Settled> {
+  const anyTime = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
+  const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...anyTime })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
   return claimPayment(context, request, leg, payment)
 }

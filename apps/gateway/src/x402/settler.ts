@@ -1,4 +1,4 @@
-// How payments that their payer has only signed are carried out, on any chain.
+// The interface of both settlers: they send payments that the payer has only signed.
 
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import type { Outcome } from '@svc/chains/transactions'
@@ -6,45 +6,45 @@ import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentRequirements, SchemeNetworkFacilitator, Network as X402Network } from '@x402/core/types'
 import type { Settlement } from './store.ts'
 
-/** Settles payments of one chain family. Doing so twice is harmless: a chain carries out a signed payment once. */
+/** Settles payments on one chain. Settling twice is harmless: a chain executes a signed payment once. */
 export interface Settler {
-  /** Who pays the network fee, where legs must say so. */
+  /** The account that pays the network fee, where legs must name it. */
   feePayer: string | null
-  /** Identifies the payment, no matter who shows it; null when it cannot be one of this chain. */
+  /** The same id for the same payment, whatever request it comes with; null for a payload of another chain. */
   paymentId(payload: EvmPayload | SvmPayload): string | null
-  /** Checks, notes and sends the payment, in this order. Null when it was sent, else why not. */
+  /** Checks, notes and sends the payment, in this order. Null when it was sent, otherwise the reason. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>
-  /** What became of a payment whose noted transaction the chain does not show, or shows as failed. */
+  /** The outcome of a payment whose noted transaction is not on the chain, or has failed there. */
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
 
 export interface SettlementOrder {
   leg: X402Leg
   payload: EvmPayload | SvmPayload
-  /** Before anything is sent. False when another transaction has been noted: then this one must not be sent. */
+  /** Call it before sending. False when another transaction has been noted: then this one must not be sent. */
   note(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
 interface SentTransaction {
   tx: string
-  /** Complete and signed: it can be sent again as it is. */
+  /** Signed by all: it can be resent as it is. */
   raw: string
-  /** Where the chain stood. */
+  /** The height of the chain before it was sent. */
   height: number
 }
 
 export type Refusal =
   | { why: 'invalid'; reason: string }
-  /** No node could be asked. */
+  /** No node answered. */
   | { why: 'unavailable'; problem: string }
   /** The gateway cannot pay the network fee. */
   | { why: 'unfunded' }
 
-/** `tx` made the payment; it may be another transaction than the noted one. */
+/** `tx` made the payment; it may differ from the noted transaction. */
 export type SettlementOutcome = Outcome<{ tx: string }, unknown>
 
-/** A refusal by a step inside the facilitator, whose own answer would not say why. */
+/** Carries a refusal out of the facilitator, whose own answer would hide the reason. */
 export class Refused extends Error {
   readonly refusal: Refusal
 
@@ -54,7 +54,7 @@ export class Refused extends Error {
   }
 }
 
-/** A stock facilitator with one scheme: what it objects to, or null. */
+/** Settles with a stock facilitator. Null when it succeeded, otherwise the reason. */
 export async function runFacilitator(
   scheme: SchemeNetworkFacilitator,
   { leg, payload }: SettlementOrder,
@@ -66,7 +66,7 @@ export async function runFacilitator(
     const { success, errorReason } = await facilitator.settle(signed, requirements)
     return success ? null : { why: 'invalid', reason: errorReason ?? 'not_settled' }
   } catch {
-    // The library throws at some payloads that it cannot read.
+    // The library throws on some unreadable payloads.
     return { why: 'invalid', reason: 'not_readable' }
   }
 }

@@ -10,7 +10,7 @@ export async function findSettlement(db: Db, payReqId: string): Promise<Settleme
   return (await query.executeTakeFirst()) ?? null
 }
 
-/** The quote that a signed payment was shown for. */
+/** The quote that a signed payment settles. */
 export async function findQuoteOfPayment(db: Db, network: string, paymentId: string): Promise<string | null> {
   const query = db
     .selectFrom('x402_settlements')
@@ -20,7 +20,7 @@ export async function findQuoteOfPayment(db: Db, network: string, paymentId: str
   return (await query.executeTakeFirst())?.pay_req_id ?? null
 }
 
-/** False when the quote has a settlement already, or the payment was shown for another quote. */
+/** False when the quote has a settlement, or the payment settles another quote. */
 export async function insertSettlement(db: Db, settlement: Settlement): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('x402_settlements')
@@ -45,11 +45,11 @@ export async function replaceTransaction(
   return numUpdatedRows > 0n
 }
 
-export async function forgetSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
+export async function deleteSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
   await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
 }
 
-/** Quotes that expired in that time and have a settlement without a receipt. */
+/** The quotes that expired in the given period and have a settlement but no receipt. */
 export function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },

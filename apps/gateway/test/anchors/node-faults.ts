@@ -1,4 +1,4 @@
-// For tests: nodes that fail in one way or another.
+// Faults of a node, to be given to a faulty node.
 
 import { type Behaviour, type Call, honestly, type Reply } from '@svc/devnet/faulty-node'
 
@@ -9,7 +9,7 @@ export function downFor(method: string): Behaviour {
   return (call) => (call.method === method ? OUT_OF_ORDER : honestly(call))
 }
 
-/** Does what it is asked, and does not say so. */
+/** Executes the call and answers with an error. */
 export function muteFor(...methods: string[]): Behaviour {
   return async (call) => {
     const answer = await honestly(call)
@@ -17,7 +17,7 @@ export function muteFor(...methods: string[]): Behaviour {
   }
 }
 
-/** Has not seen any transaction. */
+/** Answers that it knows no transaction. */
 export async function blindly(call: Call): Promise<Reply> {
   const { body } = await honestly(call)
   if (call.method !== 'getSignatureStatuses') return { body }
@@ -25,14 +25,14 @@ export async function blindly(call: Call): Promise<Reply> {
   return { body: JSON.stringify({ ...answer, result: { ...result, value: result.value.map(() => null) } }) }
 }
 
-/** Says of every transaction that it would fail. */
+/** Answers that every transaction would fail. */
 export async function refusingly(call: Call): Promise<Reply> {
   const err = { InstructionError: [0, { Custom: 7 }] }
   const answer = { jsonrpc: '2.0', id: 1, result: { context: { slot: 1 }, value: { err } } }
   return call.method === 'simulateTransaction' ? { body: JSON.stringify(answer) } : honestly(call)
 }
 
-/** Takes transactions and forgets them. */
+/** Accepts transactions and drops them. */
 export async function forgetfully(call: Call): Promise<Reply> {
   const taken = `{"jsonrpc":"2.0","id":1,"result":"${'1'.repeat(64)}"}`
   return call.method === 'sendTransaction' ? { body: taken } : honestly(call)
@@ -40,13 +40,13 @@ export async function forgetfully(call: Call): Promise<Reply> {
 
 export interface Hold {
   behaviour: Behaviour
-  /** It has come so far. */
+  /** Resolves when the call has arrived. */
   reached: Promise<void>
-  letGo(): void
+  release(): void
 }
 
 export interface HoldOptions {
-  /** Before the chain hears of the call, or before its answer is given. */
+  /** Whether the call waits before or after the chain has executed it. */
   when?: 'before' | 'after'
   answer?: (call: Call) => Promise<Reply>
 }
@@ -58,7 +58,7 @@ export function holdAt(method: string, { when = 'before', answer = honestly }: H
   let isTaken = false
   return {
     reached: reached.promise,
-    letGo: held.resolve,
+    release: held.resolve,
     async behaviour(call) {
       if (isTaken || call.method !== method) return honestly(call)
       isTaken = true

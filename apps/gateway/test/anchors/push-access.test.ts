@@ -13,20 +13,27 @@ import {
   type SignedCall,
   type TestLocker,
 } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
+import {
+  type AnchorTestbed,
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  push,
+  startAnchorTestbed,
+} from './anchor-testbed.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 let house: LockerHouse
 let locker: TestLocker
 const operator = ed25519Identity()
 beforeAll(async () => {
-  harbour = await openHarbour()
-  house = await harbour.open({ ATTEST_PUSH: 'false' })
+  testbed = await startAnchorTestbed()
+  house = await testbed.open({ ATTEST_PUSH: 'false' })
   locker = await house.locker(ed25519Identity(), { operators: [operator] })
   await locker.put('a', 'a')
   await attest(house, locker)
 })
-afterAll(() => harbour.stop())
+afterAll(() => testbed.stop())
 
 const ask = (changes?: Partial<SignedCall>, who?: Identity) => askToPush<unknown>(house, locker, changes, who)
 const UNKNOWN = `rcpt_${'0'.repeat(32)}`
@@ -45,15 +52,15 @@ describe('who may publish', () => {
     expectRefusal(await ask({ ops: ['locker:write', 'locker:admin'] }), 403, 'MISSING_OPS')
     const unsigned = await house.send('POST', '/v1/attest/push', { receipt_id: locker.receiptId })
     expectRefusal(unsigned, 422, 'validation_error')
-    await expectAnchors(house, harbour.chain, locker, [false])
+    await expectAnchors(house, testbed.chain, locker, [false])
   })
 
   it('T-10 publishing counts against the limit of the signer', async () => {
-    const strict = await harbour.open({ ANCHOR_KIND: 'off', ATTEST_PUSH: 'false', RATE_LIMIT_SIGNER: '3' })
-    const own = await filledLocker(strict)
-    await attest(strict, own)
+    const limited = await testbed.open({ ANCHOR_KIND: 'off', ATTEST_PUSH: 'false', RATE_LIMIT_SIGNER: '3' })
+    const own = await filledLocker(limited)
+    await attest(limited, own)
     const statuses = []
-    for (let i = 0; i < 2; i++) statuses.push((await askToPush(strict, own)).status)
+    for (let i = 0; i < 2; i++) statuses.push((await askToPush(limited, own)).status)
     expect(statuses).toEqual([200, 429])
   })
 })
@@ -67,7 +74,7 @@ describe('what a push must say', () => {
     expectRefusal(await ask({ receiptId: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await ask({ receiptId: UNKNOWN, body: { receipt_id: UNKNOWN } }), 404, 'receipt_not_found')
     expectRefusal(await ask({ lockerId: lockerId(other.receiptId) }), 401, 'LOCKER_ID_MISMATCH')
-    for (const of of [locker, other]) await expectAnchors(house, harbour.chain, of, [false])
+    for (const of of [locker, other]) await expectAnchors(house, testbed.chain, of, [false])
   })
 
   it('ATT-11 a push must name a receipt', async () => {
@@ -83,13 +90,13 @@ describe('what a push must say', () => {
       expectRefusal(await ask({ body }), 422, 'validation_error')
   })
 
-  it('ENV-07 ENV-13 T-04 a push is signed over its own hash, and good once', async () => {
+  it('ENV-07 ENV-13 T-04 a push is signed over the hash of its body, and accepted once', async () => {
     const body_sha256 = hash('sha256', JSON.stringify({ receipt_id: UNKNOWN }))
     expectRefusal(await ask({ envelope: { body_sha256 } }), 403, 'BODY_HASH_MISMATCH')
     const envelope = { nonce: 'ab'.repeat(16) }
     expect((await ask({ envelope })).status).toBe(200)
     expectRefusal(await ask({ envelope }), 403, 'NONCE_REPLAYED')
-    await expectAnchors(house, harbour.chain, locker, [true])
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 })
 
@@ -107,7 +114,7 @@ describe('what there must be to publish', () => {
     expect(await push(house, own)).toMatchObject({ status: 'pushed' })
   })
 
-  it('ATT-11 VER-15 records of the oracle era have no statement to publish; the next attestation has', async () => {
+  it('ATT-11 VER-15 a record of the oracle era has no statement to publish; the next attestation has one', async () => {
     const own = await filledLocker(house)
     const { context } = house.gateway
     const row = await findLockerOf(context.database.db, { locker_id: own.lockerId })
@@ -117,6 +124,6 @@ describe('what there must be to publish', () => {
     expect(await statusOf(house, own)).toEqual(before)
     await attest(house, own)
     expect(await push(house, own)).toMatchObject({ status: 'pushed' })
-    await expectAnchors(house, harbour.chain, own, [false, true])
+    await expectAnchors(house, testbed.chain, own, [false, true])
   })
 })

@@ -14,22 +14,30 @@ import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, publicationsOf, push } from './anchors.ts'
+import {
+  type AnchorTestbed,
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  publicationsOf,
+  push,
+  startAnchorTestbed,
+} from './anchor-testbed.ts'
 import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/gateway-at.ts', import.meta.url))
 
 interface Step {
-  /** The call that is under way. */
+  /** The call during which the gateway is killed. */
   at: string
   options?: HoldOptions
-  /** Not the first such call, which sees nothing, but the next. */
+  /** The second such call; the first one sees no transaction. */
   isSecond?: boolean
-  /** Whether it is on record by then what is sent. */
+  /** Whether the transaction is on record by then. */
   isNoted?: boolean
 }
 
-/** Everything that happens between asking to publish and the answer, in its order. */
+/** The calls of a push, in their order. */
 const STEPS: Step[] = [
   { at: 'getLatestBlockhash' },
   { at: 'simulateTransaction' },
@@ -46,22 +54,22 @@ const STEPS: Step[] = [
 
 const NOTED = STEPS.filter(({ isNoted }) => isNoted)
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  testbed = await startAnchorTestbed()
 })
-afterAll(() => harbour.stop())
-afterEach(() => harbour.node.behave(honestly))
+afterAll(() => testbed.stop())
+afterEach(() => testbed.node.behave(honestly))
 
-interface Victim {
+interface KilledGateway {
   house: LockerHouse
   kill(): Promise<void>
 }
 
-async function startVictim(variables: Variables): Promise<Victim> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-victim-'))
+async function startGatewayToKill(variables: Variables): Promise<KilledGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
   const env = {
-    ...harbour.variables,
+    ...testbed.variables,
     ...variables,
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -74,7 +82,7 @@ async function startVictim(variables: Variables): Promise<Victim> {
     LOCAL_PROVIDERS: 'gcs',
   }
   const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, [PROGRAM, String(harbour.clock.now())], { env, stdio: [...stdio] })
+  const child = spawn(process.execPath, [PROGRAM, String(testbed.clock.now())], { env, stdio: [...stdio] })
   const exited = once(child, 'exit')
   const kill = async () => {
     child.kill('SIGKILL')
@@ -85,27 +93,27 @@ async function startVictim(variables: Variables): Promise<Victim> {
     await rm(folder, { recursive: true })
   })
   const [url] = await once(createInterface(child.stdout!), 'line')
-  return { house: houseOf({ url } as Gateway, harbour.clock), kill }
+  return { house: houseOf({ url } as Gateway, testbed.clock), kill }
 }
 
-/** Asks for something and sees it come to a step. */
+/** Makes a request and waits until it has reached the step. */
 async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
   const held = holdAt(at, options)
   let isPassed = !isSecond
-  harbour.node.behave((call) => {
+  testbed.node.behave((call) => {
     if (isPassed || call.method !== at) return held.behaviour(call)
     isPassed = true
     return blindly(call)
   })
   void ask().catch(() => {})
   await held.reached
-  harbour.node.behave(honestly)
+  testbed.node.behave(honestly)
 }
 
 forEachDatabase('a gateway that is killed while it publishes', (database) => {
-  it('T-19 ANCH-11 at any step: what it had begun is found or sent by another, once', async () => {
+  it('T-19 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once', async () => {
     const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30' }
-    const house = await harbour.open({ ...variables, ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ ...variables, ATTEST_PUSH: 'false' })
     const { anchors } = house.gateway.rooms
     const attested = async () => {
       const locker = await filledLocker(house)
@@ -115,47 +123,47 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     const statesOf = (lockers: TestLocker[]) =>
       Promise.all(lockers.map(async (locker) => (await publicationsOf(house, locker)).map(({ state }) => state)))
     const expectOneEach = async (lockers: TestLocker[]) => {
-      for (const locker of lockers) await expectAnchors(house, harbour.chain, locker, [true])
+      for (const locker of lockers) await expectAnchors(house, testbed.chain, locker, [true])
       expect(await statesOf(lockers)).toEqual(lockers.map(() => ['finalized']))
     }
-    /** A call that was given up and tried again may be the one that is cut off: then it is enough that this is so far. */
+    /** The interrupted call may be the retry of an earlier one: wait until the transaction is on record. */
     const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(house, locker)).toHaveLength(1)
     const pushedInTheEnd = (locker: TestLocker) =>
       expect.poll(async () => (await push(house, locker)).attestation_status).toBe('complete')
-    const starting = startVictim(variables)
+    const starting = startGatewayToKill(variables)
     const asked = await Promise.all(STEPS.map(attested))
     const watched = await Promise.all(NOTED.map(attested))
     const done = await attested()
     const [sent, unsent] = [await filledLocker(house), await filledLocker(house)]
-    const before = harbour.chain.timeline.transactionCount()
+    const before = testbed.chain.timeline.transactionCount()
 
-    const victim = await starting
-    await push(victim.house, done)
+    const killed = await starting
+    await push(killed.house, done)
     for (const [i, step] of STEPS.entries()) {
-      await cutOffAt(step, () => askToPush(victim.house, asked[i]!))
+      await cutOffAt(step, () => askToPush(killed.house, asked[i]!))
       if (step.isNoted) await untilNoted(asked[i]!)
     }
     for (const [i, step] of NOTED.entries()) {
-      await cutOffAt(step, () => askToPush(victim.house, watched[i]!))
+      await cutOffAt(step, () => askToPush(killed.house, watched[i]!))
       await untilNoted(watched[i]!)
     }
-    await cutOffAt({ at: 'sendTransaction', options: { when: 'after' } }, () => askToAttest(victim.house, sent))
+    await cutOffAt({ at: 'sendTransaction', options: { when: 'after' } }, () => askToAttest(killed.house, sent))
     await untilNoted(sent)
-    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(victim.house, unsent))
+    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(killed.house, unsent))
     await untilNoted(unsent)
-    await victim.kill()
+    await killed.kill()
     const noted = (await statesOf(asked)).map(({ length }) => length)
     expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
 
-    // Those who attested have a job that came with the statement.
+    // An attest call has also queued a push job.
     await Promise.all([anchors.queue.drain(), ...[...asked, done].map(pushedInTheEnd)])
     await expectOneEach([...asked, done, sent, unsent])
 
-    // Where nobody asks, what was noted and never sent is sent in the end, and found the next time.
-    harbour.clock.advance(36)
+    // Without another push, the first watch sends what was only noted, and the second finds it.
+    testbed.clock.advance(36)
     await watchPublications(anchors)
     await watchPublications(anchors)
     await expectOneEach(watched)
-    expect(harbour.chain.timeline.transactionCount() - before).toBe(STEPS.length + NOTED.length + 3)
+    expect(testbed.chain.timeline.transactionCount() - before).toBe(STEPS.length + NOTED.length + 3)
   })
 })

@@ -4,28 +4,36 @@ import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { attest, statusOf } from '../attestations/attest.ts'
 import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { askToPush, expectAnchors, filledLocker, type Harbour, openHarbour, push, transactionsOf } from './anchors.ts'
+import {
+  type AnchorTestbed,
+  askToPush,
+  expectAnchors,
+  filledLocker,
+  push,
+  startAnchorTestbed,
+  transactionsOf,
+} from './anchor-testbed.ts'
 import { forgetfully, muteFor } from './node-faults.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  testbed = await startAnchorTestbed()
 })
-afterAll(() => harbour.stop())
-afterEach(() => harbour.node.behave(honestly))
+afterAll(() => testbed.stop())
+afterEach(() => testbed.node.behave(honestly))
 
 forEachDatabase('a statement that follows one whose transaction is pending', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
-    house = await harbour.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+    house = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
   })
   beforeEach(async () => {
     locker = await filledLocker(house)
   })
 
-  it('T-19 ATT-04 waits, says so, and is published when the earlier transaction has expired', async () => {
-    harbour.node.behave(forgetfully)
+  it('T-19 ATT-04 a statement waits while an earlier transaction is pending, and is published when that has expired', async () => {
+    testbed.node.behave(forgetfully)
     await attest(house, locker)
     await locker.put('b', 'b')
     const { push_result, attestation } = await attest(house, locker)
@@ -36,22 +44,22 @@ forEachDatabase('a statement that follows one whose transaction is pending', (da
     expectRefusal(again, 502, 'anchor_failed')
     const { status, anchor_error } = (await statusOf(house, locker))!
     expect([status, JSON.parse(anchor_error!)]).toEqual(['computed', again.body.details])
-    harbour.node.behave(honestly)
-    harbour.chain.expireBlockhashes()
-    expect(await transactionsOf(harbour.chain, () => push(house, locker))).toBe(1)
-    await expectAnchors(house, harbour.chain, locker, [false, true])
+    testbed.node.behave(honestly)
+    testbed.chain.expireBlockhashes()
+    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [false, true])
   })
 
-  it('T-19 ATT-03 records that the earlier transaction has landed, and gets an anchor of its own', async () => {
-    harbour.node.behave(muteFor('getSignatureStatuses'))
+  it('T-19 ATT-03 a push records that an earlier transaction has landed, and gives the newest statement its own anchor', async () => {
+    testbed.node.behave(muteFor('getSignatureStatuses'))
     await attest(house, locker)
-    harbour.node.behave(honestly)
+    testbed.node.behave(honestly)
     await locker.put('b', 'b')
-    const sent = await transactionsOf(harbour.chain, async () => {
+    const sent = await transactionsOf(testbed.chain, async () => {
       const { anchor } = (await attest(house, locker)).push_result
       expect(anchor?.payload).toMatchObject({ seq: 2 })
     })
     expect(sent).toBe(1)
-    await expectAnchors(house, harbour.chain, locker, [true, true])
+    await expectAnchors(house, testbed.chain, locker, [true, true])
   })
 })

@@ -5,19 +5,19 @@ import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { expectAnchors, filledLocker, type Harbour, openHarbour, push } from './anchors.ts'
+import { type AnchorTestbed, expectAnchors, filledLocker, push, startAnchorTestbed } from './anchor-testbed.ts'
 import { holdAt } from './node-faults.ts'
 
-let harbour: Harbour
-/** It does not publish what it attests. */
+let testbed: AnchorTestbed
+/** Attesting does not publish here. */
 let house: LockerHouse
 let locker: TestLocker
 beforeAll(async () => {
-  harbour = await openHarbour({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
-  house = await harbour.open({ ATTEST_PUSH: 'false' })
+  testbed = await startAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+  house = await testbed.open({ ATTEST_PUSH: 'false' })
 })
-afterAll(() => harbour.stop())
-afterEach(() => harbour.node.behave(honestly))
+afterAll(() => testbed.stop())
+afterEach(() => testbed.node.behave(honestly))
 beforeEach(async () => {
   locker = await filledLocker(house)
 })
@@ -29,7 +29,7 @@ async function get<Body>(path: string, query = ''): Promise<Body> {
 }
 const verify = () => get<VerifyAnswer>('/v1/storage/verify')
 
-/** From everywhere that a proof is given. */
+/** The anchors of every endpoint that gives a proof. */
 async function anchorsBeside(query: string): Promise<unknown[]> {
   const paths = ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']
   const given = await Promise.all(paths.map((path) => get<{ anchor: unknown }>(path, query)))
@@ -44,7 +44,7 @@ async function anchorsInList(): Promise<(Anchor | null)[]> {
 }
 
 describe('the anchor', () => {
-  it('ANCH-05 ATT-03 AMB-36 stands next to every proof of its statement, and of no other', async () => {
+  it('ANCH-05 ATT-03 AMB-36 the anchor stands next to every proof of its statement, and of no other', async () => {
     await attest(house, locker)
     for (const anchor of await anchorsBeside('')) expect(anchor).toBeNull()
     expect(await anchorsInList()).toEqual([null])
@@ -66,12 +66,12 @@ describe('the anchor', () => {
 describe('the facts', () => {
   const NONE = { anchor_submitted: 'not_checked', anchor_confirmed: 'not_checked', anchor_finalized: 'not_checked' }
 
-  it('VER-06 VER-07 VER-08 AMB-35 AMB-88 ANCH-07 STATE-12 STATE-14 follow the transaction from nothing to final', async () => {
+  it('VER-06 VER-07 VER-08 AMB-35 AMB-88 ANCH-07 STATE-12 STATE-14 the facts follow the transaction from nothing to final', async () => {
     await attest(house, locker)
     expect((await verify()).verification).toMatchObject(NONE)
 
     const held = holdAt('getSignatureStatuses')
-    harbour.node.behave(held.behaviour)
+    testbed.node.behave(held.behaviour)
     const pushed = push(house, locker)
     await held.reached
     const pushing = await verify()
@@ -80,7 +80,7 @@ describe('the facts', () => {
     const { body: health } = await house.send<AttestHealth>('GET', '/v1/internal/attest-health')
     expect(health.counts).toMatchObject({ pushing: 1 })
     expect((await askToAttest(house, locker, { sync: false })).body).toMatchObject({ attestation_status: 'computed' })
-    held.letGo()
+    held.release()
 
     const { anchor, attestation_status } = await pushed
     expect(anchor).toMatchObject({ commitment: 'confirmed', finalized: false })
@@ -89,7 +89,7 @@ describe('the facts', () => {
     expect(confirmed.verification).toMatchObject({ ...NONE, anchor_submitted: 'passed', anchor_confirmed: 'passed' })
     expect(confirmed).toMatchObject({ anchor, attestation: { attestation_status: 'complete' } })
 
-    harbour.clock.advance(15)
+    testbed.clock.advance(15)
     await house.gateway.context.queue.drain()
     const final = await verify()
     expect(final.verification).toMatchObject({
@@ -98,6 +98,6 @@ describe('the facts', () => {
       anchor_finalized: 'passed',
     })
     expect(final.anchor).toEqual({ ...anchor, commitment: 'finalized', finalized: true })
-    await expectAnchors(house, harbour.chain, locker, [true])
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 })

@@ -5,103 +5,97 @@ import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { attest, expectChain, queueToAttest } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import {
+  type AnchorTestbed,
   expectAnchors,
   filledLocker,
-  type Harbour,
-  openHarbour,
   publicationsOf,
   push,
+  startAnchorTestbed,
   transactionsOf,
-} from './anchors.ts'
-import { blindly, forgetfully, type Hold, type HoldOptions, holdAt, refusingly } from './node-faults.ts'
+} from './anchor-testbed.ts'
+import { blindly, forgetfully, refusingly } from './node-faults.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 let database: FreshDatabase
-/** They do not publish what they attest. */
+/** Attesting does not publish on these two. */
 let one: LockerHouse
 let other: LockerHouse
-let keen: LockerHouse[]
-let hasty: LockerHouse
+let automatic: LockerHouse[]
+let noWait: LockerHouse
 let locker: TestLocker
 beforeAll(async () => {
-  harbour = await openHarbour()
+  testbed = await startAnchorTestbed()
   database = await createFreshDatabase('postgres')
   const variables = { DATABASE_URL: database.url }
-  const quiet = { ...variables, ATTEST_PUSH: 'false' }
-  one = await harbour.open(quiet)
-  other = await harbour.open(quiet)
-  hasty = await harbour.open({ ...variables, ANCHOR_WAIT_SECONDS: '0' })
-  keen = [await harbour.open(variables), await harbour.open(variables)]
+  const manual = { ...variables, ATTEST_PUSH: 'false' }
+  one = await testbed.open(manual)
+  other = await testbed.open(manual)
+  noWait = await testbed.open({ ...variables, ANCHOR_WAIT_SECONDS: '0' })
+  automatic = [await testbed.open(variables), await testbed.open(variables)]
 })
 afterAll(async () => {
-  await harbour.stop()
+  await testbed.stop()
   await database.drop()
 })
 beforeEach(async () => {
   locker = await filledLocker(one)
 })
-afterEach(() => harbour.node.behave(honestly))
+afterEach(() => testbed.node.behave(honestly))
 
-const TWENTY = Array.from({ length: 20 }, (_, i) => i)
-const twentyPush = () => Promise.all(TWENTY.map((i) => push(i % 2 === 0 ? one : other, locker)))
-
-function hold(method: string, options?: HoldOptions): Hold {
-  const held = holdAt(method, options)
-  harbour.node.behave(held.behaviour)
-  return held
-}
+const TEN = Array.from({ length: 10 }, (_, i) => i)
+const tenPushes = () => Promise.all(TEN.map((i) => push(i % 2 === 0 ? one : other, locker)))
 
 describe('two gateways on one database', () => {
-  it('T-19 twenty pushes at once share one transaction', async () => {
+  it('T-19 ten pushes at once on two gateways share one transaction', async () => {
     await attest(one, locker)
-    const sent = await transactionsOf(harbour.chain, async () => {
-      const answers = await twentyPush()
-      const [anchor] = await expectAnchors(one, harbour.chain, locker, [true])
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const answers = await tenPushes()
+      const [anchor] = await expectAnchors(one, testbed.chain, locker, [true])
       for (const answer of answers) expect(answer).toMatchObject({ anchor, attestation_status: 'complete' })
     })
     expect([sent, await publicationsOf(one, locker)]).toEqual([1, [expect.objectContaining({ state: 'finalized' })]])
   })
 
-  it('T-18 T-19 AMB-33 twenty attest calls at once, and the jobs of both, make and publish one statement', async () => {
-    const sent = await transactionsOf(harbour.chain, async () => {
-      await queueToAttest(keen[0]!, locker)
-      const asked = TWENTY.map((i) => attest(keen[i % 2]!, locker))
-      const drained = keen.map(({ gateway }) => gateway.context.queue.drain())
+  it('T-18 T-19 AMB-33 ten attest calls at once and the jobs of two gateways make and publish one statement', async () => {
+    const sent = await transactionsOf(testbed.chain, async () => {
+      await queueToAttest(automatic[0]!, locker)
+      const asked = TEN.map((i) => attest(automatic[i % 2]!, locker))
+      const drained = automatic.map(({ gateway }) => gateway.context.queue.drain())
       const [answers] = await Promise.all([Promise.all(asked), Promise.all(drained)])
       for (const { push_result, attestation } of answers) {
         expect(push_result.anchor?.statement_digest).toBe(attestation.envelope?.statement_digest)
         expect(attestation.anchor).toEqual(push_result.anchor)
       }
-      await keen[0]?.gateway.context.queue.drain()
+      await automatic[0]?.gateway.context.queue.drain()
     })
     expect(sent).toBe(1)
     expect(await expectChain(one, locker)).toHaveLength(1)
-    await expectAnchors(one, harbour.chain, locker, [true])
+    await expectAnchors(one, testbed.chain, locker, [true])
   })
 
-  it('T-19 twenty pushes that find the first expired, and the watchers of both, send one more', async () => {
-    harbour.node.behave(forgetfully)
-    await attest(hasty, locker)
-    harbour.chain.expireBlockhashes()
-    harbour.node.behave(honestly)
-    harbour.clock.advance(60)
-    const watched = keen.map(({ gateway }) => watchPublications(gateway.rooms.anchors))
-    const sent = await transactionsOf(harbour.chain, () => Promise.all([twentyPush(), ...watched]))
+  it('T-19 ten pushes and two watchers that find a transaction expired send one more', async () => {
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.chain.expireBlockhashes()
+    testbed.node.behave(honestly)
+    testbed.clock.advance(60)
+    const watched = automatic.map(({ gateway }) => watchPublications(gateway.rooms.anchors))
+    const sent = await transactionsOf(testbed.chain, () => Promise.all([tenPushes(), ...watched]))
     expect(sent).toBe(1)
-    await expectAnchors(one, harbour.chain, locker, [true])
+    await expectAnchors(one, testbed.chain, locker, [true])
     const states = (await publicationsOf(one, locker)).map(({ state }) => state)
     expect(states.toSorted()).toEqual(['expired', 'finalized'])
   })
 
   it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {
     await attest(one, locker)
-    const held = hold('getSignatureStatuses', { answer: blindly })
-    const asked = push(hasty, locker)
+    const held = testbed.hold('getSignatureStatuses', { answer: blindly })
+    const asked = push(noWait, locker)
     await held.reached
     const { anchor } = await push(other, locker)
-    held.letGo()
+    held.release()
     expect(await asked).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
-    await expectAnchors(one, harbour.chain, locker, [true])
+    await expectAnchors(one, testbed.chain, locker, [true])
   })
 
   it.each([
@@ -109,19 +103,19 @@ describe('two gateways on one database', () => {
     ['is under way', true],
   ])('T-19 a push that the chain would refuse waits for another that %s', async (_name, isHeld) => {
     await attest(one, locker)
-    const refused = hold('simulateTransaction', { answer: refusingly })
-    const sent = await transactionsOf(harbour.chain, async () => {
+    const refused = testbed.hold('simulateTransaction', { answer: refusingly })
+    const sent = await transactionsOf(testbed.chain, async () => {
       const late = push(one, locker)
       await refused.reached
-      const open = isHeld ? hold('getSignatureStatuses') : null
+      const open = isHeld ? testbed.hold('getSignatureStatuses') : null
       const early = push(other, locker)
       await (open?.reached ?? early)
-      refused.letGo()
-      open?.letGo()
+      refused.release()
+      open?.release()
       const { anchor } = await early
       expect(await late).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
     })
     expect(sent).toBe(1)
-    await expectAnchors(one, harbour.chain, locker, [true])
+    await expectAnchors(one, testbed.chain, locker, [true])
   })
 })

@@ -4,43 +4,43 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
 import {
+  type AnchorTestbed,
   expectAnchors,
   filledLocker,
-  type Harbour,
-  openHarbour,
   push,
   readTransaction,
+  startAnchorTestbed,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-testbed.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  testbed = await startAnchorTestbed()
 })
-afterAll(() => harbour.stop())
+afterAll(() => testbed.stop())
 
-forEachDatabase('attesting again by the clock', (database) => {
+forEachDatabase('the attest schedule', (database) => {
   const DAY = 86_400
   const drain = ({ gateway }: LockerHouse) => gateway.context.queue.drain()
   const cron = async (house: LockerHouse) =>
     (await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})).body
 
-  it('CRON-02 CRON-06 ANCH-11 AMB-36 publishes where that is enabled, and a new statement has no anchor until then', async () => {
+  it('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule publishes where that is enabled, and a new statement has no anchor until then', async () => {
     const variables = { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true' }
-    const quiet = await harbour.open(variables)
-    const loud = await harbour.open({ ...variables, CRON_ATTEST_PUSH: 'true' })
-    const locker = await filledLocker(quiet)
-    await attest(quiet, locker)
-    await drain(quiet)
-    harbour.clock.advance(DAY)
-    expect(await cron(quiet)).toMatchObject({ selected: 1, attested: 1, pushed: 0 })
-    await drain(quiet)
-    await expectAnchors(quiet, harbour.chain, locker, [true, false])
-    harbour.clock.advance(DAY)
+    const withoutPush = await testbed.open(variables)
+    const withPush = await testbed.open({ ...variables, CRON_ATTEST_PUSH: 'true' })
+    const locker = await filledLocker(withoutPush)
+    await attest(withoutPush, locker)
+    await drain(withoutPush)
+    testbed.clock.advance(DAY)
+    expect(await cron(withoutPush)).toMatchObject({ selected: 1, attested: 1, pushed: 0 })
+    await drain(withoutPush)
+    await expectAnchors(withoutPush, testbed.chain, locker, [true, false])
+    testbed.clock.advance(DAY)
     const results = [{ receipt_id: locker.receiptId, status: 'pushed' }]
-    expect(await cron(loud)).toMatchObject({ selected: 1, attested: 1, pushed: 1, failed: 0, results })
-    const anchors = await expectAnchors(loud, harbour.chain, locker, [true, false, true])
-    // The same files, and so the same snapshot: it is the statements that differ.
+    expect(await cron(withPush)).toMatchObject({ selected: 1, attested: 1, pushed: 1, failed: 0, results })
+    const anchors = await expectAnchors(withPush, testbed.chain, locker, [true, false, true])
+    // The same files make the same snapshot; only the statements differ.
     expect(new Set(anchors.map(({ snapshot_id }) => snapshot_id)).size).toBe(1)
     expect(new Set(anchors.map(({ statement_digest }) => statement_digest)).size).toBe(2)
   })
@@ -50,14 +50,14 @@ describe('where nothing is published', () => {
   const SKIPPED = { status: 'skipped', anchor: null, anchor_type: null, reason: 'no_feed_configured', error: null }
 
   it.each([
-    ['by choice', { ANCHOR_KIND: 'off' }],
-    ['for want of a chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
+    ['when anchors are off', { ANCHOR_KIND: 'off' }],
+    ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
   ])(
-    'ATT-12 AMB-38 AMB-64 %s: attesting and pushing answer that nothing was published, without an error',
+    'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
     async (_why, variables) => {
-      const house = await harbour.open(variables)
+      const house = await testbed.open(variables)
       const locker = await filledLocker(house)
-      const count = await transactionsOf(harbour.chain, async () => {
+      const count = await transactionsOf(testbed.chain, async () => {
         expect(await attest(house, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
         const answer = { ok: true, receipt_id: locker.receiptId, ...SKIPPED, attestation_status: 'computed' }
         expect(await push(house, locker)).toEqual(answer)
@@ -65,17 +65,17 @@ describe('where nothing is published', () => {
         expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
       })
       expect(count).toBe(0)
-      await expectAnchors(house, harbour.chain, locker, [false])
+      await expectAnchors(house, testbed.chain, locker, [false])
     },
   )
 })
 
 describe('what is paid', () => {
-  it('ANCH-01 ANCH-04 is more with a priority fee, and the memo is the same', async () => {
-    const house = await harbour.open({ ANCHOR_PRIORITY_MICROLAMPORTS: '10000' })
+  it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is', async () => {
+    const house = await testbed.open({ ANCHOR_PRIORITY_MICROLAMPORTS: '10000' })
     const locker = await filledLocker(house)
     const { anchor } = (await attest(house, locker)).push_result
-    const { record, instructions } = readTransaction(harbour.chain, anchor!.tx)
+    const { record, instructions } = readTransaction(testbed.chain, anchor!.tx)
     expect(anchor?.fee_lamports).toBe(Number(record.fee))
     expect(anchor?.fee_lamports).toBeGreaterThan(5000)
     const memos = instructions.filter(({ program }) => program?.startsWith('Memo'))

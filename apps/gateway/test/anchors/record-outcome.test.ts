@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { NotPublished } from '../../src/anchors/push-errors.ts'
+import { NotPublished } from '../../src/anchors/errors.ts'
 import {
   recordFinalized,
   recordLanded,
@@ -11,13 +11,13 @@ import {
 import type { PublicationTable } from '../../src/db/schema.ts'
 import { attest, statementsOf, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { filledLocker, type Harbour, openHarbour, publicationsOf } from './anchors.ts'
+import { type AnchorTestbed, filledLocker, publicationsOf, startAnchorTestbed } from './anchor-testbed.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  testbed = await startAnchorTestbed()
 })
-afterAll(() => harbour.stop())
+afterAll(() => testbed.stop())
 
 const LANDED = { outcome: 'landed', slot: 1, commitment: 'confirmed' } as const
 const COSTS = { slot: 1, blockTime: null, feeLamports: 1, rentLamports: 0 }
@@ -27,10 +27,10 @@ const expired = (tx: string) => new NotPublished('transaction_expired', 'too lat
 forEachDatabase('the outcome of a transaction is recorded once', (database) => {
   let house: LockerHouse
   let locker: TestLocker
-  /** As somebody has it who read it before another found out. */
+  /** As a process read it before the outcome was recorded. */
   let stale: PublicationTable
   beforeAll(async () => {
-    house = await harbour.open({ DATABASE_URL: database.url })
+    house = await testbed.open({ DATABASE_URL: database.url })
   })
   beforeEach(async () => {
     locker = await filledLocker(house)
@@ -51,7 +51,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
       await statusOf(house, locker),
     ]
     const before = await all()
-    harbour.clock.advance(1)
+    testbed.clock.advance(1)
     await record()
     expect(await all()).toEqual(before)
   })

@@ -8,27 +8,27 @@ import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { attest, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import {
+  type AnchorTestbed,
   expectAnchors,
   filledLocker,
-  type Harbour,
-  openHarbour,
   publicationsOf,
   push,
+  startAnchorTestbed,
   transactionsOf,
-} from './anchors.ts'
+} from './anchor-testbed.ts'
 import { blindly, forgetfully } from './node-faults.ts'
 
-let harbour: Harbour
+let testbed: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+  testbed = await startAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
 })
-afterAll(() => harbour.stop())
-afterEach(() => harbour.node.behave(honestly))
+afterAll(() => testbed.stop())
+afterEach(() => testbed.node.behave(honestly))
 
-/** What was sent before, and is in no block, can no longer come, and that is final. */
+/** Expires every transaction that is in no block, finally. */
 function expire(): void {
-  harbour.chain.expireBlockhashes()
-  harbour.clock.advance(2)
+  testbed.chain.expireBlockhashes()
+  testbed.clock.advance(2)
 }
 
 const allAre =
@@ -37,15 +37,15 @@ const allAre =
 
 forEachDatabase('watching publications', (database) => {
   let house: LockerHouse
-  /** It gives up at once. */
-  let hasty: LockerHouse
+  /** Does not wait for an outcome. */
+  let noWait: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
-    house = await harbour.open({ DATABASE_URL: database.url })
-    hasty = await harbour.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+    house = await testbed.open({ DATABASE_URL: database.url })
+    noWait = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
   })
   beforeEach(async () => {
-    // Nothing of the tests before is looked after.
+    // Remove what earlier tests left to watch.
     await drain()
     await house.gateway.context.database.db.deleteFrom('publications').execute()
     locker = await filledLocker(house)
@@ -58,12 +58,12 @@ forEachDatabase('watching publications', (database) => {
     const { anchor } = (await attest(house, locker)).push_result
     expect(anchor).toMatchObject({ commitment: 'confirmed', finalized: false, fee_lamports: 5000 })
     await watch()
-    expect(await expectAnchors(house, harbour.chain, locker, [true])).toEqual([anchor])
-    harbour.clock.advance(2)
-    const heir = await harbour.open({ DATABASE_URL: database.url })
-    await watch(heir)
+    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
+    testbed.clock.advance(2)
+    const other = await testbed.open({ DATABASE_URL: database.url })
+    await watch(other)
     const final = { ...anchor, commitment: 'finalized', finalized: true }
-    expect(await expectAnchors(house, harbour.chain, locker, [true])).toEqual([final])
+    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([final])
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'finalized', fee_lamports: 5000 }])
   })
 
@@ -71,9 +71,9 @@ forEachDatabase('watching publications', (database) => {
     await attest(house, locker)
     await locker.put('b', 'b')
     await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
-    harbour.clock.advance(2)
+    testbed.clock.advance(2)
     await watch()
-    const [anchor] = await expectAnchors(house, harbour.chain, locker, [true, false])
+    const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
     expect(anchor).toMatchObject({ finalized: true })
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 2 })
   })
@@ -81,18 +81,18 @@ forEachDatabase('watching publications', (database) => {
   it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
     const { anchor } = (await attest(house, locker)).push_result
     await drain()
-    harbour.node.behave(blindly)
+    testbed.node.behave(blindly)
     await watch()
-    // It may have been in a block that comes back.
-    expect(await expectAnchors(house, harbour.chain, locker, [true])).toEqual([anchor])
+    // The block may come back until the transaction has expired.
+    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
     expire()
     await watch()
-    await expectAnchors(house, harbour.chain, locker, [false])
+    await expectAnchors(house, testbed.chain, locker, [false])
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
-    harbour.node.behave(honestly)
-    expect(await transactionsOf(harbour.chain, drain)).toBe(1)
-    const [second] = await expectAnchors(house, harbour.chain, locker, [true])
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, drain)).toBe(1)
+    const [second] = await expectAnchors(house, testbed.chain, locker, [true])
     expect(second?.tx).not.toBe(anchor?.tx)
     expect((await publicationsOf(house, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
   })
@@ -101,95 +101,95 @@ forEachDatabase('watching publications', (database) => {
     const { anchor } = (await attest(house, locker)).push_result
     await drain()
     const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
-    harbour.node.behave(withResult('getSignatureStatuses', allAre(failed)))
+    testbed.node.behave(withResult('getSignatureStatuses', allAre(failed)))
     await watch()
-    await expectAnchors(house, harbour.chain, locker, [false])
+    await expectAnchors(house, testbed.chain, locker, [false])
     expect(await anchorError()).toMatchObject({ tx_signature: anchor?.tx, ambiguous: false })
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
   })
 
   it('T-19 a transaction that was noted and never sent is sent once', async () => {
-    harbour.node.behave(forgetfully)
-    await attest(hasty, locker)
-    harbour.node.behave(honestly)
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.node.behave(honestly)
     const { tx } = (await publicationsOf(house, locker))[0]!
     await watch()
-    expect(harbour.chain.transaction(tx)).toBeUndefined()
-    // As long as somebody may be waiting for it, it is left alone; then it is sent, and found the next time.
-    harbour.clock.advance(35)
-    const sent = await transactionsOf(harbour.chain, async () => {
+    expect(testbed.chain.transaction(tx)).toBeUndefined()
+    // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
+    testbed.clock.advance(35)
+    const sent = await transactionsOf(testbed.chain, async () => {
       await watch()
       expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
       await watch()
     })
     expect(sent).toBe(1)
-    expect(await expectAnchors(house, harbour.chain, locker, [true])).toMatchObject([{ tx }])
+    expect(await expectAnchors(house, testbed.chain, locker, [true])).toMatchObject([{ tx }])
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
   it('T-19 a noted transaction that has expired is given up, and the next push sends another', async () => {
-    harbour.node.behave(forgetfully)
-    await attest(hasty, locker)
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
     expire()
-    harbour.clock.advance(35)
+    testbed.clock.advance(35)
     await watch()
     const { tx } = (await publicationsOf(house, locker))[0]!
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: tx })
-    harbour.node.behave(honestly)
-    expect(await transactionsOf(harbour.chain, () => push(house, locker))).toBe(1)
-    await expectAnchors(house, harbour.chain, locker, [true])
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 
-  it('T-19 changes nothing while no node answers', async () => {
-    harbour.node.behave(forgetfully)
-    await attest(hasty, locker)
-    harbour.clock.advance(100)
-    harbour.node.behave(() => ({ status: 503, body: 'out of order' }))
+  it('T-19 watching changes nothing while no node answers', async () => {
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.clock.advance(100)
+    testbed.node.behave(() => ({ status: 503, body: 'out of order' }))
     await watch()
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'sent' }])
     expect(await anchorError()).toMatchObject({ ambiguous: true })
-    harbour.node.behave(honestly)
+    testbed.node.behave(honestly)
     expire()
     await watch()
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'expired' }])
   })
 
-  it('INT-03 failed attempts do not change since when a statement is waiting', async () => {
+  it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
     const ageOf = async () =>
       (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
     await house.gateway.context.database.db.deleteFrom('attestations').execute()
-    harbour.node.behave(forgetfully)
-    await attest(hasty, locker)
-    harbour.clock.advance(100)
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.clock.advance(100)
     await watch()
     expect(await ageOf()).toBe(100)
     expire()
     await watch()
     expect(await ageOf()).toBe(102)
-    harbour.node.behave(honestly)
+    testbed.node.behave(honestly)
     await push(house, locker)
     expect(await ageOf()).toBeNull()
   })
 })
 
 describe('where nothing is published', () => {
-  it('ANCH-07 the chain is asked nothing', async () => {
-    const house = await harbour.open()
-    const asked = harbour.node.calls.length
+  it('ANCH-07 watching asks the chain nothing when nothing was published', async () => {
+    const house = await testbed.open()
+    const asked = testbed.node.calls.length
     await watchPublications(house.gateway.rooms.anchors)
-    expect(harbour.node.calls.slice(asked)).toEqual([])
+    expect(testbed.node.calls.slice(asked)).toEqual([])
   })
 
-  it('AMB-64 there is no schedule either', async () => {
-    const house = await harbour.open({ ANCHOR_KIND: 'off' })
+  it('AMB-64 a gateway that does not publish has no watch schedule', async () => {
+    const house = await testbed.open({ ANCHOR_KIND: 'off' })
     await watchPublications(house.gateway.rooms.anchors)
     expect(Object.keys(await house.gateway.context.queue.counts())).not.toContain('watch-publications')
   })
 })
 
 describe('more publications than nodes answer for at a time', () => {
-  it('T-19 ANCH-07 are asked for one page after the other', async () => {
-    const house = await harbour.open()
+  it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', async () => {
+    const house = await testbed.open()
     const locker = await filledLocker(house)
     await attest(house, locker)
     const { db } = house.gateway.context.database
@@ -208,6 +208,6 @@ describe('more publications than nodes answer for at a time', () => {
     expect(await open()).toHaveLength(4)
     await watchPublications(house.gateway.rooms.anchors)
     expect(await open()).toEqual([])
-    await expectAnchors(house, harbour.chain, locker, [true])
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 })

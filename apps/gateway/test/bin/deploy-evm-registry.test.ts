@@ -7,7 +7,13 @@ import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/faulty-node'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newEntry, newReceipt, startTestRegistry, type TestRegistry, write } from '../anchors/evm/registry.ts'
+import {
+  newEntry,
+  newReceipt,
+  startTestRegistry,
+  type TestRegistry,
+  write,
+} from '../anchors/evm-registry/test-registry.ts'
 import { outcomeOf, startCommand } from './command.ts'
 
 /** With a registry that was deployed before. */

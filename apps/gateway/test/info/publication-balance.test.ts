@@ -1,6 +1,6 @@
 import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
+import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
 import { health, LOW, openWith, settledHealth } from './publication-key.ts'
@@ -8,9 +8,9 @@ import { health, LOW, openWith, settledHealth } from './publication-key.ts'
 /** How long a balance is remembered. */
 const HALF_A_MINUTE = 30
 
-let harbour: Harbour
+let harbour: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  harbour = await startAnchorTestbed()
 })
 afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))
@@ -80,7 +80,7 @@ describe('health of the publication key', () => {
     harbour.node.calls.length = 0
     const answers = await Promise.all(Array.from({ length: 20 }, () => health(house)))
     for (const { status, body } of answers) expect([status, body.checks.publication_key]).toEqual([200, 'failing'])
-    hold.letGo()
+    hold.release()
     expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
     expect(harbour.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
   })

@@ -8,14 +8,14 @@ import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect } from 'vitest'
-import type { Harbour } from '../anchors/anchors.ts'
+import type { AnchorTestbed } from '../anchors/anchor-testbed.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
 
 /** What these gateways call low. */
 export const LOW = 2_000_000
 
 /** The publication key is new and holds so much. */
-export async function openWith(harbour: Harbour, lamports: number, variables: Variables = {}) {
+export async function openWith(harbour: AnchorTestbed, lamports: number, variables: Variables = {}) {
   const seed = randomBytes(32)
   const key = toBase58(ed25519Signer(seed).publicKey)
   const give = (amount: number) => giveSol(harbour.chain, address(key), BigInt(amount))

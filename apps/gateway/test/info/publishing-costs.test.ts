@@ -2,15 +2,15 @@ import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
+import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
 import { scrape } from './metrics.ts'
 import { openWith, settledHealth } from './publication-key.ts'
 
-let harbour: Harbour
+let harbour: AnchorTestbed
 beforeAll(async () => {
-  harbour = await openHarbour()
+  harbour = await startAnchorTestbed()
 })
 afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))

@@ -39,7 +39,7 @@ forEachDatabase('jobs', (database) => {
     expect((await session.status()).body.status).toBe('complete')
   })
 
-  it('AMB-44 what can never be done is given up at once, with the code of its endpoint', async () => {
+  it('AMB-44 a job that can never succeed is given up at once with the error code of its endpoint', async () => {
     const receipt_id = `rcpt_${'0'.repeat(32)}`
     const { queue } = house.gateway.context
     for (const [kind, payload, error] of [
@@ -56,7 +56,7 @@ forEachDatabase('jobs', (database) => {
     }
   })
 
-  it('T-04 T-10 FILE-16 STATE-13 housekeeping comes by the clock, and takes away what is over', async () => {
+  it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
     const limited = await openLockerHouse(
       { DATABASE_URL: database.url, RATE_LIMIT_SIGNER: '60' },
       { now: house.clock.now },
@@ -77,7 +77,7 @@ forEachDatabase('jobs', (database) => {
     const { db } = context.database
     const ended = db.selectFrom('upload_sessions').select('status').where('session_id', '=', session.opened.session_id)
     expect(await ended.executeTakeFirst()).toEqual({ status: 'failed' })
-    // The bytes that were replaced; those of the session were released just now.
+    // The replaced object is gone; the session's object was released just now.
     expect(await count('objects')).toBe(objects - 1)
     house.clock.advance(3600)
     await context.queue.drain()
@@ -87,7 +87,7 @@ forEachDatabase('jobs', (database) => {
 })
 
 describe('a gateway that runs jobs', () => {
-  it('does its housekeeping by itself, and stops in order', async () => {
+  it('a gateway that runs jobs does its housekeeping by itself, and stops in order', async () => {
     const house = await openLockerHouse({ RUN_JOBS: 'true' })
     await house.locker(ed25519Identity())
     const { db } = house.gateway.context.database

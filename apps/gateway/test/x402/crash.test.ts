@@ -9,8 +9,8 @@ import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { READ, SEND } from './faulty-shop.ts'
-import { FAMILIES, type Family, PRICE, responseIn, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+import { READ, SEND } from './faulty-testbed.ts'
+import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let chains: LocalChains
 beforeAll(async () => {
@@ -18,22 +18,22 @@ beforeAll(async () => {
 })
 afterAll(() => chains.stop())
 
-/** Never answers one method; everything else is the truth. */
+/** Never answers one method. */
 function silentOn(method: string): Behaviour {
   return (asked) => (asked.method === method ? null : honestly(asked))
 }
 
-interface Victim {
+interface KilledGateway {
   url: string
   process: ChildProcess
   node: FaultyNode
-  /** Of the gateway that takes over. */
+  /** Its database, which another gateway takes over. */
   database: string
   remove(): Promise<void>
 }
 
-/** A gateway as operators run it, whose node falls silent at one method. */
-async function startVictim(family: Family, silent: string): Promise<Victim> {
+/** Starts the program that operators run; its node never answers one method. */
+async function startGatewayToKill(family: Family, silent: string): Promise<KilledGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-x402-'))
   const node = await startFaultyNode(chains[family].url, silentOn(silent))
   const port = await freePort()
@@ -62,26 +62,26 @@ async function startVictim(family: Family, silent: string): Promise<Victim> {
 
 describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
   it.each([
-    ['after the payment was sent, before its receipt', READ[family], PRICE],
-    ['before the payment was sent, after it was noted', SEND[family], 0n],
-  ])('%s: another gateway finds or sends it, once', async (_name, silent, paidBefore) => {
+    ['between sending the payment and writing the receipt', READ[family], PRICE],
+    ['between noting the payment and sending it', SEND[family], 0n],
+  ])('after kill -9 %s, another gateway finds or sends the payment once', async (_name, silent, paidBefore) => {
     const before = await treasuryUsdc(family, chains)
-    const victim = await startVictim(family, silent)
-    const { text } = await signFor(await walletOn(family, chains), victim.url)
-    const unanswered = expect(show(victim.url, text)).rejects.toThrow('fetch failed')
-    await expect.poll(() => victim.node.calls).toContain(silent)
-    victim.process.kill('SIGKILL')
-    await once(victim.process, 'exit')
+    const killed = await startGatewayToKill(family, silent)
+    const { text } = await signFor(await walletOn(family, chains), killed.url)
+    const unanswered = expect(pay(killed.url, text)).rejects.toThrow('fetch failed')
+    await expect.poll(() => killed.node.calls).toContain(silent)
+    killed.process.kill('SIGKILL')
+    await once(killed.process, 'exit')
     await unanswered
     expect((await treasuryUsdc(family, chains)) - before).toBe(paidBefore)
 
-    const heir = await startTestGateway({ ...chains.variables, DATABASE_URL: victim.database })
-    const [first, second] = await Promise.all([show(heir.url, text), show(heir.url, text)])
+    const successor = await startTestGateway({ ...chains.variables, DATABASE_URL: killed.database })
+    const [first, second] = await Promise.all([pay(successor.url, text), pay(successor.url, text)])
     expect(first.status, JSON.stringify(first.body)).toBe(200)
     expect(second.body.receipt).toEqual(first.body.receipt)
     expect(responseIn(first.headers)).toMatchObject({ success: true, transaction: first.body.receipt.tx_hash })
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
-    await heir.stop()
-    await victim.remove()
+    await successor.stop()
+    await killed.remove()
   })
 })

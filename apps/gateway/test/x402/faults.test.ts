@@ -4,161 +4,170 @@ import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { CHAIN, expectPending, type FaultyShop, openFaultyShop, READ, SEND, TAKEN, TRY } from './faulty-shop.ts'
+import {
+  CHAIN,
+  expectPending,
+  type FaultyTestbed,
+  PREPARE,
+  READ,
+  SEND,
+  startFaultyTestbed,
+  TAKEN,
+} from './faulty-testbed.ts'
 import {
   buyWith,
   FAMILIES,
   type Family,
   legOn,
   PRICE,
+  pay,
   post,
   responseIn,
-  show,
   signFor,
   treasuryUsdc,
   walletOn,
-} from './shop.ts'
+} from './x402-testbed.ts'
 
-let shop: FaultyShop
+let testbed: FaultyTestbed
 beforeAll(async () => {
-  shop = await openFaultyShop()
+  testbed = await startFaultyTestbed()
 })
-afterEach(() => shop.calm())
-afterAll(() => shop.stop())
+afterEach(() => testbed.calm())
+afterAll(() => testbed.stop())
 
 describe.each(FAMILIES)('on the %s chain', (family) => {
   it.each([
-    ['does not show it', () => withResult(READ[family], () => null)],
-    ['cannot be asked', () => withBody(READ[family], 'out of order')],
+    ['does not show', () => withResult(READ[family], () => null)],
+    ['gives no answer about', () => withBody(READ[family], 'out of order')],
   ])(
-    'a payment was sent, and the node %s: it is pending, and the same signature later gets its receipt',
-    async (_name, lie) => {
-      const before = await treasuryUsdc(family, shop.chains)
-      const { text } = await shop.sign(family)
-      shop.nodes[family].behave(lie())
-      const transaction = expectPending(await show(shop.gateway.url, text))
-      expect(await shop.paidSince(family, before)).toBe(PRICE)
-      shop.calm()
-      const { status, body } = await show(shop.gateway.url, text)
+    'a sent payment that the node %s is pending, and the same signature later gets its receipt',
+    async (_name, fault) => {
+      const before = await treasuryUsdc(family, testbed.chains)
+      const { text } = await testbed.sign(family)
+      testbed.nodes[family].behave(fault())
+      const transaction = expectPending(await pay(testbed.gateway.url, text))
+      expect(await testbed.paidSince(family, before)).toBe(PRICE)
+      testbed.calm()
+      const { status, body } = await pay(testbed.gateway.url, text)
       expect(status, JSON.stringify(body)).toBe(200)
       expect(body.receipt.tx_hash).toBe(transaction)
-      expect(await shop.paidSince(family, before)).toBe(PRICE)
+      expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
 
   it('a pending payment can also be confirmed with its transaction', async () => {
-    const before = await treasuryUsdc(family, shop.chains)
-    const { text, payload } = await shop.sign(family)
-    shop.nodes[family].behave(withResult(READ[family], () => null))
-    const transaction = expectPending(await show(shop.gateway.url, text))
-    shop.calm()
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { text, payload } = await testbed.sign(family)
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    const transaction = expectPending(await pay(testbed.gateway.url, text))
+    testbed.calm()
     const { network, extra } = payload.accepted
     const claim = { pay_req_id: extra.pay_req_id, pay_network: network, pay_asset: 'USDC' }
-    const confirmed = await shopOf(shop.gateway).confirm(claim, transaction)
+    const confirmed = await shopOf(testbed.gateway).confirm(claim, transaction)
     expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200)
-    expect((await show(shop.gateway.url, text)).body.receipt).toEqual(confirmed.body.receipt)
-    expect(await shop.paidSince(family, before)).toBe(PRICE)
+    expect((await pay(testbed.gateway.url, text)).body.receipt).toEqual(confirmed.body.receipt)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
   it('PAY-06 a stock client that repeats the whole call while its payment is pending is not asked to sign again', async () => {
-    const before = await treasuryUsdc(family, shop.chains)
-    const client = await walletOn(family, shop.chains)
+    const before = await treasuryUsdc(family, testbed.chains)
+    const client = await walletOn(family, testbed.chains)
     const key = { 'idempotency-key': `${family}-pending` }
-    shop.nodes[family].behave(withResult(READ[family], () => null))
-    expect((await buyWith(client, shop.gateway.url, { units: 1 }, key)).status).toBe(503)
-    const transaction = expectPending(await post(shop.gateway.url, { units: 1 }, key))
-    shop.calm()
-    const response = await buyWith(client, shop.gateway.url, { units: 1 }, key)
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    expect((await buyWith(client, testbed.gateway.url, { units: 1 }, key)).status).toBe(503)
+    const transaction = expectPending(await post(testbed.gateway.url, { units: 1 }, key))
+    testbed.calm()
+    const response = await buyWith(client, testbed.gateway.url, { units: 1 }, key)
     expect(await response.json()).toMatchObject({ ok: true, idempotent: true, receipt: { tx_hash: transaction } })
-    expect(await shop.paidSince(family, before)).toBe(PRICE)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
-  it('a node took the payment and lost it: the same signature is sent again, and pays once', async () => {
-    const before = await treasuryUsdc(family, shop.chains)
-    const { text } = await shop.sign(family)
-    shop.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
-    const transaction = expectPending(await show(shop.gateway.url, text))
-    expect(await shop.paidSince(family, before)).toBe(0n)
-    shop.calm()
-    const { body } = await show(shop.gateway.url, text)
+  it('a payment that a node took and lost is sent again with the same signature, and pays once', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { text } = await testbed.sign(family)
+    testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
+    const transaction = expectPending(await pay(testbed.gateway.url, text))
+    expect(await testbed.paidSince(family, before)).toBe(0n)
+    testbed.calm()
+    const { body } = await pay(testbed.gateway.url, text)
     expect(body).toMatchObject({ ok: true, receipt: { tx_hash: transaction } })
-    expect(await shop.paidSince(family, before)).toBe(PRICE)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
-  it.each(TRY[family])(
-    'no node answers %s before the payment is sent: nothing is, and the same signature pays later',
+  it.each(PREPARE[family])(
+    'when no node answers %s nothing is sent, and the same signature pays later',
     async (method) => {
-      const before = await treasuryUsdc(family, shop.chains)
-      const { text } = await shop.sign(family)
-      shop.nodes[family].behave(withBody(method, 'out of order'))
-      const reply = await show(shop.gateway.url, text)
+      const before = await treasuryUsdc(family, testbed.chains)
+      const { text } = await testbed.sign(family)
+      testbed.nodes[family].behave(withBody(method, 'out of order'))
+      const reply = await pay(testbed.gateway.url, text)
       expectError(reply, 503, 'chain_unavailable', 'unavailable')
       expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
-      shop.calm()
-      expect((await show(shop.gateway.url, text)).status).toBe(200)
-      expect(await shop.paidSince(family, before)).toBe(PRICE)
+      testbed.calm()
+      expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+      expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
 
-  it('PAY-46 a node of another chain is asked nothing but its chain, and nothing is sent to it', async () => {
-    const before = await treasuryUsdc(family, shop.chains)
-    const gateway = await shop.open({})
-    const { text } = await signFor(await walletOn(family, shop.chains), gateway.url)
+  it('PAY-46 a node of another chain is asked nothing but its chain, and gets no payment', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const gateway = await testbed.open({})
+    const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
     const { method, other } = CHAIN[family]
-    const { calls, behave } = shop.nodes[family]
+    const { calls, behave } = testbed.nodes[family]
     behave(withResult(method, () => other))
     const asked = calls.length
-    expectError(await show(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
+    expectError(await pay(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
     expect(new Set(calls.slice(asked))).toEqual(new Set([method]))
-    shop.calm()
-    expect((await show(gateway.url, text)).status).toBe(200)
-    expect(await shop.paidSince(family, before)).toBe(PRICE)
+    testbed.calm()
+    expect((await pay(gateway.url, text)).status).toBe(200)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await gateway.stop()
   })
 
   it('AMB-06 a payment sent before its quote expires is good, whenever it lands', async () => {
     let behind = 1_000_000
-    const slow = await shop.open({}, { now: () => Date.now() - behind })
-    const client = await walletOn(family, shop.chains)
+    const slow = await testbed.open({}, { now: () => Date.now() - behind })
+    const client = await walletOn(family, testbed.chains)
     const [shown, noted] = [await signFor(client, slow.url), await signFor(client, slow.url)]
-    expect((await show(slow.url, shown.text)).status).toBe(200)
-    shop.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
-    expectPending(await show(slow.url, noted.text))
-    shop.calm()
+    expect((await pay(slow.url, shown.text)).status).toBe(200)
+    testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
+    expectPending(await pay(slow.url, noted.text))
+    testbed.calm()
     behind = 0
-    expect((await show(slow.url, noted.text)).status).toBe(200)
+    expect((await pay(slow.url, noted.text)).status).toBe(200)
     await slow.stop()
   })
 
   it('a gateway that cannot pay the network fee says so, and the same signature pays when it can', async () => {
     const key = randomBytes(32)
     const variable = family === 'evm' ? 'X402_EVM_FACILITATOR_KEY' : 'X402_SVM_FEE_PAYER_KEY'
-    const poor = await shop.open({ [variable]: key.toString('hex') })
-    const before = await treasuryUsdc(family, shop.chains)
-    const { text, quote } = await signFor(await walletOn(family, shop.chains), poor.url)
-    const reply = await show(poor.url, text)
+    const unfunded = await testbed.open({ [variable]: key.toString('hex') })
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { text, quote } = await signFor(await walletOn(family, testbed.chains), unfunded.url)
+    const reply = await pay(unfunded.url, text)
     expectError(reply, 503, 'chain_unavailable', 'unfunded')
     expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
     const address = legOn(family, quote).extra.feePayer ?? privateKeyToAccount(`0x${key.toString('hex')}`).address
-    await call(shop.chains[family].url, 'dev_faucet', [address, family === 'evm' ? 'MON' : 'SOL', '1'])
-    expect((await show(poor.url, text)).status).toBe(200)
-    expect(await shop.paidSince(family, before)).toBe(PRICE)
-    await poor.stop()
+    await call(testbed.chains[family].url, 'dev_faucet', [address, family === 'evm' ? 'MON' : 'SOL', '1'])
+    expect((await pay(unfunded.url, text)).status).toBe(200)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    await unfunded.stop()
   })
 
-  it('without a key for this chain nothing is offered there', async () => {
+  it('without a key for a chain the quote has no leg there', async () => {
     const variable = family === 'evm' ? 'X402_EVM_FACILITATOR_KEY' : 'X402_SVM_FEE_PAYER_KEY'
-    const half = await shop.open({ [variable]: '' })
-    const { accepts } = (await signFor(await walletOn(other(family), shop.chains), half.url)).quote
+    const oneChain = await testbed.open({ [variable]: '' })
+    const { accepts } = (await signFor(await walletOn(other(family), testbed.chains), oneChain.url)).quote
     expect(new Set(accepts.map(({ network }) => network)).size).toBe(1)
-    const { text } = await shop.sign(family)
-    expectError(await show(half.url, text), 404, 'pay_req_not_found')
-    await half.stop()
+    const { text } = await testbed.sign(family)
+    expectError(await pay(oneChain.url, text), 404, 'pay_req_not_found')
+    await oneChain.stop()
   })
 })
 
-it('without any key the endpoint is closed, and names the other one', async () => {
-  const closed = await shop.open({ X402_EVM_FACILITATOR_KEY: '', X402_SVM_FEE_PAYER_KEY: '' })
+it('without any key the endpoint answers 404 and names the other endpoint', async () => {
+  const closed = await testbed.open({ X402_EVM_FACILITATOR_KEY: '', X402_SVM_FEE_PAYER_KEY: '' })
   const reply = await post(closed.url, { units: 1 })
   expectError(reply, 404, 'not_found')
   expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
@@ -166,16 +175,21 @@ it('without any key the endpoint is closed, and names the other one', async () =
 })
 
 describe('a transaction of the primary chain that has expired', () => {
-  it('is forgotten, and another signature pays the same quote', async () => {
-    const before = await treasuryUsdc('primary', shop.chains)
-    const { text, payload } = await shop.sign('primary')
-    shop.nodes.primary.behave(withBody(SEND.primary, TAKEN.primary))
-    expectPending(await show(shop.gateway.url, text))
-    for (let times = 0; times < 3; times++) shop.chains.primary.chain.expireBlockhashes()
-    shop.calm()
-    expectError(await show(shop.gateway.url, text), 402, 'payment_verification_failed', 'transaction_simulation_failed')
-    expect((await show(shop.gateway.url, await shop.signAgain('primary', payload))).status).toBe(200)
-    expect(await shop.paidSince('primary', before)).toBe(PRICE)
+  it('after a transaction of the primary chain has expired, another signature pays the same quote', async () => {
+    const before = await treasuryUsdc('primary', testbed.chains)
+    const { text, payload } = await testbed.sign('primary')
+    testbed.nodes.primary.behave(withBody(SEND.primary, TAKEN.primary))
+    expectPending(await pay(testbed.gateway.url, text))
+    for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
+    testbed.calm()
+    expectError(
+      await pay(testbed.gateway.url, text),
+      402,
+      'payment_verification_failed',
+      'transaction_simulation_failed',
+    )
+    expect((await pay(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
+    expect(await testbed.paidSince('primary', before)).toBe(PRICE)
   })
 })
 

@@ -6,19 +6,28 @@ import { parsePaymentRequired } from '@x402/core/schemas'
 import type { PaymentRequired } from '@x402/core/types'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FAMILIES, legOn, openX402Shop, post, signFor, WALLETS, walletOn, type X402Shop } from './shop.ts'
+import {
+  FAMILIES,
+  legOn,
+  post,
+  signFor,
+  startX402Testbed,
+  WALLETS,
+  walletOn,
+  type X402Testbed,
+} from './x402-testbed.ts'
 
-let shop: X402Shop
+let testbed: X402Testbed
 beforeAll(async () => {
-  shop = await openX402Shop()
+  testbed = await startX402Testbed()
 })
-afterAll(() => shop.stop())
+afterAll(() => testbed.stop())
 
 const ORIGIN = { origin: 'https://page.example' }
 
 async function ask(path: string, headers: Record<string, string> = {}) {
   const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{"units":1}' }
-  const response = await fetch(shop.url + path, init)
+  const response = await fetch(testbed.url + path, init)
   return { headers: response.headers, body: (await response.json()) as Quote }
 }
 
@@ -30,7 +39,7 @@ describe.each([
   ['/v1/storage/request', 9],
   ['/v1/x402/storage', 3],
 ])('the quote of %s', (path, legs) => {
-  it('ADD-01 reaches a stock client by the header, every leg whole', async () => {
+  it('ADD-01 the quote reaches a stock client complete in its header', async () => {
     const { headers, body } = await ask(path)
     const required = readAsStockClient(headers)
     expect(required.accepts).toEqual(body.accepts)
@@ -41,7 +50,7 @@ describe.each([
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('ADD-09 can be read by a web page', async () => {
+  it('ADD-09 the quote can be read by a web page', async () => {
     const { headers } = await ask(path, ORIGIN)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     const exposed = headers.get('access-control-expose-headers')?.split(', ')
@@ -52,7 +61,7 @@ describe.each([
     const wanted = ['content-type', 'idempotency-key', 'x402-tx', 'payment-signature', 'access-control-expose-headers']
     const preflight = { ...ORIGIN, 'access-control-request-method': 'POST' }
     const headers = { ...preflight, 'access-control-request-headers': wanted.join(',') }
-    const response = await fetch(shop.url + path, { method: 'OPTIONS', headers })
+    const response = await fetch(testbed.url + path, { method: 'OPTIONS', headers })
     expect(response.status).toBe(204)
     const allowed = response.headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
     expect(allowed).toEqual(expect.arrayContaining(wanted))
@@ -60,19 +69,19 @@ describe.each([
 })
 
 it.each(FAMILIES)('ADD-01 what a stock client signs for the %s chain fits into a header', async (family) => {
-  const { text } = await signFor(await walletOn(family, shop.chains), shop.url)
+  const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
   expect(text.length).toBeLessThan(4096)
 })
 
 it('ADD-09 the answer to a signature can be read by a web page, good or bad', async () => {
-  const { text } = await signFor(await walletOn('evm', shop.chains), shop.url)
+  const { text } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
   for (const signature of [text, 'garbage']) {
-    const { headers } = await post(shop.url, { units: 1 }, { ...ORIGIN, 'payment-signature': signature })
+    const { headers } = await post(testbed.url, { units: 1 }, { ...ORIGIN, 'payment-signature': signature })
     expect(headers.get('access-control-expose-headers')).toContain('PAYMENT-RESPONSE')
   }
 })
 
-/** A stock client whose hook pays by itself. What it then repeats with X402-TX goes where the quote says. */
+/** A stock client with a hook that pays. Its repeated request with X402-TX goes to the `confirm_url` of the quote. */
 function payingFetch(choose: (legs: PaymentLeg[]) => PaymentLeg) {
   let info: Quote['extensions']['svc']['info']
   let leg: PaymentLeg
@@ -80,7 +89,7 @@ function payingFetch(choose: (legs: PaymentLeg[]) => PaymentLeg) {
     const quote = paymentRequired as unknown as Quote // as the schema of the quote declares it
     info = quote.extensions.svc.info
     leg = choose(quote.accepts)
-    return { headers: { [info.confirm_header]: await payLeg(shop.chains, leg, { payer: 1 }) } }
+    return { headers: { [info.confirm_header]: await payLeg(testbed.chains, leg, { payer: 1 }) } }
   })
   const send = async (input: string | URL | Request, init?: RequestInit) => {
     const request = new Request(input, init)
@@ -92,12 +101,15 @@ function payingFetch(choose: (legs: PaymentLeg[]) => PaymentLeg) {
 }
 
 describe('a stock client with a hook on payment-required', () => {
-  it.each(FAMILIES)('ADD-01 pays on the %s chain itself, confirms with X402-TX and has its receipt', async (family) => {
-    const buy = payingFetch((accepts) => legOn(family, { accepts } as never) as PaymentLeg)
-    const headers = { 'content-type': 'application/json' }
-    const response = await buy(`${shop.url}/v1/storage/request`, { method: 'POST', headers, body: '{"units":2}' })
-    const body = (await response.json()) as Confirmation
-    expect(response.status, JSON.stringify(body)).toBe(200)
-    expect(body.receipt).toMatchObject({ units: 2, payer_pubkey: WALLETS[family] })
-  })
+  it.each(FAMILIES)(
+    'ADD-01 a stock client with a hook pays on the %s chain itself, confirms with X402-TX and gets its receipt',
+    async (family) => {
+      const buy = payingFetch((accepts) => legOn(family, { accepts } as never) as PaymentLeg)
+      const headers = { 'content-type': 'application/json' }
+      const response = await buy(`${testbed.url}/v1/storage/request`, { method: 'POST', headers, body: '{"units":2}' })
+      const body = (await response.json()) as Confirmation
+      expect(response.status, JSON.stringify(body)).toBe(200)
+      expect(body.receipt).toMatchObject({ units: 2, payer_pubkey: WALLETS[family] })
+    },
+  )
 })

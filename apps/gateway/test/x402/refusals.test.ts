@@ -10,31 +10,30 @@ import {
   encoded,
   FAMILIES,
   legOn,
-  openX402Shop,
+  pay,
   post,
   responseIn,
-  show,
   signedFor,
   signFor,
-  treasuryUsdc,
+  startX402Testbed,
+  treasuries,
   walletOn,
-  type X402Shop,
-} from './shop.ts'
+  type X402Testbed,
+} from './x402-testbed.ts'
 
-let shop: X402Shop
+let testbed: X402Testbed
 let before: bigint[]
-const treasuries = () => Promise.all(FAMILIES.map((family) => treasuryUsdc(family, shop.chains)))
 beforeAll(async () => {
-  shop = await openX402Shop()
+  testbed = await startX402Testbed()
 })
-afterAll(() => shop.stop())
+afterAll(() => testbed.stop())
 beforeEach(async () => {
-  before = await treasuries()
+  before = await treasuries(testbed.chains)
 })
-// Whatever was refused, nothing moved.
-afterEach(async () => expect(await treasuries()).toEqual(before))
+// A refused payment moves nothing.
+afterEach(async () => expect(await treasuries(testbed.chains)).toEqual(before))
 
-describe('a PAYMENT-SIGNATURE that cannot be read is 422', () => {
+describe('an unreadable PAYMENT-SIGNATURE', () => {
   const encodedJson = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
   const accepted = { scheme: 'exact', network: 'eip155:143', amount: '1', asset: 'x', payTo: 'x' }
   const extra = { pay_req_id: `pr_${'0'.repeat(32)}` }
@@ -64,17 +63,17 @@ describe('a PAYMENT-SIGNATURE that cannot be read is 422', () => {
     ['deeply nested', Buffer.from('['.repeat(2000)).toString('base64')],
     ['with a key twice', Buffer.from('{"x402Version":2,"x402Version":2}').toString('base64')],
     ['too long', 'A'.repeat(8196)],
-  ])('%s', async (_name, header) => {
-    const reply = await show<{ detail: { loc: string[] }[] }>(shop.url, header)
+  ])('a PAYMENT-SIGNATURE is refused with 422 when it is %s', async (_name, header) => {
+    const reply = await pay<{ detail: { loc: string[] }[] }>(testbed.url, header)
     expectError(reply, 422, 'validation_error')
     expect(reply.body.detail[0]?.loc).toEqual(['header', 'PAYMENT-SIGNATURE'])
   })
 
-  it('a payload of the other chain', async () => {
-    const { payload } = await signFor(await walletOn('evm', shop.chains), shop.url)
-    const quote = await post<X402Quote>(shop.url, { units: 1 })
+  it('a PAYMENT-SIGNATURE with a payload of the other chain is refused with 422', async () => {
+    const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
+    const quote = await post<X402Quote>(testbed.url, { units: 1 })
     const mixed = { ...payload, accepted: asRequirements(legOn('primary', quote.body)) }
-    expectError(await show(shop.url, encoded(mixed)), 422, 'validation_error')
+    expectError(await pay(testbed.url, encoded(mixed)), 422, 'validation_error')
   })
 })
 
@@ -86,9 +85,9 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['network', family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
     ['scheme', 'upto'],
   ])('a leg with another %s is not in the quote', async (field, value) => {
-    const { payload } = await signFor(await walletOn(family, shop.chains), shop.url)
+    const { payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const changed = { ...payload, accepted: { ...payload.accepted, [field]: value } }
-    expectError(await show(shop.url, encoded(changed)), 400, 'leg_not_in_quote')
+    expectError(await pay(testbed.url, encoded(changed)), 400, 'leg_not_in_quote')
   })
 
   it.each([
@@ -97,69 +96,69 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['another asset', { asset: family === 'evm' ? TOKENS.USDT0.address : MINTS.USDT.mint }],
     ['another receiver', { payTo: family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address }],
   ])('PAY-52 a payment signed for %s pays nothing', async (_name, changes) => {
-    const reply = await show(shop.url, await signedFor(family, shop, (leg) => ({ ...leg, ...changes })))
+    const reply = await pay(testbed.url, await signedFor(family, testbed, (leg) => ({ ...leg, ...changes })))
     expectError(reply, 402, 'payment_verification_failed')
     expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
   })
 
   it('PAY-55 a payment signed for one quote does not pay another', async () => {
-    const { payload } = await signFor(await walletOn(family, shop.chains), shop.url)
-    const other = await post<X402Quote>(shop.url, { units: 1 })
+    const { payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
+    const other = await post<X402Quote>(testbed.url, { units: 1 })
     const accepted = asRequirements(legOn(family, other.body))
-    const first = await show(shop.url, encoded(payload))
+    const first = await pay(testbed.url, encoded(payload))
     expect(first.status).toBe(200)
-    before = await treasuries()
-    const reply = await show(shop.url, encoded({ ...payload, accepted }))
+    before = await treasuries(testbed.chains)
+    const reply = await pay(testbed.url, encoded({ ...payload, accepted }))
     expectError(reply, 402, 'payment_verification_failed', 'transaction_already_used')
   })
 
   it('a wallet without funds pays nothing', async () => {
-    const client = await walletOn(family, shop.chains)
+    const client = await walletOn(family, testbed.chains)
     const units = 1_000_000
     client.setSpendControls(false)
-    const { text } = await signFor(client, shop.url, { units, provider: 'arweave' })
-    expectError(await show(shop.url, text, { units }), 402, 'payment_verification_failed')
+    const { text } = await signFor(client, testbed.url, { units, provider: 'arweave' })
+    expectError(await pay(testbed.url, text, { units }), 402, 'payment_verification_failed')
   })
 
   it('a body that orders something else than the quote is 422', async () => {
-    const { text } = await signFor(await walletOn(family, shop.chains), shop.url)
-    expectError(await show(shop.url, text, { units: 2 }), 422, 'validation_error')
-    expectError(await show(shop.url, text, { units: 1, provider: 'storj' }), 422, 'validation_error')
+    const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
+    expectError(await pay(testbed.url, text, { units: 2 }), 422, 'validation_error')
+    expectError(await pay(testbed.url, text, { units: 1, provider: 'storj' }), 422, 'validation_error')
   })
 
   it('PAY-44 an expired quote is 410', async () => {
     let late = 0
-    const gateway = await startTestGateway(shop.chains.variables, { now: () => Date.now() + late })
-    const { text } = await signFor(await walletOn(family, shop.chains), gateway.url)
+    const gateway = await startTestGateway(testbed.chains.variables, { now: () => Date.now() + late })
+    const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
     late = 301_000
-    expectError(await show(gateway.url, text), 410, 'quote_expired')
+    expectError(await pay(gateway.url, text), 410, 'quote_expired')
     await gateway.stop()
   })
 })
 
 describe('quotes', () => {
-  it('PAY-43 that do not exist are 404', async () => {
-    const { payload } = await signFor(await walletOn('evm', shop.chains), shop.url)
+  it('PAY-43 a quote that does not exist is 404', async () => {
+    const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
     const extra = { ...payload.accepted.extra, pay_req_id: `pr_${'0'.repeat(32)}` }
     const text = encoded({ ...payload, accepted: { ...payload.accepted, extra } })
-    expectError(await show(shop.url, text), 404, 'pay_req_not_found')
+    expectError(await pay(testbed.url, text), 404, 'pay_req_not_found')
   })
 
-  it('of the other endpoint have no leg that can be signed for on the primary chain', async () => {
-    const { payload } = await signFor(await walletOn('primary', shop.chains), shop.url)
-    const plain = await shopOf(shop.gateway).quote()
+  it('a quote of the other endpoint has no leg that can be signed for on the primary chain', async () => {
+    const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
+    const plain = await shopOf(testbed.gateway).quote()
     const accepted = asRequirements(legOf(plain, 'USDC'))
-    expectError(await show(shop.url, encoded({ ...payload, accepted })), 402, 'payment_verification_failed')
+    expectError(await pay(testbed.url, encoded({ ...payload, accepted })), 402, 'payment_verification_failed')
   })
 
-  it('PAY-02 need units', async () => {
-    expectError(await post(shop.url, {}), 422, 'validation_error')
-    expectError(await post(shop.url, { units: 1, tags: [1] }), 422, 'validation_error')
+  it('PAY-02 a quote needs units', async () => {
+    expectError(await post(testbed.url, {}), 422, 'validation_error')
+    expectError(await post(testbed.url, { units: 1, tags: [1] }), 422, 'validation_error')
   })
 
-  it('PAY-07 of both endpoints do not share an Idempotency-Key', async () => {
-    const key = { 'idempotency-key': 'of-the-plain-door' }
-    await shopOf(shop.gateway).quote({ units: 1 }, key)
-    expectError(await post(shop.url, { units: 1 }, key), 409, 'idempotency_conflict')
+  it('PAY-07 quotes of both endpoints do not share an Idempotency-Key', async () => {
+    const key = { 'idempotency-key': 'of-the-other-endpoint' }
+    await shopOf(testbed.gateway).quote({ units: 1 }, key)
+    expectError(await post(testbed.url, { units: 1 }, key), 409, 'idempotency_conflict')
   })
 })

@@ -4,7 +4,7 @@ import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
-import { buyWith, FAMILIES, PRICE, show, signFor, treasuryUsdc, walletOn } from './shop.ts'
+import { buyWith, FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let chains: LocalChains
 let database: FreshDatabase
@@ -24,26 +24,26 @@ afterAll(async () => {
 const urlOf = (turn: number) => gateways[turn % gateways.length]!.url
 
 describe.each(FAMILIES)('two gateways with one database and the same keys, on the %s chain', (family) => {
-  it('T-16 shown the same signature by many at once, move it once and write one receipt', async () => {
+  it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', async () => {
     const { text } = await signFor(await walletOn(family, chains), urlOf(0))
     const before = await treasuryUsdc(family, chains)
-    const replies = await Promise.all(Array.from({ length: 20 }, (_, turn) => show(urlOf(turn), text)))
-    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => pay(urlOf(turn), text)))
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
     expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
     expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
   })
 
-  it('do not disturb each other', async () => {
+  it('two gateways with the same keys serve several buyers at once', async () => {
     const client = await walletOn(family, chains)
     const before = await treasuryUsdc(family, chains)
-    const responses = await Promise.all(Array.from({ length: 8 }, (_, turn) => buyWith(client, urlOf(turn))))
+    const responses = await Promise.all(Array.from({ length: 6 }, (_, turn) => buyWith(client, urlOf(turn))))
     const bodies = (await Promise.all(responses.map((response) => response.json()))) as Confirmation[]
     expect(
       responses.map(({ status }) => status),
       JSON.stringify(bodies),
-    ).toEqual(Array(8).fill(200))
-    expect(new Set(bodies.map(({ receipt }) => receipt.tx_hash)).size).toBe(8)
-    expect((await treasuryUsdc(family, chains)) - before).toBe(8n * PRICE)
+    ).toEqual(Array(6).fill(200))
+    expect(new Set(bodies.map(({ receipt }) => receipt.tx_hash)).size).toBe(6)
+    expect((await treasuryUsdc(family, chains)) - before).toBe(6n * PRICE)
   })
 })

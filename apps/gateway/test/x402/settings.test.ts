@@ -65,7 +65,7 @@ it.each([
   expect(() => read({ [name]: value })).toThrow(`${name} is a development key`)
 })
 
-it('T-12 the config holds none of them', () => {
+it('T-12 the config holds no x402 key', () => {
   const { config } = read({ X402_SVM_FEE_PAYER_KEY: key(4), X402_EVM_FACILITATOR_KEY: key(5) })
   for (const secret of [key(4), key(5)]) expect(JSON.stringify(config)).not.toContain(secret)
 })

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import {
+  deleteSettlement,
   findQuoteOfPayment,
   findSettlement,
-  forgetSettlement,
   insertSettlement,
   replaceTransaction,
   type Settlement,
@@ -23,7 +23,7 @@ forEachDatabase('settlements', (database) => {
     ...changes,
   })
 
-  it('a quote has one at a time, and a payment is for one quote', async () => {
+  it('a quote has one settlement at a time, and a payment settles one quote', async () => {
     const { db } = await database.open<Schema>(migrations)
     expect(await insertSettlement(db, settlement({}))).toBe(true)
     expect(await insertSettlement(db, settlement({ payment_id: 'another' }))).toBe(false)
@@ -34,16 +34,16 @@ forEachDatabase('settlements', (database) => {
     expect(await findQuoteOfPayment(db, 'evm-mainnet', 'another')).toBeNull()
   })
 
-  it('replacing or forgetting a transaction must name it', async () => {
+  it('a settlement is replaced or deleted only by its current transaction', async () => {
     const { db } = await database.open<Schema>(migrations)
     const noted = settlement({ pay_req_id: 'pr_3', payment_id: 'third' })
     await insertSettlement(db, noted)
     const newer = { ...noted, tx: '0xnewer', raw: '0xnewer-raw' }
     expect(await replaceTransaction(db, newer, '0xother')).toBe(false)
     expect(await replaceTransaction(db, newer, noted.tx)).toBe(true)
-    await forgetSettlement(db, noted)
+    await deleteSettlement(db, noted)
     expect(await findSettlement(db, 'pr_3')).toEqual(newer)
-    await forgetSettlement(db, newer)
+    await deleteSettlement(db, newer)
     expect(await findSettlement(db, 'pr_3')).toBeNull()
   })
 })

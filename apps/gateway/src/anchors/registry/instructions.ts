@@ -12,10 +12,10 @@ import {
   type RegistryAddresses,
 } from '@svc/protocol/registry'
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const SCHEMA_DESCRIPTION = 'What a storage locker holds, as its gateway has stated it'
 
-/** The publication key pays, and is the authority of the credential. */
+/** `signer`: the publication key, which pays and is the authority of the credential. */
 interface Parties extends RegistryAddresses {
   signer: string
 }

@@ -1,4 +1,4 @@
-// The one-time set-up of the attestation registry: the gateway's credential and the schema of its statements.
+// Sets up the attestation registry once: creates the gateway's credential and the schema of its statements.
 
 import { createSolanaNodes } from '@svc/chains/solana/nodes'
 import { watchTransaction } from '@svc/chains/solana/outcome'
@@ -10,13 +10,13 @@ import { REGISTRY_PROGRAM, type RegistryAddresses, registryAddresses } from '@sv
 import { createCredential, createSchema } from './instructions.ts'
 
 export interface SetUp extends RegistryAddresses {
-  /** Null when all of it existed. */
+  /** Null when both existed. */
   tx: string | null
 }
 
 const TIMEOUT_MS = 60_000
 
-/** Creates what is missing, in one transaction. It may run again: what exists is left alone. */
+/** Creates what is missing in one transaction. It may run again and leaves existing accounts alone. */
 export async function setUpRegistry(
   key: Ed25519Signer,
   credentialName: string,
@@ -26,10 +26,10 @@ export async function setUpRegistry(
   const signer = toBase58(key.publicKey)
   const addresses = registryAddresses(signer, credentialName)
   const parties = { ...addresses, signer }
-  const isThere = async (account: string) => (await nodes.account(account))?.owner === REGISTRY_PROGRAM
+  const exists = async (account: string) => (await nodes.account(account))?.owner === REGISTRY_PROGRAM
   const instructions = [
-    ...((await isThere(addresses.credential)) ? [] : [createCredential(parties, credentialName)]),
-    ...((await isThere(addresses.schema)) ? [] : [createSchema(parties)]),
+    ...((await exists(addresses.credential)) ? [] : [createCredential(parties, credentialName)]),
+    ...((await exists(addresses.schema)) ? [] : [createSchema(parties)]),
   ]
   if (instructions.length === 0) return { ...addresses, tx: null }
   const signed = signTransaction(key, instructions, await nodes.lifetime())

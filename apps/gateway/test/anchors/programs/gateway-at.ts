@@ -1,4 +1,4 @@
-// For tests: a gateway for which it is always the same time. It says where it is.
+// A gateway whose clock stands still at the time given as argument. Prints its URL.
 
 import { writeSync } from 'node:fs'
 import { readConfig } from '../../../src/config.ts'

@@ -1,0 +1,92 @@
+// The client of the registry on the EVM chain. Callers note a transaction between `prepare` and `send`.
+
+import { createEvmAccount, type EvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
+import { Reverted, toEvmError } from '@svc/chains/evm/errors'
+import { type EvmOutcome, outcomeOf } from '@svc/chains/evm/outcome'
+import { watchOutcome } from '@svc/chains/transactions'
+import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE } from '@svc/contracts/merkle-registry'
+import { EVM } from '@svc/payments/networks'
+import { type Address, getContractAddress, type Hex, parseTransaction } from 'viem'
+import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './entry.ts'
+import { type Objection, objectionOf, rejectReading, rejectWriting } from './errors.ts'
+
+export interface EvmRegistryOptions {
+  rpcUrls: readonly string[]
+  /** The key of the contract's owner. */
+  privateKey: Uint8Array
+  contract: Address
+}
+
+type Failed = Extract<EvmOutcome, { outcome: 'failed' }>
+type EntryOutcome = Exclude<EvmOutcome, Failed> | (Failed & { reason: Objection })
+
+export type EvmRegistry = ReturnType<typeof createEvmRegistry>
+
+/** Every method but `send` may throw `RegistryError`. */
+export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistryOptions) {
+  const account = createEvmAccount(EVM, rpcUrls, privateKey)
+  const { client } = account
+
+  async function read(receiptId: string): Promise<RegistryEntry | null> {
+    const args = [registryKey(receiptId)] as const
+    const call = { address: contract, abi, functionName: 'verifyMerkle', args } as const
+    return decodeEntry(await client.readContract(call).catch(rejectReading))
+  }
+
+  /** Repeats the call at the block where it failed. Old blocks may be gone; then the reason is `refused`. */
+  async function reasonOf(raw: Hex, block: number): Promise<Objection> {
+    const { data = '0x' } = parseTransaction(raw)
+    try {
+      await client.call({ account: account.address, to: contract, data, blockNumber: BigInt(block) })
+      return 'refused'
+    } catch (error) {
+      const meaning = toEvmError(error)
+      return meaning instanceof Reverted ? objectionOf(meaning) : 'refused'
+    }
+  }
+
+  async function outcome(signed: SignedTransaction): Promise<EntryOutcome> {
+    const found = await outcomeOf(account, signed).catch(rejectReading)
+    return found.outcome === 'failed' ? { ...found, reason: await reasonOf(signed.raw, found.block) } : found
+  }
+
+  return {
+    /** The account that writes. */
+    address: account.address,
+    read,
+
+    /** Signs with the next free nonce, which stays free until it is sent: two prepared transactions may share it. */
+    async prepare(receiptId: string, entry: RegistryEntry): Promise<SignedTransaction | 'there_already'> {
+      // Reading also detects a wrong address: without a contract, any transaction would land and write nothing.
+      const current = await read(receiptId)
+      if (current && isSameEntry(current, entry)) return 'there_already'
+      const call = { to: contract, data: encodeEntry(receiptId, entry) }
+      const costs = await account.costs(call).catch(rejectWriting)
+      return account.sign({ ...call, ...costs }).catch(rejectWriting)
+    },
+
+    /** After `nonce_taken` the transaction will never land: prepare another. After `sent` it may: ask `outcome`. */
+    send: account.send,
+
+    outcome,
+
+    /** Asks until the outcome is known or the time is up, and resends the transaction now and then. */
+    watch: (signed: SignedTransaction, timeoutMs: number): Promise<EntryOutcome> =>
+      watchOutcome<EntryOutcome>({ ask: () => outcome(signed), resend: () => account.send(signed.raw), timeoutMs }),
+
+    async isOwner(): Promise<boolean> {
+      const owner = await client.readContract({ address: contract, abi, functionName: 'owner' }).catch(rejectReading)
+      return owner === account.address
+    },
+
+    balance: (): Promise<bigint> => account.balance().catch(rejectReading),
+  }
+}
+
+/** Signs, and does not send, the transaction that creates a registry owned by the account. */
+export async function prepareDeployment(account: EvmAccount): Promise<SignedTransaction & { contract: Address }> {
+  const call = { data: MERKLE_REGISTRY_BYTECODE } as const
+  const signed = await account.sign({ ...call, ...(await account.costs(call)) })
+  const { nonce = 0 } = parseTransaction(signed.raw)
+  return { ...signed, contract: getContractAddress({ from: account.address, nonce: BigInt(nonce) }) }
+}

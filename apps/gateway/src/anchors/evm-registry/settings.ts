@@ -1,0 +1,42 @@
+// Settings of the EVM registry: its address and the key of its owner. Without them nothing is written.
+
+import type { SettingsReader } from '@svc/http-service/config'
+import { readEvmKey } from '@svc/http-service/evm-keys'
+import type { SalesConfig } from '@svc/sales/settings'
+import type { Address } from 'viem'
+
+export interface EvmRegistryConfig {
+  contract: Address
+}
+
+export interface EvmRegistrySecrets {
+  evmRegistryKey: Uint8Array | null
+}
+
+export function readEvmRegistrySettings(
+  settings: SettingsReader,
+  { evm }: Pick<SalesConfig, 'evm'>,
+  isProduction: boolean,
+): [EvmRegistryConfig | null, EvmRegistrySecrets] {
+  const contract = readRegistryContract(settings)
+  const evmRegistryKey = readRegistryKey(settings, isProduction)
+  if (Boolean(contract) !== Boolean(evmRegistryKey)) {
+    settings.problem(
+      'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or none. ' +
+        'With the key alone, svc-gateway deploy-evm-registry makes the contract',
+    )
+  }
+  if (evmRegistryKey && !evm) settings.problem('EVM_REGISTRY_KEY needs EVM_RPC_URLS')
+  return [contract && { contract }, { evmRegistryKey }]
+}
+
+export function readRegistryKey(settings: SettingsReader, isProduction: boolean): Uint8Array | null {
+  return readEvmKey(settings, 'EVM_REGISTRY_KEY', isProduction)
+}
+
+export function readRegistryContract(settings: SettingsReader): Address | null {
+  const text = settings.text('EVM_REGISTRY_CONTRACT')
+  if (!text) return null
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) settings.problem(`EVM_REGISTRY_CONTRACT is not an address: "${text}"`)
+  return text as Address // by the pattern above, or the settings are refused
+}

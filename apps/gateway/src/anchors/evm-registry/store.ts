@@ -1,0 +1,45 @@
+import type { Transaction } from 'kysely'
+import type { Db, RegistryEntryTable, Schema } from '../../db/schema.ts'
+
+/** Replaces the entry of an older statement and keeps that of a newer one. */
+export async function putEntry(tx: Transaction<Schema>, row: RegistryEntryTable): Promise<void> {
+  await tx
+    .insertInto('registry_entries')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('receipt_id').doUpdateSet(row).where('registry_entries.sequence', '<', row.sequence),
+    )
+    .execute()
+}
+
+export async function findEntry(db: Db, receiptId: string): Promise<RegistryEntryTable | null> {
+  const row = await db.selectFrom('registry_entries').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()
+  return row ?? null
+}
+
+/** The receipts whose entry is not written yet, the oldest first. */
+export async function openEntries(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('registry_entries')
+    .select('receipt_id')
+    .where('state', '!=', 'done')
+    .orderBy('since')
+    .limit(limit)
+    .execute()
+  return rows.map(({ receipt_id }) => receipt_id)
+}
+
+type Version = Pick<RegistryEntryTable, 'receipt_id' | 'sequence' | 'tx'>
+type Change = Partial<Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error'>>
+
+/** False when the entry has changed since it was read. */
+export async function changeEntry(db: Db, { receipt_id, sequence, tx }: Version, change: Change): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('registry_entries')
+    .set(change)
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .where('tx', tx === null ? 'is' : '=', tx)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}

@@ -1,0 +1,107 @@
+// x402's exact scheme on the EVM chain: the payer signs an EIP-3009 authorization, and the gateway sends the transaction
+// that uses it.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EvmPayload } from '@svc/api/x402'
+import { Reverted } from '@svc/chains/evm/errors'
+import { noteAndSend } from '@svc/chains/transactions'
+import { mutex } from '@svc/concurrency/locks'
+import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
+import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
+import { createEvmChain, type EvmChain } from './evm-chain.ts'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
+
+const MAX_ATTEMPTS = 10
+const PAUSE_MS = 50
+
+export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[]; key: Uint8Array }): Settler {
+  const chain = createEvmChain(rpcUrls, key)
+  // One at a time, so that no two transactions take the same nonce.
+  const sending = mutex()
+
+  /** Signs again when another gateway with this key took the nonce. The authorization still pays only once. */
+  async function send({ note }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
+    const [costs, height] = await Promise.all([chain.costs({ to, data }), chain.height()])
+    const done = await sending.acquire()
+    try {
+      let replacing: string | undefined
+      for (let attempt = 1; ; attempt++) {
+        const signed = await chain.sign({ to, data, ...costs })
+        const result = await noteAndSend(signed, {
+          note: ({ tx, raw }) => note({ tx, raw, height }, replacing),
+          send: ({ raw }) => chain.send(raw),
+        })
+        if (result?.sent !== 'nonce_taken' || attempt === MAX_ATTEMPTS) return signed.tx
+        replacing = signed.tx
+        await pause(Math.random() * PAUSE_MS * attempt)
+      }
+    } finally {
+      done()
+    }
+  }
+
+  return {
+    feePayer: null,
+    paymentId(payload) {
+      if (!('authorization' in payload)) return null
+      const { from, nonce } = payload.authorization
+      return `${from}:${nonce}`.toLowerCase()
+    },
+    settle: (order) => settleWith(chain, send, order),
+    async resend({ raw }) {
+      await chain.send(raw as Hex)
+    },
+    async outcome({ payment_id, raw, height }, leg, hasFailed) {
+      const [from, nonce] = payment_id.split(':') as [Address, Hex]
+      const authorization = { token: leg.asset as Address, from, nonce }
+      if (await chain.isUsed(authorization)) return chain.findUse(authorization, height)
+      if (hasFailed) return { outcome: 'failed' }
+      return { outcome: (await chain.canStillLand(raw as Hex)) ? 'pending' : 'expired' }
+    },
+  }
+}
+
+type Send = (order: SettlementOrder, to: Address, data: Hex) => Promise<Hex>
+
+async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): Promise<Refusal | null> {
+  let refusal: Refusal | null = null
+  let failure: unknown = null
+  /** Keeps our errors: the facilitator would blame the payment and go on asking. */
+  async function keepingErrors<T>(work: () => Promise<T>): Promise<T> {
+    if (refusal) throw new Refused(refusal)
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Refused) refusal = error.refusal
+      else if (!(error instanceof Reverted)) failure = error
+      throw error
+    }
+  }
+  const { authorization } = order.payload as EvmPayload // `paymentId` has accepted it
+  const scheme = new ExactEvmScheme(
+    {
+      getAddresses: () => [chain.address],
+      readContract: (call) => keepingErrors(() => chain.readContract(call)),
+      // The library does not always await this: a rejection would end the process.
+      getCode: ({ address }) => keepingErrors(() => chain.code(address, authorization.from)).catch(() => undefined),
+      // The calldata names the quote, so that nobody can confirm this transaction for another quote (ADD-03).
+      writeContract: ({ address, abi, functionName, args }) =>
+        keepingErrors(() => {
+          const call = encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] })
+          return send(order, address, concat([call, stringToHex(order.leg.extra.pay_req_id)]))
+        }),
+      // Our payment reader waits instead: it asks every node, for the configured confirmations.
+      waitForTransactionReceipt: async () => ({ status: 'success' }),
+      verifyTypedData: notNeeded,
+      sendTransaction: notNeeded,
+    },
+    { simulateInSettle: true },
+  )
+  const objection = await runFacilitator(scheme, order)
+  if (failure) throw failure
+  return refusal ?? objection
+}
+
+async function notNeeded(): Promise<never> {
+  throw new Error('EIP-3009 does not need this')
+}

@@ -1,0 +1,123 @@
+// x402's exact scheme on the primary chain: the payer signs a token transfer, and the gateway adds its signature as fee
+// payer and sends it.
+
+import { hash } from 'node:crypto'
+import {
+  type Address,
+  address,
+  getBase64EncodedWireTransaction,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  type SignatureBytes,
+} from '@solana/kit'
+import type { SvmPayload } from '@svc/api/x402'
+import { noteAndSend } from '@svc/chains/transactions'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
+import { createSolanaChain } from './solana-chain.ts'
+
+/** Limits what a payer can make us spend: at most 20,000 lamports besides the fee for two signatures. */
+const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
+
+/** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
+const LIFE_BLOCKS = 300
+
+export function createSolanaSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
+  const key = ed25519Signer(seed)
+  const feePayer = address(toBase58(key.publicKey))
+  const chain = createSolanaChain(rpcUrls)
+
+  /** Call it only for a checked transaction: with our signature, it can spend our coins. */
+  function sign(transaction: string): { tx: string; raw: string } {
+    const decoded = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'))
+    const signature = key.sign(new Uint8Array(decoded.messageBytes)) as SignatureBytes // 64 bytes
+    const signatures = { ...decoded.signatures, [feePayer]: signature }
+    return { tx: toBase58(signature), raw: getBase64EncodedWireTransaction({ ...decoded, signatures }) }
+  }
+
+  return {
+    feePayer,
+    paymentId(payload) {
+      const decoded = 'transaction' in payload ? decode(payload.transaction) : null
+      return decoded && hash('sha256', decoded.messageBytes)
+    },
+    async settle(order) {
+      const { transaction } = order.payload as SvmPayload // `paymentId` has accepted it
+      if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
+      return settleChecked(order, transaction)
+    },
+    resend: ({ raw }) => chain.send(raw),
+    async outcome({ height }, _leg, hasFailed) {
+      if (hasFailed) return { outcome: 'failed' }
+      return { outcome: (await chain.finalizedHeight()) > height + LIFE_BLOCKS ? 'expired' : 'pending' }
+    },
+  }
+
+  async function settleChecked(order: SettlementOrder, transaction: string): Promise<Refusal | null> {
+    let refusal: Refusal | null = null
+    let failure: unknown = null
+    const scheme = new ExactSvmScheme(
+      {
+        getAddresses: () => [feePayer],
+        signTransaction: async (unsigned) => sign(unsigned).raw,
+        async simulateTransaction(unsigned) {
+          refusal = await chain.objection(unsigned, sourceOf(unsigned))
+          if (refusal) throw new Refused(refusal)
+        },
+        async sendTransaction() {
+          const { tx, raw } = sign(transaction)
+          try {
+            const noted = { tx, raw, height: await chain.height() }
+            await noteAndSend(noted, { note: order.note, send: () => chain.send(raw) })
+          } catch (error) {
+            if (error instanceof Refused) refusal = error.refusal
+            else failure = error
+          }
+          return tx
+        },
+        // Our payment reader waits instead: it asks every node, at the configured commitment.
+        confirmTransaction: async () => {},
+      },
+      undefined,
+      LIMITS,
+    )
+    const objection = await runFacilitator(scheme, order)
+    if (failure) throw failure
+    return refusal ?? objection
+  }
+}
+
+interface Decoded {
+  messageBytes: Uint8Array
+  /** An instruction names the fee payer. Stock wallets never do this, and a program could take the coins of a signer. */
+  usesFeePayer: boolean
+  /** The accounts of the instruction where the scheme expects the transfer. */
+  transfer: Address[]
+}
+
+function decode(transaction: string): Decoded | null {
+  try {
+    const bytes = Buffer.from(transaction, 'base64')
+    if (bytes.toString('base64') !== transaction) return null
+    const { messageBytes } = getTransactionDecoder().decode(bytes)
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
+    if (message.version !== 0 && message.version !== 'legacy') return null
+    const accounts = message.instructions.map(({ accountIndices = [] }) => accountIndices)
+    return {
+      messageBytes: new Uint8Array(messageBytes),
+      usesFeePayer: accounts.some((indices) => indices.includes(0)),
+      transfer: (accounts[2] ?? []).flatMap((index) => message.staticAccounts[index] ?? []),
+    }
+  } catch {
+    return null
+  }
+}
+
+/** The paying token account and its signer. The facilitator has checked that the transfer is in its place. */
+function sourceOf(transaction: string): { account: Address; owner: Address } {
+  const [account, , , owner] = decode(transaction)?.transfer ?? []
+  if (!account || !owner) throw new Refused({ why: 'invalid', reason: 'no_transfer' })
+  return { account, owner }
+}

@@ -1,0 +1,131 @@
+import type { Statements } from '@svc/api/evidence'
+import { createEvmAccount } from '@svc/chains/evm/account'
+import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { EVM } from '@svc/payments/networks'
+import type { Address } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
+import { attest } from '../../attestations/attest.ts'
+import type { LockerHouse, TestLocker } from '../../auth/lockers.ts'
+import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchor-testbed.ts'
+import { DOWN, downFor, muteFor } from '../node-faults.ts'
+
+const OWNER = DEV_PAYERS[0]!
+const key = (privateKey: string) => Buffer.from(privateKey.slice(2), 'hex')
+
+describe('statements in the EVM registry', () => {
+  let testbed: AnchorTestbed
+  let evm: RunningEvmChain
+  let node: FaultyNode
+  let contract: Address
+  let house: LockerHouse
+  beforeAll(async () => {
+    testbed = await startAnchorTestbed()
+    evm = await startEvmChain({ port: 0, now: testbed.clock.now })
+    node = await startFaultyNode(evm.url)
+    const account = createEvmAccount(EVM, [evm.url], key(OWNER.privateKey))
+    const deployment = await prepareDeployment(account)
+    await account.send(deployment.raw)
+    contract = deployment.contract
+    house = await open()
+  })
+  afterEach(() => node.behave(honestly))
+  afterAll(async () => {
+    await testbed.stop()
+    await node.stop()
+    await evm.stop()
+  })
+
+  const open = (own = {}) =>
+    testbed.open({
+      EVM_RPC_URLS: node.url,
+      EVM_TREASURY: DEV_TREASURY.address,
+      EVM_REGISTRY_CONTRACT: contract,
+      EVM_REGISTRY_KEY: OWNER.privateKey,
+      ANCHOR_WAIT_SECONDS: '0',
+      ...own,
+    })
+  const retry = async (body = {}, at = house) => (await at.send('POST', '/v1/internal/bridge-retry', body)).body
+  const entry = async ({ receiptId }: TestLocker, at = house) =>
+    (await at.send<Statements>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).body.evm_registry
+  const onChain = ({ receiptId }: TestLocker) => house.gateway.rooms.anchors.evmRegistry!.read(receiptId)
+
+  /** Writes all entries. The chain finalizes blocks as time passes. */
+  async function writeAll(at = house): Promise<void> {
+    await at.gateway.context.queue.drain()
+    testbed.clock.advance(120)
+    await retry({}, at)
+  }
+
+  it('ANCH-12 AMB-65 INT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
+    const locker = await filledLocker(house)
+    const first = (await attest(house, locker)).attestation
+    expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
+    await writeAll()
+    const { body } = first.envelope!
+    expect(await onChain(locker)).toEqual({
+      merkle_root: body.merkle_root,
+      slot: first.anchor!.slot,
+      file_count: 1,
+      attested_at: body.issued_at_unix,
+    })
+    expect(await entry(locker)).toMatchObject({ state: 'done', block: expect.any(Number), error: null })
+
+    await locker.put('b', 'b')
+    const second = (await attest(house, locker)).attestation
+    await writeAll()
+    expect(await onChain(locker)).toMatchObject({ merkle_root: second.merkle_root, file_count: 2 })
+    expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
+  })
+
+  it('SHAPE-41 INT-05 an entry that failed is visible, and written by the next attempt', async () => {
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    node.behave(DOWN)
+    const { receiptId: receipt_id } = locker
+    expect(await retry({ receipt_id })).toEqual({ ok: false, attempted: 1, succeeded: 0, failed: 1 })
+    expect(await entry(locker)).toMatchObject({ state: 'waiting', error: 'unavailable' })
+    node.behave(honestly)
+    await writeAll()
+    expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
+    expect(await retry({ receipt_id })).toEqual({ ok: true, attempted: 0, succeeded: 0, failed: 0 })
+    expect(await retry({ receipt_id: 'rcpt_unknown' })).toMatchObject({ attempted: 0 })
+  })
+
+  it('T-19 a transaction whose answer was lost is found, not sent a second time', async () => {
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    const count = async () =>
+      Number(await evm.chain.request({ method: 'eth_getTransactionCount', params: [OWNER.address, 'latest'] }))
+    const before = await count()
+    node.behave(muteFor('eth_sendRawTransaction'))
+    await writeAll()
+    node.behave(downFor('eth_getTransactionReceipt'))
+    await writeAll()
+    node.behave(honestly)
+    await writeAll()
+    expect(await count()).toBe(before + 1)
+    expect(await entry(locker)).toMatchObject({ state: 'done' })
+  })
+
+  it('AMB-44 an entry whose key is not the owner ends as a dead letter with its reason', async () => {
+    const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
+    const locker = await filledLocker(other)
+    await attest(other, locker)
+    const { queue } = other.gateway.context
+    await queue.drain()
+    const dead = await queue.deadLetters()
+    expect(dead).toMatchObject([{ kind: 'bridge', payload: { receipt_id: locker.receiptId } }])
+    expect(await entry(locker, other)).toMatchObject({ state: 'waiting', error: 'not_owner' })
+  })
+
+  it('AMB-65 without a primary chain the slot is 0', async () => {
+    const alone = await open({ ANCHOR_KIND: 'off' })
+    const locker = await filledLocker(alone)
+    await attest(alone, locker)
+    await writeAll(alone)
+    expect(await onChain(locker)).toMatchObject({ slot: 0, file_count: 1 })
+  })
+})

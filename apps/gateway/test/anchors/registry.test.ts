@@ -1,0 +1,185 @@
+import {
+  address,
+  createSolanaRpc,
+  decompileTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+} from '@solana/kit'
+import type { Anchor } from '@svc/api/attestations'
+import { withResult } from '@svc/devnet/faulty-node'
+import { decodeRecord, REGISTRY_LAYOUT, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
+import {
+  getAttestationDecoder,
+  getCredentialDecoder,
+  getSchemaDecoder,
+  parseCloseAttestationInstruction,
+  parseCreateAttestationInstruction,
+} from 'sas-lib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
+import { attest } from '../attestations/attest.ts'
+import type { LockerHouse } from '../auth/lockers.ts'
+import { type AnchorTestbed, askToPush, filledLocker, publicationsOf, startAnchorTestbed } from './anchor-testbed.ts'
+
+const ACCOUNT_BYTES = 345
+const RENT_LAMPORTS = 3_292_080
+
+describe('the attestation registry', () => {
+  let testbed: AnchorTestbed
+  let latest: LockerHouse
+  beforeAll(async () => {
+    testbed = await startAnchorTestbed()
+    latest = await testbed.open({ ANCHOR_KIND: 'registry' })
+  })
+  afterAll(() => testbed.stop())
+
+  async function account(at: string): Promise<Uint8Array | null> {
+    const rpc = createSolanaRpc(testbed.chainUrl)
+    const { value } = await rpc.getAccountInfo(address(at), { encoding: 'base64' }).send()
+    if (value) expect(value.owner).toBe(REGISTRY_PROGRAM)
+    return value && Buffer.from(value.data[0], 'base64')
+  }
+
+  const setUp = ({ gateway }: LockerHouse) => {
+    const { config, signers } = gateway.context
+    return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
+  }
+
+  it('SHAPE-12 before the registry is set up, nothing is sent, and the error says what to run', async () => {
+    const locker = await filledLocker(latest)
+    const { push_result } = await attest(latest, locker)
+    expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
+    expect(push_result.error?.error).toContain('svc-gateway set-up-registry')
+    expect(await publicationsOf(latest, locker)).toEqual([])
+  })
+
+  it('SAS-01 SAS-02 the set-up creates credential and schema once', async () => {
+    const { tx, credential, schema } = await setUp(latest)
+    expect(tx).not.toBeNull()
+    const { signer } = latest.gateway.rooms.anchors.publisher!
+    const made = getCredentialDecoder().decode((await account(credential))!)
+    expect(made).toMatchObject({ authority: signer, authorizedSigners: [signer] })
+    expect(Buffer.from(made.name).toString()).toBe('svc-content-attestations')
+    const { name, layout, version } = getSchemaDecoder().decode((await account(schema))!)
+    expect([Buffer.from(name).toString(), version]).toEqual(['svc.content.v2', 1])
+    expect([...layout]).toEqual(REGISTRY_LAYOUT.map(([, code]) => code))
+    expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
+  })
+
+  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
+    const locker = await filledLocker(latest)
+    const first = (await attest(latest, locker)).attestation
+    await locker.put('b', 'b')
+    const second = (await attest(latest, locker)).attestation
+    const anchors = [first.anchor, second.anchor] as [Anchor, Anchor]
+    expect(anchors.map(({ type, sas }) => [type, sas?.mode, sas?.replaced_previous])).toEqual([
+      ['chain_sas_v1', 'latest', false],
+      ['chain_sas_v1', 'latest', true],
+    ])
+    const { attestation, nonce, credential, schema } = anchors[1].sas!
+    expect(anchors[0].sas?.attestation).toBe(attestation)
+
+    const bytes = (await account(attestation))!
+    expect(bytes).toHaveLength(ACCOUNT_BYTES)
+    const decoded = getAttestationDecoder().decode(bytes)
+    expect(decoded).toMatchObject({ nonce, credential, schema, signer: anchors[1].signer, expiry: 0n })
+    const { body, statement_digest } = second.envelope!
+    const record = {
+      proof_id: body.proof_id,
+      snapshot_id: body.snapshot_id,
+      statement_digest,
+      merkle_root: body.merkle_root.slice('sha256:'.length),
+      file_count: 2,
+      sequence: 2,
+      issued_at: body.issued_at_unix,
+      issuer_key_id: body.issuer_key_id,
+    }
+    expect(decodeRecord(Uint8Array.from(decoded.data))).toEqual(record)
+    expect(readRegistryAccount(bytes)?.record).toEqual(record)
+
+    const rents = (await publicationsOf(latest, locker)).map(({ rent_lamports }) => rent_lamports)
+    expect(rents).toEqual([RENT_LAMPORTS, 0])
+  })
+
+  it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
+    const locker = await filledLocker(latest)
+    await attest(latest, locker)
+    await locker.put('b', 'b')
+    const { anchor } = (await attest(latest, locker)).attestation
+    const wire = Buffer.from(testbed.chain.transaction(anchor!.tx)!.wire, 'base64')
+    expect(wire.length).toBeLessThan(1232)
+    const { messageBytes } = getTransactionDecoder().decode(wire)
+    const { instructions } = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(messageBytes))
+    expect(instructions).toHaveLength(3)
+    const [memo, close, create] = instructions
+    expect(JSON.parse(Buffer.from(memo!.data!).toString())).toEqual(anchor!.payload)
+    // sas-lib is built on another version of @solana/kit, whose types differ.
+    expect(parseCloseAttestationInstruction(close as never).accounts).toMatchObject({
+      payer: { address: anchor!.signer },
+      attestation: { address: anchor!.sas?.attestation },
+    })
+    const { data, accounts } = parseCreateAttestationInstruction(create as never)
+    expect(data.nonce).toBe(anchor!.sas?.nonce)
+    expect(accounts).toMatchObject({
+      credential: { address: anchor!.sas?.credential },
+      schema: { address: anchor!.sas?.schema },
+      attestation: { address: anchor!.sas?.attestation },
+    })
+  })
+
+  it('SAS-06 AMB-92 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only', async () => {
+    const house = await testbed.open({
+      ANCHOR_KIND: 'registry',
+      SAS_MODE: 'per_snapshot',
+      SAS_LIFETIME_SECONDS: '3600',
+    })
+    const locker = await filledLocker(house)
+    const first = (await attest(house, locker)).attestation
+    await locker.put('b', 'b')
+    const second = (await attest(house, locker)).attestation
+    const [one, two] = [first.anchor!.sas!, second.anchor!.sas!]
+    expect([one.mode, one.replaced_previous, two.replaced_previous]).toEqual(['per_snapshot', false, false])
+    const kept = [one, two].map(async ({ attestation }) => readRegistryAccount((await account(attestation))!))
+    const [oldest, newest] = await Promise.all(kept)
+    expect([oldest?.record.sequence, newest?.record.sequence]).toEqual([1, 2])
+    expect(oldest?.expiry).toBe(first.envelope!.body.issued_at_unix + 3600)
+
+    const { receiptId: receipt_id } = locker
+    const again = await house.send<{ attestation: { anchor: Anchor } }>('POST', '/v1/internal/attest', {
+      receipt_id,
+      force: true,
+    })
+    const { anchor } = again.body.attestation
+    expect(anchor.type).toBe('chain_memo_v2')
+    expect(anchor).not.toHaveProperty('sas')
+    expect(anchor.snapshot_id).toBe(second.snapshot_id)
+  })
+
+  it('SAS-07 an expired lifetime is refused before anything is paid', async () => {
+    const house = await testbed.open({ ANCHOR_KIND: 'registry', SAS_LIFETIME_SECONDS: '10', ATTEST_PUSH: 'false' })
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    testbed.clock.advance(60)
+    const { status, body } = await askToPush<{ details: object }>(house, locker)
+    expect([status, body.details]).toMatchObject([502, { retryable: false, ambiguous: false, tx_signature: null }])
+    expect(await publicationsOf(house, locker)).toEqual([])
+  })
+
+  it('SAS-09 an account of another program is not touched; one that only holds coins is free', async () => {
+    const owner = (other: string, data: string) =>
+      withResult('getAccountInfo', (result: { value: object | null }) =>
+        result.value ? result : { ...result, value: { ...EMPTY_ACCOUNT, owner: other, data: [data, 'base64'] } },
+      )
+    const house = await testbed.open({ ANCHOR_KIND: 'registry', ATTEST_PUSH: 'false' })
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    testbed.node.behave(owner('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', ''))
+    const refused = await askToPush<{ details: object }>(house, locker)
+    expect([refused.status, refused.body.details]).toMatchObject([502, { retryable: false, tx_signature: null }])
+    testbed.node.behave(owner('11111111111111111111111111111111', ''))
+    const { status, body } = await askToPush(house, locker)
+    expect([status, body.anchor_type]).toEqual([200, 'chain_sas_v1'])
+  })
+})
+
+const EMPTY_ACCOUNT = { executable: false, lamports: 1, rentEpoch: 0, space: 0 }
