@@ -2,10 +2,10 @@ import type { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Context } from '../context.ts'
 import type { FilesContext } from '../files/room.ts'
-import { answerBytes, type FoundBytes, findBytes } from './answer-bytes.ts'
+import { answerBytes, type FoundBytes, findBytes } from './read-file.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
-import { askTarget, redirectTo } from './redirect.ts'
+import { askTarget, redirectTo } from './redirects.ts'
 
 export async function readByToken(
   context: FilesContext,

@@ -6,7 +6,7 @@ import { findReceiptAndLocker } from '../auth/store.ts'
 import { fileNotFound } from '../files/errors.ts'
 import type { FilesContext } from '../files/room.ts'
 import { findFile } from '../files/store.ts'
-import { answerBytes, findBytes } from './answer-bytes.ts'
+import { answerBytes, findBytes } from './read-file.ts'
 import { PUBLIC_LINK_HEADERS } from './file-headers.ts'
 
 /** Always through the gateway: a link that is shared must not lead to a provider. */

@@ -1,7 +1,7 @@
 import type { FilesContext } from '../files/room.ts'
 import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
-import { createPartKeeper, type KeepPart } from './sessions/keep-part.ts'
+import { createPartKeeper, type KeepPart } from './sessions/record-part.ts'
 
 export interface TransfersContext extends FilesContext {
   openToken: OpenToken

@@ -7,7 +7,7 @@ import { readByToken } from './read-by-token.ts'
 import { readPublicly } from './read-publicly.ts'
 import type { TransfersContext } from './room.ts'
 import { uploadSessionRoutes } from './sessions/routes.ts'
-import { writeByToken } from './write-by-token.ts'
+import { writeByToken } from './write-file.ts'
 
 export function transferRoutes(service: Service, auth: Auth, context: TransfersContext): void {
   serve(service, transfers.readByToken, async ({ params, wire }) =>

@@ -7,7 +7,7 @@ import { fileNotFound } from '../files/errors.ts'
 import type { FilesContext } from '../files/room.ts'
 import { insertObjects, lockFile, updateFile } from '../files/store.ts'
 import type { OpenedFile } from './open-token.ts'
-import { askTarget, redirectTo } from './redirect.ts'
+import { askTarget, redirectTo } from './redirects.ts'
 
 /** Lets a client upload by itself where its provider takes that; null where the bytes come through the gateway. */
 export async function sendToProvider(

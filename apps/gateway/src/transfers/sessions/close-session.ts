@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { releaseParts } from './part-store.ts'
-import { endSession, findSessionFiles, lockSession, type Session, type SessionFile } from './session-store.ts'
+import { endSession, findSessionFiles, lockSession, type Session, type SessionFile } from './store.ts'
 
 /** Whether a session came to its end by what was finalized; null while it may go on (STATE-13). */
 function outcomeOf(files: readonly SessionFile[]): 'complete' | 'failed' | null {

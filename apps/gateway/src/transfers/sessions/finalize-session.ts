@@ -5,11 +5,11 @@ import { type Context, unixNow } from '../../context.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { closeExpired, closeFinished, isOver } from './close-session.ts'
-import { sessionNotFound } from './session-errors.ts'
+import { sessionNotFound } from './errors.ts'
 import { takeLease } from './session-lease.ts'
-import { findSession, findSessionFiles, type Session } from './session-store.ts'
+import { findSession, findSessionFiles, type Session } from './store.ts'
 import { finalizedUpload } from './session-view.ts'
-import { type Finalizing, storeSessionFile } from './store-session-file.ts'
+import { type Finalizing, storeSessionFile } from './store-file.ts'
 
 export type FinalizeSession = (sessionId: string) => Promise<FinalizedUpload>
 

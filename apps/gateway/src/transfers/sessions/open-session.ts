@@ -6,9 +6,9 @@ import { limitSigner } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
-import { maxPartBytes } from './keep-part.ts'
-import { declaredTooLarge } from './session-errors.ts'
-import { insertSession, type SessionFile } from './session-store.ts'
+import { maxPartBytes } from './record-part.ts'
+import { declaredTooLarge } from './errors.ts'
+import { insertSession, type SessionFile } from './store.ts'
 import { newUploadToken } from './session-token.ts'
 
 type Asked = Body<typeof openUploadSession>

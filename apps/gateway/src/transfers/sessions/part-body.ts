@@ -11,8 +11,8 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { invalidUpload } from '../../files/errors.ts'
 import { readExpectedHash } from '../../files/expected-hash.ts'
 import { base64Decoder } from './base64-stream.ts'
-import { dataScanner, MAX_REST_BYTES } from './data-scanner.ts'
-import { encodingRefused, partTooLarge, partUnreadable } from './session-errors.ts'
+import { dataScanner, MAX_REST_BYTES } from './json-data.ts'
+import { encodingRefused, partTooLarge, partUnreadable } from './errors.ts'
 
 type PartQuery = Query<typeof uploadPart>
 type PartFields = Body<typeof uploadPart>

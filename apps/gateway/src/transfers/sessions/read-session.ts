@@ -1,7 +1,7 @@
 import type { UploadSessionStatus } from '@svc/api/upload-sessions'
 import { type Context, unixNow } from '../../context.ts'
 import { closeExpired, isOver } from './close-session.ts'
-import { findSession, type Session } from './session-store.ts'
+import { findSession, type Session } from './store.ts'
 import { sessionStatus } from './session-view.ts'
 
 /** A session whose time is over says so at once, swept or not. */

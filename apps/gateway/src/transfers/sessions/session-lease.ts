@@ -2,7 +2,7 @@
 
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
-import { leaseSession, setLeaseUntil } from './session-store.ts'
+import { leaseSession, setLeaseUntil } from './store.ts'
 
 export interface Lease {
   id: string

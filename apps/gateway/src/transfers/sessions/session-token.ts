@@ -6,8 +6,8 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase64Url } from '@svc/protocol/bytes'
 import { bearerToken } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'
-import { sessionNotFound, uploadTokenInvalid } from './session-errors.ts'
-import { findSession, type Session } from './session-store.ts'
+import { sessionNotFound, uploadTokenInvalid } from './errors.ts'
+import { findSession, type Session } from './store.ts'
 
 export interface NewToken {
   /** 43 characters, shown once. */

@@ -4,8 +4,8 @@ import type { FinalizedUpload, UploadSessionStatus } from '@svc/api/upload-sessi
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
-import { findGaps, findSessionFiles, type Session, type SessionFile } from './session-store.ts'
-import { isWhole } from './store-session-file.ts'
+import { findGaps, findSessionFiles, type Session, type SessionFile } from './store.ts'
+import { isWhole } from './store-file.ts'
 
 type FinalizedFile = FinalizedUpload['files'][number]
 

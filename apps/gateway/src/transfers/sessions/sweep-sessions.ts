@@ -1,6 +1,6 @@
 import { type Context, unixNow } from '../../context.ts'
 import { closeExpired } from './close-session.ts'
-import { findExpiredSessions, forgetSessions } from './session-store.ts'
+import { findExpiredSessions, forgetSessions } from './store.ts'
 
 const AT_ONCE = 100
 /** For so long a session tells what became of it. */

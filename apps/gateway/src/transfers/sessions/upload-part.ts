@@ -7,7 +7,7 @@ import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import type { TransfersContext } from '../room.ts'
-import { maxFileBytes, maxPartBytes, takesParts } from './keep-part.ts'
+import { maxFileBytes, maxPartBytes, takesParts } from './record-part.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
 import {
   fileNotInSession,
@@ -16,8 +16,8 @@ import {
   partDiffers,
   partTooLarge,
   sessionClosed,
-} from './session-errors.ts'
-import { findSessionFile, type Session, type SessionFile } from './session-store.ts'
+} from './errors.ts'
+import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
 interface Upload {
   session: Session

@@ -10,7 +10,7 @@ import { type CurrentBytes, currentBytes, statObject } from '../files/current-by
 import { contentNotFound } from '../files/errors.ts'
 import { storageTrouble } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { readRange } from './byte-range.ts'
+import { readRange } from './range-requests.ts'
 import { isNotModified, isRangeStillGood } from './conditional.ts'
 import { fileHeaders } from './file-headers.ts'
 

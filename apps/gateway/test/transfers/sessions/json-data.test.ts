@@ -2,7 +2,7 @@ import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dataScanner, MAX_REST_BYTES } from '../../../src/transfers/sessions/data-scanner.ts'
+import { dataScanner, MAX_REST_BYTES } from '../../../src/transfers/sessions/json-data.ts'
 
 function scan(...pieces: (string | Uint8Array)[]): { data: string; rest: string } | null {
   const scanner = dataScanner()

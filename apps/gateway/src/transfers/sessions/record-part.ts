@@ -9,8 +9,8 @@ import { uploadAbandoned } from '../../files/errors.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { holdObject, releaseObjects } from '../../files/store.ts'
 import { findPart, putPart } from './part-store.ts'
-import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './session-errors.ts'
-import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './session-store.ts'
+import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './errors.ts'
+import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
 interface NewPart {
   sessionId: string

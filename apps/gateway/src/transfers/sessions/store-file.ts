@@ -12,7 +12,7 @@ import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
 import { joinParts, LostPart } from './join-parts.ts'
 import { deletePart, findParts, type Part, releaseParts } from './part-store.ts'
-import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './session-store.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface Finalizing {
   locker: Locker

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readRange } from '../../src/transfers/byte-range.ts'
+import { readRange } from '../../src/transfers/range-requests.ts'
 
 const GIB = 2 ** 30
 
