@@ -1,5 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
-import type { Mode } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
 
 export interface LockerConfig {
   /** Whether a locker may be opened without the payer's signature. */

@@ -1,26 +1,53 @@
-// The bytes of a file as a request asks for them: whole, in part, or only if they have changed.
+// Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
 
 import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ByteRange } from '@svc/storage/provider'
+import { lockerNotFound } from '../auth/callers.ts'
+import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { type CurrentBytes, currentBytes, statObject } from '../files/current-bytes.ts'
-import { contentNotFound } from '../files/errors.ts'
+import { contentNotFound, fileNotFound } from '../files/errors.ts'
 import { storageTrouble } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { readRange } from './range-requests.ts'
-import { isNotModified, isRangeStillGood } from './conditional.ts'
-import { fileHeaders } from './file-headers.ts'
+import { findFile } from '../files/store.ts'
+import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
+import type { OpenedFile } from './open-token.ts'
+import { isNotModified, isRangeStillGood, readRange } from './range-requests.ts'
+import { redirectDownload } from './redirects.ts'
 
-export interface FoundBytes extends CurrentBytes {
+interface FoundBytes extends CurrentBytes {
   locker: Locker
   size: number
 }
 
-/** Bytes of another length than was recorded are as good as lost: they are not the file's. */
-export async function findBytes(context: FilesContext, locker: Locker, entry: FileRow): Promise<FoundBytes> {
+export async function readByToken(context: FilesContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
+  const bytes = await findBytes(context, opened.locker, opened.file)
+  // A provider signs its addresses for GET only.
+  const redirect = wire.method === 'HEAD' ? null : await redirectDownload(context, opened, bytes)
+  return redirect ?? answerBytes(context, bytes, wire, TOKEN_HEADERS)
+}
+
+/** Never redirects: a shared link must not reveal a provider's address. */
+export async function readPublicly(
+  context: FilesContext,
+  { receipt_id, filename }: { receipt_id: string; filename: string },
+  wire: WireRequest,
+): Promise<Bytes> {
+  const { db } = context.database
+  const found = await findReceiptAndLocker(db, receipt_id)
+  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  const { locker } = found
+  if (!locker) throw lockerNotFound()
+  const file = await findFile(db, locker.locker_id, filename)
+  if (!file) throw fileNotFound(filename)
+  return answerBytes(context, await findBytes(context, locker, file), wire, PUBLIC_LINK_HEADERS)
+}
+
+/** An object of another length than the recorded one counts as lost. */
+async function findBytes(context: FilesContext, locker: Locker, entry: FileRow): Promise<FoundBytes> {
   const current = await currentBytes(context, locker, entry)
   const found = current && (await statObject(context, locker, current.key))
   if (!found || (current.file.size_bytes ?? found.size) !== found.size) {
@@ -29,7 +56,7 @@ export async function findBytes(context: FilesContext, locker: Locker, entry: Fi
   return { ...current, locker, size: found.size }
 }
 
-export async function answerBytes(
+async function answerBytes(
   context: Context,
   bytes: FoundBytes,
   { method, headers }: WireRequest,
@@ -39,19 +66,18 @@ export async function answerBytes(
   const { filename, content_type: contentType, content_hash } = file
   const etag = content_hash && `"${content_hash}"`
   const whole = { ...policy, ...fileHeaders({ filename, contentType, etag, size }) }
-  const { 'content-length': _, ...about } = whole
-  if (isNotModified(headers['if-none-match'], etag)) return new Bytes(304, about, null)
+  const { 'content-length': _, ...common } = whole
+  if (isNotModified(headers['if-none-match'], etag)) return new Bytes(304, common, null)
   if (method === 'HEAD') return new Bytes(200, whole, null)
-  // One text: Node joins what is sent twice.
-  const ifRange = headers['if-range'] as string | undefined
+  const ifRange = headers['if-range'] as string | undefined // Node joins repeated headers into one string
   const range = isRangeStillGood(ifRange, etag) ? readRange(headers.range, size) : 'whole'
   if (range === 'unsatisfiable') throw notSatisfiable(size)
-  // Named by its ends: no more may follow the length that the headers tell, nor less.
+  // An explicit range, so that an object that grows meanwhile does not exceed its content-length.
   const all = size === 0 ? undefined : { start: 0, end: size - 1 }
   if (range === 'whole') return new Bytes(200, whole, await openBytes(context, bytes, all))
   const { start, end } = range
   const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` }
-  return new Bytes(206, { ...about, ...part }, await openBytes(context, bytes, range))
+  return new Bytes(206, { ...common, ...part }, await openBytes(context, bytes, range))
 }
 
 async function openBytes({ providers }: Context, { locker, file, key }: FoundBytes, range?: ByteRange) {

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readRange } from '../../src/transfers/range-requests.ts'
+import { isNotModified, isRangeStillGood, readRange } from '../../src/transfers/range-requests.ts'
 
 const GIB = 2 ** 30
+const HASH = 'sha256:e3b0c442'
+const ETAG = `"${HASH}"`
+const opaque = fc.string({ unit: fc.constantFrom(...'aZ0,:;/\\!#é~W*'), maxLength: 12 })
 
-describe('byte ranges', () => {
+describe('the Range header', () => {
   it.each([
     ['bytes=0-0', 10, { start: 0, end: 0 }],
     ['bytes=0-9', 10, { start: 0, end: 9 }],
@@ -22,7 +25,7 @@ describe('byte ranges', () => {
     ['Bytes=2-5', 10, { start: 2, end: 5 }],
     [`bytes=${5 * GIB}-`, 6 * GIB, { start: 5 * GIB, end: 6 * GIB - 1 }],
     ['bytes=9007199254740990-', Number.MAX_SAFE_INTEGER, { start: 2 ** 53 - 2, end: 2 ** 53 - 2 }],
-  ])('ADD-06 %s of %d bytes', (header, size, range) => {
+  ])('ADD-06 %s selects a range of %d bytes', (header, size, range) => {
     expect(readRange(header, size)).toEqual(range)
   })
 
@@ -37,7 +40,7 @@ describe('byte ranges', () => {
     ['bytes=0-', 0],
     ['bytes=0-0', 0],
     ['bytes=1-', 0],
-  ])('ADD-06 %s lies outside of %d bytes', (header, size) => {
+  ])('ADD-06 %s is unsatisfiable for %d bytes', (header, size) => {
     expect(readRange(header, size)).toBe('unsatisfiable')
   })
 
@@ -69,11 +72,11 @@ describe('byte ranges', () => {
     'bytes=0-2 junk',
     'xbytes=0-2',
     'byte\u017f=0-2',
-  ])('ADD-06 %j is ignored', (header) => {
+  ])('ADD-06 ignores the Range header %j', (header) => {
     expect(readRange(header, 10)).toBe('whole')
   })
 
-  it('ADD-06 numbers of absurd length are ignored, not computed', () => {
+  it('ADD-06 ignores ranges with numbers of more than twenty digits', () => {
     const nines = '9'.repeat(100_000)
     const zeros = '0'.repeat(15_000)
     for (const range of [`${'9'.repeat(21)}-`, `0-${nines}`, `${nines}-`, `-${nines}`, `-${zeros}`, `${zeros}5-7`]) {
@@ -81,24 +84,24 @@ describe('byte ranges', () => {
     }
   })
 
-  it('ADD-06 the last bytes of an empty file are the whole of it', () => {
+  it('ADD-06 treats a suffix of an empty file as the whole file', () => {
     expect(readRange('bytes=-5', 0)).toBe('whole')
     expect(readRange(undefined, 0)).toBe('whole')
   })
 
-  it('ADD-06 a range names the bytes that a slice takes', () => {
+  it('ADD-06 selects the same bytes as a slice', () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(bytes, fc.nat(40), fc.nat(40), (file, a, b) => {
         const [from, to] = a < b ? [a, b] : [b, a]
-        expect(taken(file, `bytes=${from}-${to}`)).toEqual(file.slice(from, to + 1))
-        expect(taken(file, `bytes=${from}-`)).toEqual(file.slice(from))
-        expect(taken(file, `bytes=-${from}`)).toEqual(from === 0 ? file.slice(0, 0) : file.slice(-from))
+        expect(selected(file, `bytes=${from}-${to}`)).toEqual(file.slice(from, to + 1))
+        expect(selected(file, `bytes=${from}-`)).toEqual(file.slice(from))
+        expect(selected(file, `bytes=-${from}`)).toEqual(from === 0 ? file.slice(0, 0) : file.slice(-from))
       }),
     )
   })
 
-  it('ADD-06 no header gets beyond the file', () => {
+  it('ADD-06 selects nothing beyond the end of the file, whatever the header', () => {
     const piece = fc.oneof(fc.constantFrom('bytes', '=', '-', ',', ' ', '0', '9'), fc.nat().map(String), fc.string())
     const header = fc.oneof(
       fc.array(piece).map((pieces) => `bytes=${pieces.join('')}`),
@@ -116,8 +119,92 @@ describe('byte ranges', () => {
   })
 })
 
+describe('If-None-Match', () => {
+  it.each([ETAG, `W/${ETAG}`, `"a", ${ETAG}`, `"a",${ETAG},"b"`, `, ,"a,b" , W/${ETAG} ,`, `"", ${ETAG}`, '*', ' * '])(
+    'ADD-06 If-None-Match %s matches the tag',
+    (header) => {
+      expect(isNotModified(header, ETAG)).toBe(true)
+    },
+  )
+
+  it.each([
+    undefined,
+    '',
+    HASH,
+    `'${HASH}'`,
+    ETAG.toUpperCase(),
+    `"${HASH}`,
+    `"x${HASH}"`,
+    `"a,${HASH}"`,
+    '"*"',
+    `*, "a"`,
+    'W/',
+    'Wed, 21 Oct 2026 07:28:00 GMT',
+    '""""",',
+  ])('ADD-06 If-None-Match %j does not match the tag', (header) => {
+    expect(isNotModified(header, ETAG)).toBe(false)
+  })
+
+  it('ADD-06 a file without a tag matches only the asterisk', () => {
+    expect(isNotModified(ETAG, null)).toBe(false)
+    expect(isNotModified('""', null)).toBe(false)
+    expect(isNotModified('*', null)).toBe(true)
+  })
+
+  it('ADD-06 a weak tag of the file matches like a strong one', () => {
+    expect(isNotModified('"a"', 'W/"a"')).toBe(true)
+    expect(isNotModified('W/"a"', 'W/"a"')).toBe(true)
+    expect(isNotModified('"b"', 'W/"a"')).toBe(false)
+  })
+
+  it('ADD-06 a list matches exactly the tags in it', () => {
+    const tag = fc.tuple(fc.constantFrom('', 'W/'), opaque).map(([weak, text]) => `${weak}"${text}"`)
+    const separator = fc.constantFrom(',', ', ', ' ,\t', ',,')
+    fc.assert(
+      fc.property(fc.array(tag, { minLength: 1 }), separator, opaque, (tags, between, other) => {
+        const header = tags.join(between)
+        for (const one of tags) expect(isNotModified(header, one)).toBe(true)
+        const isListed = tags.some((one) => one.replace(/^W\//, '') === `"${other}"`)
+        expect(isNotModified(header, `"${other}"`)).toBe(isListed)
+      }),
+    )
+  })
+})
+
+describe('If-Range', () => {
+  it('ADD-06 a range applies when there is no If-Range', () => {
+    expect(isRangeStillGood(undefined, ETAG)).toBe(true)
+    expect(isRangeStillGood(undefined, null)).toBe(true)
+  })
+
+  it('ADD-06 a range applies when If-Range has the same tag', () => {
+    expect(isRangeStillGood(ETAG, ETAG)).toBe(true)
+    expect(isRangeStillGood(` ${ETAG}`, ETAG)).toBe(true)
+  })
+
+  it.each([
+    '',
+    '*',
+    HASH,
+    '"a"',
+    `W/${ETAG}`,
+    `${ETAG}, ${ETAG}`,
+    ETAG.toUpperCase(),
+    'Wed, 21 Oct 2026 07:28:00 GMT',
+    'Thu, 01 Jan 1970 00:00:00 GMT',
+  ])('ADD-06 a range does not apply when If-Range is %j', (header) => {
+    expect(isRangeStillGood(header, ETAG)).toBe(false)
+    expect(isRangeStillGood(header, null)).toBe(false)
+  })
+
+  it('ADD-06 a range never applies to a weak tag', () => {
+    expect(isRangeStillGood('W/"a"', 'W/"a"')).toBe(false)
+    expect(isRangeStillGood('"a"', 'W/"a"')).toBe(false)
+  })
+})
+
 /** The bytes that a header selects; none when it selects nothing. */
-function taken(file: Uint8Array, header: string): Uint8Array {
+function selected(file: Uint8Array, header: string): Uint8Array {
   const range = readRange(header, file.length)
   if (range === 'whole') return file
   return range === 'unsatisfiable' ? new Uint8Array() : file.slice(range.start, range.end + 1)

@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/objects.ts'
-import { sweepSessions } from '../../../src/transfers/sessions/sweep-sessions.ts'
+import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import {
   ed25519Identity,
   expectRefusal,
