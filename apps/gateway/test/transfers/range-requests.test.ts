@@ -72,11 +72,11 @@ describe('the Range header', () => {
     'bytes=0-2 junk',
     'xbytes=0-2',
     'byte\u017f=0-2',
-  ])('ADD-06 ignores the Range header %j', (header) => {
+  ])('ADD-06 the gateway ignores the Range header %j', (header) => {
     expect(readRange(header, 10)).toBe('whole')
   })
 
-  it('ADD-06 ignores ranges with numbers of more than twenty digits', () => {
+  it('ADD-06 the gateway ignores ranges with numbers of more than twenty digits', () => {
     const nines = '9'.repeat(100_000)
     const zeros = '0'.repeat(15_000)
     for (const range of [`${'9'.repeat(21)}-`, `0-${nines}`, `${nines}-`, `-${nines}`, `-${zeros}`, `${zeros}5-7`]) {
@@ -84,12 +84,12 @@ describe('the Range header', () => {
     }
   })
 
-  it('ADD-06 treats a suffix of an empty file as the whole file', () => {
+  it('ADD-06 a suffix of an empty file is the whole file', () => {
     expect(readRange('bytes=-5', 0)).toBe('whole')
     expect(readRange(undefined, 0)).toBe('whole')
   })
 
-  it('ADD-06 selects the same bytes as a slice', () => {
+  it('ADD-06 a range selects the same bytes as a slice', () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(bytes, fc.nat(40), fc.nat(40), (file, a, b) => {
@@ -101,7 +101,7 @@ describe('the Range header', () => {
     )
   })
 
-  it('ADD-06 selects nothing beyond the end of the file, whatever the header', () => {
+  it('ADD-06 no Range header selects bytes beyond the end of the file', () => {
     const piece = fc.oneof(fc.constantFrom('bytes', '=', '-', ',', ' ', '0', '9'), fc.nat().map(String), fc.string())
     const header = fc.oneof(
       fc.array(piece).map((pieces) => `bytes=${pieces.join('')}`),
@@ -157,7 +157,7 @@ describe('If-None-Match', () => {
     expect(isNotModified('"b"', 'W/"a"')).toBe(false)
   })
 
-  it('ADD-06 a list matches exactly the tags in it', () => {
+  it('ADD-06 a list in If-None-Match matches exactly its tags', () => {
     const tag = fc.tuple(fc.constantFrom('', 'W/'), opaque).map(([weak, text]) => `${weak}"${text}"`)
     const separator = fc.constantFrom(',', ', ', ' ,\t', ',,')
     fc.assert(

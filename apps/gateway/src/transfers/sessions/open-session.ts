@@ -11,12 +11,16 @@ import { maxPartBytes } from './record-part.ts'
 import { newUploadToken } from './session-token.ts'
 import { insertSession, type SessionFile } from './store.ts'
 
-type Request = Body<typeof openUploadSession>
+type SessionRequest = Body<typeof openUploadSession>
 
 /** A day, where URLs last half an hour: sessions serve slow lines and many parts. */
 const DEFAULT_TTL_MINUTES = 1440
 
-export async function openSession(context: Context, caller: LockerCaller, request: Request): Promise<UploadSession> {
+export async function openSession(
+  context: Context,
+  caller: LockerCaller,
+  request: SessionRequest,
+): Promise<UploadSession> {
   const { locker, signer } = caller
   if (request.receipt_id !== undefined && request.receipt_id !== locker.receipt_id) {
     throw receiptMismatch('the body names a receipt that is not of this locker')
@@ -45,7 +49,7 @@ export async function openSession(context: Context, caller: LockerCaller, reques
   return openedSession(context, { sessionId, token, expiresAt: expires_at, partMaxBytes }, files)
 }
 
-function requireWithinLimit(files: Request['files'], maxBytes: number): void {
+function requireWithinLimit(files: SessionRequest['files'], maxBytes: number): void {
   const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxBytes)
   if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
 }

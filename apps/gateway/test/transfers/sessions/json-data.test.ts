@@ -36,7 +36,7 @@ function decode(...chunks: string[]): Buffer | null {
 }
 
 describe('the scanner for data', () => {
-  it('SHAPE-28 reads any document as a JSON parser does, wherever it is cut into chunks', () => {
+  it('SHAPE-28 the scanner reads any document as a JSON parser does, wherever it is cut into chunks', () => {
     const text = fc.string({ unit: fc.constantFrom(...'data":\\,{}[] é/A') })
     const value = fc.letrec((tie) => ({
       any: fc.oneof({ depthSize: 'small' }, text, fc.integer(), fc.array(tie('any')), fc.dictionary(text, tie('any'))),
@@ -58,25 +58,25 @@ describe('the scanner for data', () => {
         fc.pre(Buffer.byteLength(text) < MAX_REST_BYTES)
         expect(read(text, length)).toEqual(document)
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
-  it('SHAPE-28 returns the data and keeps the rest of the document', () => {
+  it('SHAPE-28 the scanner returns the data and keeps the rest of the document', () => {
     expect(scan('{"index":0,"da', 'ta":"QUJ', 'D","sha256":"x"}')).toEqual({
       data: 'QUJD',
       rest: '{"index":0,"data":"","sha256":"x"}',
     })
   })
 
-  it('SHAPE-28 unescapes slashes, also across chunks, and leaves other escapes for the decoder to refuse', () => {
+  it('SHAPE-28 the scanner unescapes slashes, also across chunks, and leaves other escapes for the decoder to refuse', () => {
     expect(scan('{"data":"ab\\/c\\', '/d"}')).toMatchObject({ data: 'ab/c/d' })
     expect(scan('{"data":"ab\\\\/c"}')).toMatchObject({ data: 'ab\\/c' })
     expect(scan('{"data":"ab\\n"}')).toMatchObject({ data: 'ab\\n' })
     expect(scan('{"data":"ab\\', '"}')).toMatchObject({ data: 'ab\\' })
   })
 
-  it('T-11 keeps a bounded number of bytes beside the data', () => {
+  it('T-11 the scanner keeps a bounded number of bytes beside the data', () => {
     const padding = (bytes: number) => `{"x":"${'x'.repeat(bytes)}","data":"${'A'.repeat(100_000)}"}`
     expect(scan(padding(MAX_REST_BYTES - 100))?.data).toHaveLength(100_000)
     expect(scan(padding(MAX_REST_BYTES))).toBeNull()
@@ -85,7 +85,7 @@ describe('the scanner for data', () => {
 })
 
 describe('the base64 decoder', () => {
-  it('SHAPE-28 decodes base64 wherever it is cut into chunks', () => {
+  it('SHAPE-28 the decoder reads base64 wherever it is cut into chunks', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 6 }), (bytes, cuts) => {
         const text = Buffer.from(bytes).toString('base64')
@@ -96,7 +96,7 @@ describe('the base64 decoder', () => {
     )
   })
 
-  it('T-11 accepts one text per byte string: accepted text equals the encoding of its bytes', () => {
+  it('T-11 the decoder accepts one text per byte string: accepted text equals the encoding of its bytes', () => {
     const alphabet = fc.constantFrom(...'AQgwZ09+/=-_ \n\t\\"é')
     fc.assert(
       fc.property(fc.array(fc.string({ unit: alphabet, maxLength: 9 }), { maxLength: 4 }), (chunks) => {
@@ -118,7 +118,7 @@ describe('the base64 decoder', () => {
     ['stray bits in the last character', 'QUJ='],
     ['an impossible length', 'QUJDR'],
     ['other characters', 'QUJDé===QUJD'],
-  ])('T-11 refuses base64 with %s', (_, text) => {
+  ])('T-11 the decoder refuses base64 with %s', (_, text) => {
     expect(decode(text)).toBeNull()
     expect(decode(...text)).toBeNull()
   })
