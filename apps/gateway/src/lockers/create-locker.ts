@@ -9,7 +9,7 @@ import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from '.
 
 export interface LockerOrder {
   receipt: SignedReceipt
-  /** What the receipt paid for. */
+  /** The paid quote. */
   request: Pick<PayRequestTable, 'provider' | 'quote'>
   tags: readonly string[]
   /** Unix seconds. */
@@ -22,20 +22,20 @@ export type LockerCreation =
   | { outcome: 'refused'; refusal: ServiceError }
 
 /**
- * The locker of a receipt, made now or found. Refusals are values and change nothing, so that whatever else the
- * database transaction wrote can stand: a receipt whose owner has too many lockers is still paid for.
+ * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
+ * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
 export async function createLocker(tx: Transaction<Schema>, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner } = order.receipt
-  const known = await findLockerOfReceipt(tx, receipt_id)
-  if (known) return { outcome: 'existing', locker: known }
+  const existing = await findLockerOfReceipt(tx, receipt_id)
+  if (existing) return { outcome: 'existing', locker: existing }
   const locker = newLocker(order)
-  // The owner's row comes first: lockers of one owner are made one at a time, in whatever order.
+  // Counting first locks the owner's row, so that lockers of one owner are created one at a time.
   const isCounted = await countLocker(tx, owner, order.maxPerOwner)
   if (isCounted && (await insertLocker(tx, locker))) return { outcome: 'created', locker }
   if (isCounted) await uncountLocker(tx, owner)
-  const made = await findLockerOfReceipt(tx, receipt_id)
-  if (made) return { outcome: 'existing', locker: made }
+  const concurrent = await findLockerOfReceipt(tx, receipt_id)
+  if (concurrent) return { outcome: 'existing', locker: concurrent }
   return { outcome: 'refused', refusal: isCounted ? idTaken(order) : limitReached(order) }
 }
 
@@ -59,7 +59,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
   }
 }
 
-/** 9999-12-31T23:59:59Z: no time on the wire has a longer year. */
+/** 9999-12-31T23:59:59Z: years on the wire have four digits. */
 const LAST_SECOND = 253_402_300_799
 
 function termsOf({ extensions }: Quote): Terms {

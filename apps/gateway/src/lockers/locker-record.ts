@@ -1,20 +1,25 @@
-import type { LockerRecord } from '@svc/api/lockers'
+// The views of a locker: its record, its metadata, and its refreshed record.
+
+import type { Body } from '@svc/api/endpoint'
+import type { LockerMetadata, LockerRecord, refresh } from '@svc/api/lockers'
 import type { Provider } from '@svc/api/purchases'
+import { ServiceError } from '@svc/http-service/service-error'
 import { networkNamed } from '@svc/payments/networks'
+import { receiptMismatch } from '../auth/callers.ts'
 import type { Locker } from '../db/schema.ts'
 
-/** What only other rooms know is added where it is asked for. */
+/** The part of the record that this room knows; routes.ts adds what other rooms know. */
 export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
   const sig_alg = networkNamed(network)?.sigAlg
-  if (!sig_alg) throw new Error(`locker ${locker_id} is of the network ${network}`)
+  if (!sig_alg) throw new Error(`locker ${locker_id} is on the unknown network ${network}`)
   return {
     locker_id,
     receipt_id,
     owner,
     operators: JSON.parse(locker.operators),
     tags: JSON.parse(locker.tags),
-    provider: provider as Provider, // as the quote had it
+    provider: provider as Provider, // from the quote
     network,
     sig_alg,
     terms: JSON.parse(locker.terms),
@@ -23,6 +28,32 @@ export function lockerRecord(locker: Locker): LockerRecord {
     file_count: locker.file_count,
     total_bytes: locker.total_bytes,
     space: { locker_id, file_api: fileApi(locker_id) },
+  }
+}
+
+export function lockerMetadata(locker: Locker, attestation: LockerMetadata['attestation']): LockerMetadata {
+  const { space: _, ...facts } = lockerRecord(locker)
+  return { ...facts, attestation, last_manifest_change_at: locker.manifest_changed_at }
+}
+
+/** The body must name the same locker as the envelope (AMB-55). */
+export function refreshLocker(locker: Locker, { receipt_id, locker_id }: Body<typeof refresh>): LockerRecord {
+  requireSameLocker(locker, { receipt_id, locker_id })
+  return lockerRecord(locker)
+}
+
+/** Ids in a body must repeat those of the envelope; the body may leave them out. */
+export function requireSameLocker(
+  locker: Locker,
+  named: { receipt_id?: string | undefined; locker_id?: string | undefined },
+): void {
+  if (named.receipt_id !== undefined && named.receipt_id !== locker.receipt_id) {
+    throw receiptMismatch('the envelope is for another receipt than the body')
+  }
+  if (named.locker_id !== undefined && named.locker_id !== locker.locker_id) {
+    throw new ServiceError('LOCKER_ID_MISMATCH', 'the envelope is for another locker than the body', {
+      hint: 'sign the locker_id that the request is about',
+    })
   }
 }
 

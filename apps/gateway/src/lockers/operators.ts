@@ -6,13 +6,13 @@ import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { lockLocker, setOperators } from './store.ts'
 
-/** Each may cost a verification at every request of another. */
+/** A request may be checked against the key of each operator. */
 const MAX_OPERATORS = 32
 
 export async function addOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
   requireOperatorKey(pubkey, 'pubkey')
-  const { operators, isNew } = await database.db.transaction().execute((tx) => addOperatorTo(tx, locker_id, pubkey))
-  return { ok: true, locker_id, pubkey, operators, added: isNew } as const
+  const { operators, added } = await database.db.transaction().execute((tx) => addOperatorTo(tx, locker_id, pubkey))
+  return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
 export async function removeOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
@@ -26,20 +26,20 @@ export async function removeOperator({ database }: Context, { locker_id }: Locke
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
 }
 
-/** A key under which anybody could sign is none (ADD-04). */
+/** Refuses weak keys too, under which anybody could sign (ADD-04). */
 export function requireOperatorKey(pubkey: string, field: string): void {
   if (ed25519PublicKeyFromBase58(pubkey)) return
   throw new ValidationError({ loc: ['body', field], msg: 'must be an Ed25519 public key, 32 bytes in base58' })
 }
 
-/** The locker stays locked until the transaction ends. */
+/** Locks the locker until the transaction ends. */
 export async function addOperatorTo(tx: Transaction<Schema>, lockerId: string, pubkey: string) {
   const before = await operatorsOf(tx, lockerId)
-  if (before.includes(pubkey)) return { operators: before, isNew: false }
+  if (before.includes(pubkey)) return { operators: before, added: false }
   if (before.length >= MAX_OPERATORS) throw tooMany()
   const operators = [...before, pubkey]
   await setOperators(tx, lockerId, JSON.stringify(operators))
-  return { operators, isNew: true }
+  return { operators, added: true }
 }
 
 async function operatorsOf(tx: Transaction<Schema>, lockerId: string): Promise<string[]> {

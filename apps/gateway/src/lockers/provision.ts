@@ -13,7 +13,7 @@ import { findPurchase } from './store.ts'
 
 type Order = Body<typeof signedProvision>
 
-/** By the payer; with no caller, as a development gateway may allow, by anybody who knows the receipt. */
+/** Opens the locker of a receipt. The caller is its payer, or null where a development gateway allows anybody. */
 export async function provision(
   context: LockersContext,
   caller: ReceiptCaller | null,
@@ -45,14 +45,14 @@ async function openLocker(
     if (made.outcome === 'refused') throw made.refusal
     const { locker } = made
     const isNew = made.outcome === 'created'
-    // Whoever only knows a receipt must not get into a locker that is in use.
+    // A caller without a signature must not add an operator to an existing locker.
     if (order.operator_pubkey === undefined || !(isNew || isOwner)) return { locker, isNew }
     const { operators } = await addOperatorTo(tx, locker.locker_id, order.operator_pubkey)
     return { locker: { ...locker, operators: JSON.stringify(operators) }, isNew }
   })
 }
 
-/** A buyer of the x402 door gives them with the order. */
+/** An x402 buyer sends tags with the order. */
 function tagsOf(quote: string): string[] {
   return JSON.parse(quote).extensions.svc.tags ?? []
 }

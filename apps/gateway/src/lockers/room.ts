@@ -3,9 +3,9 @@ import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 
-/** What other rooms know of a locker. */
+/** What other rooms know about a locker. */
 interface Needs {
-  /** The first of its files. */
+  /** The first page of its files. */
   listFiles(locker: Locker): Promise<FileEntry[]>
   summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
   summarizeSettling(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>

@@ -3,11 +3,9 @@ import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveLocker, serveReceipt, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
 import type { Locker } from '../db/schema.ts'
-import { lockerRecord } from './locker-record.ts'
-import { lockerMetadata } from './metadata.ts'
+import { lockerMetadata, lockerRecord, refreshLocker } from './locker-record.ts'
 import { addOperator, removeOperator } from './operators.ts'
 import { provision } from './provision.ts'
-import { refreshLocker } from './refresh.ts'
 import type { LockersContext } from './room.ts'
 
 export function lockerRoutes(service: Service, auth: Auth, context: LockersContext): void {

@@ -5,7 +5,7 @@ import type { Db, Locker, Schema } from '../db/schema.ts'
 export interface Purchase {
   receipt: SignedReceipt
   provider: string
-  /** As it was answered. */
+  /** The JSON of the quote. */
   quote: string
 }
 
@@ -13,7 +13,7 @@ export async function findLockerOfReceipt(db: Db, receiptId: string): Promise<Lo
   return (await db.selectFrom('lockers').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()) ?? null
 }
 
-/** False when the receipt has a locker already, or the id is another receipt's. */
+/** False when the receipt already has a locker, or another receipt's locker has the id. */
 export async function insertLocker(db: Db, locker: Locker): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('lockers')
@@ -23,7 +23,7 @@ export async function insertLocker(db: Db, locker: Locker): Promise<boolean> {
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** One more for an owner; false when he has as many as he may. Others who count for him wait until the transaction ends. */
+/** Adds one to the owner's count; false at the limit. Locks the owner's row until the transaction ends. */
 export async function countLocker(db: Db, owner: string, maxPerOwner: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('owners')
@@ -46,7 +46,7 @@ export async function uncountLocker(db: Db, owner: string): Promise<void> {
     .execute()
 }
 
-/** A receipt with what it paid for. */
+/** A receipt with the quote that it paid. */
 export async function findPurchase(db: Db, receiptId: string): Promise<Purchase | null> {
   const row = await db
     .selectFrom('receipts as r')
@@ -57,7 +57,7 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
 }
 
-/** Kept from others until the end of the transaction. */
+/** Locks the locker's row until the transaction ends. */
 export async function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker | null> {
   const locker = await tx
     .selectFrom('lockers')

@@ -1,6 +1,5 @@
-// What goes out with the bytes of a file. They are a stranger's: the browser must neither guess at them nor run them.
-
-import { inlineDisposition } from './content-disposition.ts'
+// The headers that go out with the bytes of a file. Strangers uploaded the bytes: a browser must neither guess their type
+// nor run them.
 
 interface FileFacts {
   filename: string
@@ -10,13 +9,13 @@ interface FileFacts {
   size: number
 }
 
-/** A short URL opens the file to whoever sees it: it stays in no cache and goes out in no Referer (T-07). */
+/** A short URL is a credential: its answers stay in no cache, and it goes out in no Referer (T-07). */
 export const TOKEN_HEADERS = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
-/** Kept, but asked about each time: the name may get other bytes, or be gone. */
+/** Caches revalidate each time: the file may be replaced or deleted. */
 export const PUBLIC_LINK_HEADERS = { 'cache-control': 'no-cache' }
 
-/** For the whole file; a part has a length of its own (T-09, ADD-06). */
+/** For the whole file; a range has its own length (T-09, ADD-06). */
 export function fileHeaders({ filename, contentType, etag, size }: FileFacts): Record<string, string> {
   return {
     'content-type': contentType,
@@ -26,7 +25,26 @@ export function fileHeaders({ filename, contentType, etag, size }: FileFacts): R
     ...(etag !== null && { etag }),
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
-    // Any site may show it, as any site may fetch it.
+    // Any site may embed the file, as any site may fetch it.
     'cross-origin-resource-policy': 'cross-origin',
   }
+}
+
+/**
+ * The name that a browser saves the file under, in two forms because old clients read only the first (RFC 6266). Only
+ * the last part of the name: the browser chooses the folder.
+ */
+export function inlineDisposition(filename: string): string {
+  const name = filename.slice(filename.lastIndexOf('/') + 1)
+  return `inline; filename="${asciiFallback(name)}"; filename*=UTF-8''${extendedValue(name)}`
+}
+
+/** Replaces the characters that end or escape a quoted string, and "%", which some clients decode. */
+function asciiFallback(name: string): string {
+  return name.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
+}
+
+/** RFC 5987 leaves fewer characters unescaped than a URL does. */
+function extendedValue(name: string): string {
+  return encodeURIComponent(name).replace(/[*'()]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

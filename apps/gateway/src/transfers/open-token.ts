@@ -1,5 +1,5 @@
-// A short URL's token → the file it opens. What is wrong with a token is nobody's business but ours: apart from its
-// end, all faults look the same (T-07).
+// A short URL's token → the file it opens. Apart from expiry, all faults of a token get the same answer, so that it
+// reveals nothing to a guesser (T-07).
 
 import { hash } from 'node:crypto'
 import type { ServiceError } from '@svc/http-service/service-error'
@@ -14,13 +14,13 @@ import { findFile, findLockerOf, pageOfFiles } from '../files/store.ts'
 export interface OpenedFile {
   locker: Locker
   file: FileRow
-  /** Seconds that the token still has. */
+  /** Seconds until the token expires. */
   expiresIn: number
 }
 
 export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 
-/** Method and time are looked at before anything else is touched. */
+/** Checks signature, method and time before it reads the database. */
 export function createTokenOpener(context: Context): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
   return async (text, method) => {
@@ -43,7 +43,7 @@ function findFileOf({ database }: Context, token: ShortUrlToken): Promise<FileRo
 
 const PAGE = 1000
 
-/** Old tokens hide the name (SHORT-12). None has been minted for long, so their names have no index. */
+/** Tokens of the old form hold the hash of the name (SHORT-12). They are rare, so there is no index. */
 async function findByNameHash(
   db: Db,
   lockerId: string,

@@ -1,11 +1,11 @@
 import type { FilesContext } from '../files/room.ts'
 import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
-import { createPartKeeper, type KeepPart } from './sessions/keep-part.ts'
+import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
 
 export interface TransfersContext extends FilesContext {
   openToken: OpenToken
-  keepPart: KeepPart
+  recordPart: RecordPart
   finalizeSession: FinalizeSession
 }
 
@@ -13,7 +13,7 @@ export function createTransfers(files: FilesContext): TransfersContext {
   return {
     ...files,
     openToken: createTokenOpener(files),
-    keepPart: createPartKeeper(files),
+    recordPart: createPartRecorder(files),
     finalizeSession: createSessionFinalizer(files),
   }
 }

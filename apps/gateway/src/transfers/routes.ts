@@ -2,12 +2,11 @@ import * as transfers from '@svc/api/transfers'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
-import { deleteByToken } from './delete-by-token.ts'
-import { readByToken } from './read-by-token.ts'
-import { readPublicly } from './read-publicly.ts'
+import { removeFile } from '../files/delete-file.ts'
+import { readByToken, readPublicly } from './read-file.ts'
 import type { TransfersContext } from './room.ts'
 import { uploadSessionRoutes } from './sessions/routes.ts'
-import { writeByToken } from './write-by-token.ts'
+import { writeByToken } from './write-file.ts'
 
 export function transferRoutes(service: Service, auth: Auth, context: TransfersContext): void {
   serve(service, transfers.readByToken, async ({ params, wire }) =>
@@ -16,9 +15,10 @@ export function transferRoutes(service: Service, auth: Auth, context: TransfersC
   serve(service, transfers.writeByToken, async ({ params, query, wire }) =>
     writeByToken(context, await context.openToken(params.token, wire.method), wire, query),
   )
-  serve(service, transfers.deleteByToken, async ({ params, wire }) =>
-    deleteByToken(context, await context.openToken(params.token, wire.method)),
-  )
+  serve(service, transfers.deleteByToken, async ({ params, wire }) => {
+    const { locker, file } = await context.openToken(params.token, wire.method)
+    return removeFile(context, locker, file.filename)
+  })
   serve(service, transfers.readPublicly, ({ params, wire }) => readPublicly(context, params, wire))
   uploadSessionRoutes(service, auth, context)
 }

@@ -46,7 +46,7 @@ forEachDatabase('lockers', (database) => {
     return lockerRecord(made.locker)
   }
 
-  it('LOCK-01 LOCK-03 LOCK-05 LOCK-16 AMB-69 has the id of its receipt, the payer as owner, and what was paid for', async () => {
+  it('LOCK-01 LOCK-03 LOCK-05 LOCK-16 AMB-69 a new locker has the id of its receipt, the payer as owner, and the paid terms', async () => {
     const record = await recordOf(orderOf('ann', 'rcpt_test_0001', { tags: ['a', 'ü'] }))
     const files = '/v1/lockers/locker_14fa9d190572/files'
     expect(record).toEqual({
@@ -70,19 +70,19 @@ forEachDatabase('lockers', (database) => {
     })
   })
 
-  it('AMB-69 terms for ever end with the calendar', async () => {
+  it('AMB-69 a term beyond the year 9999 ends with that year', async () => {
     const record = await recordOf(orderOf('eve', 'rcpt_for_ever', { terms: { ttl_days: Number.MAX_SAFE_INTEGER } }))
     expect(record.expires_at).toBe('9999-12-31T23:59:59Z')
   })
 
-  it('LOCK-09 AMB-74 a repeat returns the same locker, does not count, and changes nothing', async () => {
+  it('LOCK-09 AMB-74 creating a locker again returns the same one, does not count, and changes nothing', async () => {
     const first = await create(orderOf('bob', 'rcpt_bob', { tags: ['first'], maxPerOwner: 1 }))
     const again = { tags: ['second'], createdAt: CREATED_AT + 9, maxPerOwner: 1 }
     expect(await create(orderOf('bob', 'rcpt_bob', again))).toEqual({ ...first, outcome: 'existing' })
     expect(await countOf('bob')).toBe(1)
   })
 
-  it('LOCK-08 LIM-06 one more than allowed is a 429 with a hint, and leaves nothing', async () => {
+  it('LOCK-08 LIM-06 a locker above the limit of its owner is a 429 with a hint, and leaves nothing', async () => {
     await create(orderOf('cat', 'rcpt_cat_1', { maxPerOwner: 1 }))
     const made = await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 1 }))
     if (made.outcome !== 'refused') throw new Error('was not refused')
@@ -96,7 +96,7 @@ forEachDatabase('lockers', (database) => {
     expect(await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 2 }))).toMatchObject({ outcome: 'created' })
   })
 
-  it('T-20 of ten made at once, three are, and no more are counted', async () => {
+  it('T-20 ten concurrent creations with a limit of three create and count three lockers', async () => {
     const orders = Array.from({ length: 10 }, (_, i) => orderOf('dan', `rcpt_dan_${i}`, { maxPerOwner: 3 }))
     const made = outcomes(await Promise.all(orders.map(create)))
     expect([made.created?.length, made.LOCKER_LIMIT_EXCEEDED?.length]).toEqual([3, 7])
@@ -104,7 +104,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('dan')).toBe(3)
   })
 
-  it('LOCK-09 T-20 the last place, asked for ten times at once for one receipt, is had by all', async () => {
+  it('LOCK-09 T-20 ten concurrent creations for one receipt at the limit all get the same locker', async () => {
     const made = outcomes(
       await Promise.all(Array.from({ length: 10 }, () => create(orderOf('fay', 'rcpt_fay', { maxPerOwner: 1 })))),
     )
@@ -112,7 +112,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('fay')).toBe(1)
   })
 
-  it('T-20 transactions that make several, in opposite orders, do not block each other', async () => {
+  it('T-20 transactions that create several lockers in opposite orders do not deadlock', async () => {
     const ids = ['rcpt_gus_1', 'rcpt_gus_2', 'rcpt_gus_3']
     const createAll = (receiptIds: string[]) =>
       db.transaction().execute(async (tx) => {
@@ -126,7 +126,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('gus')).toBe(3)
   })
 
-  it("AMB-72 T-29 an id that is another receipt's is a 409, and overwrites nothing", async () => {
+  it('AMB-72 T-29 a locker id taken by another receipt is a 409 and overwrites nothing', async () => {
     const { locker_id } = await recordOf(orderOf('hal', 'rcpt_hal'))
     await db.updateTable('lockers').set({ receipt_id: 'rcpt_other' }).where('locker_id', '=', locker_id).execute()
     const made = await create(orderOf('ivy', 'rcpt_hal'))
@@ -139,7 +139,7 @@ forEachDatabase('lockers', (database) => {
 })
 
 describe('a locker record', () => {
-  it('LOCK-05 tells how its owner signs', () => {
+  it('LOCK-05 a locker record has the signature algorithm of its owner', () => {
     const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
     const manifest = { operators: '[]', manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
     const times = { created_at: 'T', expires_at: 'T' }

@@ -31,7 +31,7 @@ async function openNew(body: object = {}, owner = ed25519Identity()) {
 
 describe('opening a locker', () => {
   it.each([SIGNED_PROVISION, PROVISION])(
-    'LOCK-02 LOCK-03 LOCK-05 LOCK-16 SHAPE-13 STATE-05 GEN-07 by %s',
+    'LOCK-02 LOCK-03 LOCK-05 LOCK-16 SHAPE-13 STATE-05 GEN-07 the payer opens a locker by %s',
     async (path) => {
       for (const owner of [ed25519Identity(), evmIdentity()]) {
         const receiptId = await house.receipt(owner, { provider: 'mongodb' })
@@ -61,7 +61,7 @@ describe('opening a locker', () => {
     },
   )
 
-  it('LOCK-09 LOCK-16 AMB-74 again gives the same locker as it is, with its tags and files', async () => {
+  it('LOCK-09 LOCK-16 AMB-74 opening a locker again answers the existing one with its tags and files', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner)
     await locker.put('a.txt', 'abc')
@@ -73,7 +73,7 @@ describe('opening a locker', () => {
     expect((await open(owner, locker.receiptId, {}, { path: PROVISION })).body).toEqual(first.body)
   })
 
-  it('LOCK-09 asked for ten times at once makes one', async () => {
+  it('LOCK-09 ten concurrent requests open one locker', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const answers = await Promise.all(Array.from({ length: 10 }, () => open(owner, receiptId)))
@@ -83,7 +83,7 @@ describe('opening a locker', () => {
     for (const answer of answers) expect({ ...answer.body, already_provisioned: true }).toEqual(body)
   })
 
-  it('LOCK-04 is for the payer, and for a receipt that there is', async () => {
+  it('LOCK-04 only the payer of an existing receipt opens its locker', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     expectRefusal(await open(ed25519Identity(), receiptId), 403, 'SIGNATURE_INVALID')
@@ -93,7 +93,7 @@ describe('opening a locker', () => {
     expect((await open(owner, receiptId)).body.already_provisioned).toBe(false)
   })
 
-  it('AMB-94 ENV-12 the envelope names the receipt of the body, and its locker or none', async () => {
+  it('AMB-94 ENV-12 the envelope must name the receipt of the body, and its locker or none', async () => {
     const owner = ed25519Identity()
     const [receiptId, otherId] = [await house.receipt(owner), await house.receipt(owner)]
     expectRefusal(await open(owner, receiptId, {}, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
@@ -105,7 +105,7 @@ describe('opening a locker', () => {
     expect((await open(owner, otherId)).body.already_provisioned).toBe(false)
   })
 
-  it("AMB-72 T-29 whose id another receipt's locker has is a 409 and changes nothing", async () => {
+  it('AMB-72 T-29 opening a locker whose id is taken by another receipt is a 409 and changes nothing', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const { body } = await openNew()
@@ -121,7 +121,7 @@ describe('opening a locker', () => {
   })
 })
 
-it('AMB-04 what is wrong with an order is told one thing after the other', async () => {
+it('AMB-04 the faults of a provisioning request are reported in a fixed order', async () => {
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
   const locker = await house.locker(owner, { operators: [operator] })
   const otherId = await house.receipt(owner)
@@ -173,7 +173,7 @@ it('AMB-04 what is wrong with an order is told one thing after the other', async
 
 describe('tags', () => {
   it.each([[[]], [['']], [Array(32).fill('x'.repeat(64))], [['😀'.repeat(64)]], [['__proto__', '"\\', '\u202e']]])(
-    'AMB-74 %j are kept as they are',
+    'AMB-74 the tags %j are stored unchanged',
     async (tags) => {
       expect((await openNew({ tags })).body.tags).toEqual(tags)
     },
@@ -195,20 +195,20 @@ describe('tags', () => {
     [{}, ['body', 'tags']],
     [null, ['body', 'tags']],
     [['a\0'], ['body', 'tags', 0]],
-  ])('AMB-74 GEN-08 %j are a 422', async (tags, loc) => {
+  ])('AMB-74 GEN-08 the tags %j are a 422', async (tags, loc) => {
     const answer = await openNew({ tags })
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc }] })
   })
 
-  it('AMB-74 a lone surrogate is none', async () => {
+  it('AMB-74 a tag with a lone surrogate is a 422', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const body = `{"receipt_id":"${receiptId}","tags":["\\ud800"]}`
     expectRefusal(await open(owner, receiptId, {}, { body }), 422, 'validation_error')
   })
 
-  it('AMB-74 left out, they are those that were ordered with the quote', async () => {
+  it('AMB-74 a locker opened without tags gets those of its quote', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const { db } = house.gateway.context.database
@@ -220,8 +220,8 @@ describe('tags', () => {
   })
 })
 
-describe('an operator from the beginning', () => {
-  it('LOCK-06 LOCK-02 may act at once', async () => {
+describe('an operator named in the request', () => {
+  it('LOCK-06 LOCK-02 an operator named in the request may act at once', async () => {
     const [owner, operator] = [ed25519Identity(), ed25519Identity()]
     const { body } = await openNew({ operator_pubkey: operator.identity }, owner)
     expect(body.operators).toEqual([operator.identity])
@@ -230,7 +230,7 @@ describe('an operator from the beginning', () => {
     expect((await house.call(operator, { ...call, body: { filename: 'a' } })).status).toBe(200)
   })
 
-  it('LOCK-06 LOCK-09 is added also to a locker that is open, once', async () => {
+  it('LOCK-06 LOCK-09 an operator named in a repeated request is added to the existing locker once', async () => {
     const owner = ed25519Identity()
     const [first, second] = [ed25519Identity().identity, ed25519Identity().identity]
     const receiptId = await house.receipt(owner)
@@ -241,7 +241,7 @@ describe('an operator from the beginning', () => {
     expect(await operators(first)).toEqual([first, second])
   })
 
-  it('LOCK-06 OPER-01 ADD-04 must be a key, and else no locker is opened', async () => {
+  it('LOCK-06 OPER-01 ADD-04 no locker is opened when the operator key is invalid', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     for (const operator_pubkey of [

@@ -1,13 +1,13 @@
-// For tests: opening lockers.
+// Sends provisioning requests for tests.
 
 import type { ProvisionManifest } from '@svc/api/lockers'
 import type { Identity, LockerHouse, SignedCall } from '../auth/lockers.ts'
 
 export const SIGNED_PROVISION = '/v1/storage/signed_provision'
-/** Where the envelope may be optional. */
+/** The path where the envelope may be optional. */
 export const PROVISION = '/v1/storage/provision'
 
-/** Asks for the locker of a receipt, signed. */
+/** Opens the locker of a receipt by a signed request. */
 export function provisionAt(
   house: LockerHouse,
   owner: Identity,

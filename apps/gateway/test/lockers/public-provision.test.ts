@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-describe('without an envelope', () => {
-  it('LOCK-07 AMB-18 AMB-03 nothing is opened, whatever the body', async () => {
+describe('provisioning without an envelope', () => {
+  it('LOCK-07 AMB-18 AMB-03 a request without an envelope opens no locker, whatever its body', async () => {
     const owner = ed25519Identity()
     const receipt_id = await house.receipt(owner)
     for (const body of [{ receipt_id }, {}, '{', undefined, { receipt_id: 'rcpt_of_nobody' }]) {
@@ -21,7 +21,7 @@ describe('without an envelope', () => {
     expect((await provisionAt(house, owner, receipt_id)).body.already_provisioned).toBe(false)
   })
 
-  it('AMB-18 production does not start where it could be', () => {
+  it('AMB-18 production refuses to start with public provisioning', () => {
     const settings = { SVC_MODE: 'production', ALLOW_PUBLIC_PROVISION: 'true' }
     expect(() => readConfig(settings)).toThrow('ALLOW_PUBLIC_PROVISION')
     expect(() => readConfig({ SVC_MODE: 'production' })).not.toThrow('ALLOW_PUBLIC_PROVISION')
@@ -36,7 +36,7 @@ describe('without an envelope', () => {
     const send = (body: object, headers?: Record<string, string>) =>
       openHouse.send<ProvisionManifest>('POST', PROVISION, body, headers)
 
-    it('LOCK-07 AMB-18 who knows a receipt opens its locker, for its payer', async () => {
+    it('LOCK-07 AMB-18 with public provisioning anybody who knows a receipt opens its locker for the payer', async () => {
       const [owner, operator] = [ed25519Identity(), ed25519Identity()]
       const receipt_id = await openHouse.receipt(owner)
       const { status, body } = await send({ receipt_id, tags: ['t'], operator_pubkey: operator.identity })
@@ -49,7 +49,7 @@ describe('without an envelope', () => {
       expectRefusal(await openHouse.send('POST', SIGNED_PROVISION, { receipt_id }), 422, 'validation_error')
     })
 
-    it('LOCK-07 T-28 but does not get into one that is open', async () => {
+    it('LOCK-07 T-28 public provisioning adds no operator to an existing locker', async () => {
       const owner = ed25519Identity()
       const { receiptId, call } = await openHouse.locker(owner)
       const intruder = ed25519Identity()
@@ -58,7 +58,7 @@ describe('without an envelope', () => {
       expectRefusal(await call(['locker:read'], 'GET', '/record', undefined, intruder), 403, 'SIGNATURE_INVALID')
     })
 
-    it('AMB-18 GEN-05 an envelope that is sent is checked all the same', async () => {
+    it('AMB-18 GEN-05 public provisioning still checks an envelope that is sent', async () => {
       const owner = ed25519Identity()
       const receiptId = await openHouse.receipt(owner)
       const call = { path: PROVISION }

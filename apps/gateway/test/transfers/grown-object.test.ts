@@ -18,7 +18,7 @@ beforeAll(async () => {
   const local = await openLocalProvider({ folder })
   const providers = onlyProvider({
     ...local,
-    /** Of a store where somebody writes to the object between two questions. */
+    /** Simulates a store where the object grows after its size was read. */
     async stat(key) {
       const found = await local.stat(key)
       if (isGrowing) await appendFile(await pathOf(key.id), 'HTTP/1.1 200 OK\r\n')
@@ -37,7 +37,7 @@ async function pathOf(id: string): Promise<string> {
   return join(folder, entries.find((path) => path.endsWith(id)) as string)
 }
 
-it('nothing follows the bytes whose length was told, so that it could pass for the next answer', async () => {
+it('an answer ends after its content length even if the object grows, so that no bytes pass for the next answer', async () => {
   const locker = await house.locker(ed25519Identity())
   const urls = await createFile(house, locker, 'a.txt')
   await put(urls.upload, 'as it was')

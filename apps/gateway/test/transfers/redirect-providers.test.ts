@@ -40,7 +40,7 @@ async function newFolder(): Promise<string> {
 }
 
 it.each(Object.keys(stores))(
-  'SHORT-09 SHORT-11 SHORT-13 AMB-61 a client that sends upload_headers is let in at %s, once',
+  'SHORT-09 SHORT-11 SHORT-13 AMB-61 a client that sends upload_headers may upload once to %s',
   async (provider) => {
     const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '' })
     onTestFinished(() => house.close())
@@ -59,7 +59,7 @@ it.each(Object.keys(stores))(
     const sent = await fetch(upload, { method: 'PUT', headers, body, redirect: 'manual' })
     expect([sent.status, sent.headers.get('content-type')]).toEqual([307, 'text/plain'])
     const address = sent.headers.get('location')!
-    // The redirect alone names the provider; no body does.
+    // Only the redirect names the provider.
     expect(JSON.stringify(made.body)).not.toContain(new URL(address).host)
     const put = (bytes: string, withHeaders = headers) =>
       fetch(address, { method: 'PUT', headers: withHeaders, body: bytes })

@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterAll(() => house.close())
 
 describe('every answer of a short URL', () => {
-  it('T-07 FILE-31 stays in no cache and goes out in no Referer; an error says what to do next', async () => {
+  it('T-07 FILE-31 every answer of a short URL forbids caching and Referer, and an error says what to do next', async () => {
     const garbage = `${house.gateway.url}/f/AAAA`
     const headers = { 'content-type': 'text/plain' }
     for (const [url, method] of [
@@ -58,7 +58,7 @@ describe('every answer of a short URL', () => {
     })
   })
 
-  it('T-12 T-31 leaves no token and no path of ours in a log or an error', async () => {
+  it('T-12 T-31 no log line and no error contains a token or a storage path', async () => {
     const tokens = Object.values(urls).map(tokenOf)
     const secrets = [...tokens, house.gateway.context.config.storage.localFolder]
     const bodies: string[] = []
@@ -74,8 +74,8 @@ describe('every answer of a short URL', () => {
   })
 })
 
-describe('DELETE', () => {
-  it('AMB-67 FILE-16 removes the file and its bytes, once', async () => {
+describe('deletion by a short URL', () => {
+  it('AMB-67 FILE-16 DELETE on a short URL removes the file and its bytes once', async () => {
     await locker.put('passing.txt', 'bye')
     const { remove, download } = await createFile(house, locker, 'passing.txt')
     const before = await leftovers(house.gateway)

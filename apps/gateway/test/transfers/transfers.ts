@@ -1,4 +1,4 @@
-// For tests: the URLs of one file, tokens of every kind, and what uploads leave behind.
+// Helpers for transfer tests: the URLs of a file, tokens, raw uploads, and what is left in storage.
 
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface FileUrls {
   remove: string
 }
 
-/** Names a file, as its owner; the URLs are those of the gateway that runs. */
+/** Creates a file entry as the owner. The URLs have the address of the running gateway. */
 export async function createFile(
   { gateway }: LockerHouse,
   locker: TestLocker,
@@ -54,7 +54,7 @@ export async function errorOf(response: Response): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { error: string }).error]
 }
 
-/** The file's row as it is kept. */
+/** The file's row in the database. */
 export async function rowOf({ gateway }: LockerHouse, locker: TestLocker, filename: string): Promise<FileRow> {
   return gateway.context.database.db
     .selectFrom('files')
@@ -64,22 +64,23 @@ export async function rowOf({ gateway }: LockerHouse, locker: TestLocker, filena
     .executeTakeFirstOrThrow()
 }
 
-/** Objects by state, as the book has them, and what lies on the disk. */
+/** The objects in the database by state, and the files on disk, except the probes of health checks. */
 export async function leftovers({ context }: Gateway) {
   const rows = await context.database.db.selectFrom('objects').select(['object_id', 'state']).execute()
   const ids = (state: string) => rows.filter((row) => row.state === state).map((row) => row.object_id)
   const folder = context.config.storage.localFolder
+  const incoming = await readdir(join(folder, 'incoming'))
   const onDisk = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
   return {
     writing: ids('writing'),
     held: ids('held'),
     released: ids('released'),
-    incoming: await readdir(join(folder, 'incoming')),
+    incoming: incoming.filter((name) => !name.startsWith('probe-')),
     onDisk: onDisk.filter((entry) => entry.isFile()).map((entry) => entry.name),
   }
 }
 
-/** A token with any payload, signed. */
+/** A signed token with any payload. */
 export function signPayload(payload: Json, signer: Ed25519Signer): string {
   const bytes = canonicalBytes(payload)
   return toBase64Url(Buffer.concat([bytes, signer.sign(bytes)]))
@@ -89,12 +90,12 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A connection over which an upload is written by hand; gone after the test. */
+/** Writes an upload to a socket of its own, which is destroyed after the test. */
 export function rawUpload(url: string, headers: string[], ...bytes: (string | Uint8Array)[]): Socket {
   const { port, host, pathname, search } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
   socket.write([`PUT ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...headers, '', ''].join('\r\n'))
-  for (const piece of bytes) socket.write(piece)
+  for (const chunk of bytes) socket.write(chunk)
   onTestFinished(() => void socket.destroy())
   return socket
 }

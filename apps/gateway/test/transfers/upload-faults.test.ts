@@ -22,8 +22,8 @@ beforeAll(async () => {
 
 afterAll(() => house.close())
 
-/** Until so many bytes of the one upload that is under way lie on the disk. */
-async function underWay(bytes: number): Promise<void> {
+/** Waits until this many bytes of the running upload are on disk. */
+async function uploadReaches(bytes: number): Promise<void> {
   await expect
     .poll(async () => {
       const { incoming } = await leftovers(house.gateway)
@@ -36,7 +36,7 @@ async function underWay(bytes: number): Promise<void> {
 
 const chunk = (size: number) => `${size.toString(16)}\r\n${'a'.repeat(size)}\r\n`
 
-describe('an upload that breaks off', () => {
+describe('an interrupted upload', () => {
   it.each<[string, string[], string, (socket: Socket) => void]>([
     ['half-way', ['Content-Length: 4000000'], 'a'.repeat(2_000_000), (socket) => socket.destroy()],
     ['with a reset', ['Content-Length: 4000000'], 'a'.repeat(2_000_000), (socket) => socket.resetAndDestroy()],
@@ -44,23 +44,26 @@ describe('an upload that breaks off', () => {
     ['without its last chunk', ['Transfer-Encoding: chunked'], chunk(2_000_000), (socket) => socket.end()],
     ['inside a chunk', ['Transfer-Encoding: chunked'], chunk(4_000_000).slice(0, 2_000_000), (s) => s.destroy()],
     ['in a broken chunk', ['Transfer-Encoding: chunked'], chunk(2_000_000), (socket) => socket.write('zz\r\n')],
-  ])('T-11 AMB-24 %s leaves nothing, and the file as it was', async (_, headers, bytes, breakOff) => {
-    await locker.put('kept.txt', 'hello')
-    const { upload, download } = await createFile(house, locker, 'kept.txt')
-    const [row, before] = [await rowOf(house, locker, 'kept.txt'), await leftovers(house.gateway)]
-    const socket = rawUpload(upload, [TYPE, ...headers], bytes)
-    await underWay(MEBIBYTE)
-    expect((await leftovers(house.gateway)).writing).toHaveLength(1)
-    breakOff(socket)
-    await expect.poll(() => leftovers(house.gateway)).toEqual(before)
-    expect(await rowOf(house, locker, 'kept.txt')).toEqual(row)
-    expect(await (await fetch(download)).text()).toBe('hello')
-  })
+  ])(
+    'T-11 AMB-24 an upload that breaks off %s leaves the file and the storage unchanged',
+    async (_, headers, bytes, breakOff) => {
+      await locker.put('kept.txt', 'hello')
+      const { upload, download } = await createFile(house, locker, 'kept.txt')
+      const [row, before] = [await rowOf(house, locker, 'kept.txt'), await leftovers(house.gateway)]
+      const socket = rawUpload(upload, [TYPE, ...headers], bytes)
+      await uploadReaches(MEBIBYTE)
+      expect((await leftovers(house.gateway)).writing).toHaveLength(1)
+      breakOff(socket)
+      await expect.poll(() => leftovers(house.gateway)).toEqual(before)
+      expect(await rowOf(house, locker, 'kept.txt')).toEqual(row)
+      expect(await (await fetch(download)).text()).toBe('hello')
+    },
+  )
 
-  it('T-11 right after its headers, many times, hurts nobody', async () => {
+  it('T-11 many uploads that break off right after their headers leave nothing', async () => {
     const { upload, download } = await createFile(house, locker, 'hasty.txt')
     await Promise.all(
-      Array.from({ length: 50 }, async (_, i) => {
+      Array.from({ length: 20 }, async (_, i) => {
         const socket = rawUpload(upload, [TYPE, 'Content-Length: 4000000'], 'a'.repeat(i * 10_000))
         await once(socket, 'connect')
         socket.resetAndDestroy()
@@ -72,7 +75,7 @@ describe('an upload that breaks off', () => {
     expect((await put(upload, 'fine')).status).toBe(200)
   })
 
-  it('T-11 a connection with more than was announced holds another request, which is none', async () => {
+  it('T-11 bytes after the declared length are a malformed next request', async () => {
     const { upload, download } = await createFile(house, locker, 'longer.txt')
     const socket = rawUpload(upload, [TYPE, 'Content-Length: 5'], 'hello and more\r\n\r\n')
     let answers = ''
@@ -84,12 +87,12 @@ describe('an upload that breaks off', () => {
   })
 })
 
-describe('a file that is deleted during its upload', () => {
-  it('SHORT-08 is 404, stays deleted, and the new bytes are cleared away', async () => {
+describe('a file deleted during its upload', () => {
+  it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves nothing', async () => {
     const { upload, remove } = await createFile(house, locker, 'doomed.txt')
     const before = await leftovers(house.gateway)
     const socket = rawUpload(upload, [TYPE, 'Content-Length: 3000000'], 'a'.repeat(2_000_000))
-    await underWay(MEBIBYTE)
+    await uploadReaches(MEBIBYTE)
     expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
     socket.write('a'.repeat(1_000_000))
     const [answer] = await once(socket, 'data')
@@ -99,9 +102,9 @@ describe('a file that is deleted during its upload', () => {
   })
 })
 
-describe('a disk without room', () => {
-  // A limit on the length of files: beyond it the kernel does as on a full disk.
-  it('GEN-11 T-31 is 503 that tells nothing of the storage; smaller files still go, and nothing is left', async () => {
+describe('a full disk', () => {
+  // A limit on the size of files makes the kernel fail writes as on a full disk.
+  it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', async () => {
     const { config } = house.gateway.context
     const port = String(await freePort())
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

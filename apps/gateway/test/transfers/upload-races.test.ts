@@ -13,7 +13,7 @@ import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.
 
 const MEBIBYTE = 1_048_576
 
-forEachDatabase('uploads at the same time', (database) => {
+forEachDatabase('concurrent uploads', (database) => {
   let folder: string
   /** Two gateways on one database and one folder. */
   let house: LockerHouse
@@ -36,7 +36,7 @@ forEachDatabase('uploads at the same time', (database) => {
 
   const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
 
-  it('AMB-24 of one file: it ends as one of them, whole, and lets go of all others', async () => {
+  it('AMB-24 concurrent uploads of one file leave one of them and release the others', async () => {
     const { upload, download } = await createFile(house, locker, 'contended.bin')
     const before = await leftovers(house.gateway)
     const bodies = Array.from({ length: 20 }, (_, i) => randomBytes(100_000 + i))
@@ -56,7 +56,7 @@ forEachDatabase('uploads at the same time', (database) => {
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })
 
-  it('AMB-24 confirmed while others come: what is recorded is true of the bytes', async () => {
+  it('AMB-24 a hash confirmed during concurrent uploads is that of the stored bytes', async () => {
     const { upload, download } = await createFile(house, locker, 'confirmed.bin')
     await put(upload, 'first')
     const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'confirmed.bin' })
@@ -72,7 +72,7 @@ forEachDatabase('uploads at the same time', (database) => {
     expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
   })
 
-  it('AMB-24 of a file that is being read: the reader gets the old bytes, whole', async () => {
+  it('AMB-24 a reader gets all old bytes of a file that is replaced meanwhile', async () => {
     const old = randomBytes(16 * MEBIBYTE)
     const { upload, download } = await createFile(house, locker, 'read.bin')
     expect((await put(upload, old)).status).toBe(200)
@@ -85,7 +85,7 @@ forEachDatabase('uploads at the same time', (database) => {
     expect(sha256(await buffer(reading))).toBe(sha256(old))
   })
 
-  it('AMB-24 of a file that is read and deleted: the reader gets the bytes, whole', async () => {
+  it('AMB-24 a reader gets all bytes of a file that is deleted meanwhile', async () => {
     const bytes = randomBytes(16 * MEBIBYTE)
     const { upload, download, remove } = await createFile(house, locker, 'deleted.bin')
     await put(upload, bytes)
@@ -97,7 +97,7 @@ forEachDatabase('uploads at the same time', (database) => {
     expect(sha256(await buffer(reading))).toBe(sha256(bytes))
   })
 
-  it('AMB-24 and deletions: every upload is kept or refused, and nothing is left of the refused', async () => {
+  it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
     const { upload, remove } = await createFile(house, locker, 'fought-over.bin')
     const uploads = Array.from({ length: 10 }, (_, i) => put(at(i % 2 ? house : other, upload), randomBytes(300_000)))
     const removal = fetch(at(other, remove), { method: 'DELETE' })
@@ -110,7 +110,7 @@ forEachDatabase('uploads at the same time', (database) => {
     expect(after.held.toSorted()).toEqual(rows.flatMap(({ object_id }) => object_id ?? []).toSorted())
   })
 
-  it('SHORT-03 a URL of one gateway works at the other', async () => {
+  it('SHORT-03 a short URL of one gateway works at another', async () => {
     const { upload, download } = await createFile(house, locker, 'shared.txt')
     expect((await put(at(other, upload), 'hello')).status).toBe(200)
     expect(await (await fetch(at(house, download))).text()).toBe('hello')

@@ -1,19 +1,24 @@
+// How upload sessions end: by finalization, or by the clock.
+
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { releaseParts } from './part-store.ts'
-import { endSession, findSessionFiles, lockSession, type Session, type SessionFile } from './session-store.ts'
+import {
+  deleteClosedSessions,
+  endSession,
+  findExpiredSessions,
+  findSessionFiles,
+  lockSession,
+  type Session,
+  type SessionFile,
+} from './store.ts'
 
-/** Whether a session came to its end by what was finalized; null while it may go on (STATE-13). */
-function outcomeOf(files: readonly SessionFile[]): 'complete' | 'failed' | null {
-  if (files.every(({ state }) => state === 'stored')) return 'complete'
-  const isNothingStored = files.every(({ state }) => state !== 'stored')
-  const isNothingSent = files.every(({ part_count, top_index }) => part_count === 0 && top_index < 0)
-  const isAllWrong = files.every(({ state }) => state === 'failed')
-  return isNothingStored && (isNothingSent || isAllWrong) ? 'failed' : null
-}
+const SWEEP_BATCH = 100
+/** How long a closed session can still be read. */
+const KEPT_SECONDS = 30 * 86_400
 
-/** After a finalization: ends a session that has nothing left to wait for. False when its lease was lost. */
+/** After a finalization: closes a session that waits for nothing more. False when the lease was lost. */
 export async function closeFinished(context: Context, sessionId: string, leaseId: string): Promise<boolean> {
   return context.database.db.transaction().execute(async (tx) => {
     const session = await lockSession(tx, sessionId)
@@ -24,20 +29,31 @@ export async function closeFinished(context: Context, sessionId: string, leaseId
   })
 }
 
-/** Past its time a session ends as it is, unless it is just being finalized. */
+/** Closes an expired session as it stands, unless a gateway is finalizing it. */
 export async function closeExpired(context: Context, sessionId: string): Promise<void> {
   await context.database.db.transaction().execute(async (tx) => {
     const session = await lockSession(tx, sessionId)
-    if (!session || !isOver(session, unixNow(context))) return
+    if (!session || !isExpired(session, unixNow(context))) return
     const files = await findSessionFiles(tx, sessionId)
     const status = files.some(({ state }) => state === 'stored') ? (outcomeOf(files) ?? 'partial') : 'failed'
     await close(tx, context, sessionId, status, 'SESSION_CLOSED')
   })
 }
 
-export function isOver(session: Pick<Session, 'closed_at' | 'expires_at' | 'lease_until'>, now: number): boolean {
+export function isExpired(session: Pick<Session, 'closed_at' | 'expires_at' | 'lease_until'>, now: number): boolean {
   const { closed_at, expires_at, lease_until } = session
   return closed_at === null && expires_at <= now && (lease_until === null || lease_until < now)
+}
+
+/** Closes expired sessions, and deletes sessions that closed long ago. */
+export async function sweepSessions(context: Context): Promise<void> {
+  const { db } = context.database
+  for (;;) {
+    const expired = await findExpiredSessions(db, unixNow(context), SWEEP_BATCH)
+    for (const sessionId of expired) await closeExpired(context, sessionId)
+    if (expired.length < SWEEP_BATCH) break
+  }
+  while (await deleteClosedSessions(db, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH));
 }
 
 async function close(
@@ -50,4 +66,13 @@ async function close(
   const at = unixNow(context)
   await endSession(tx, sessionId, { status, at, error })
   await releaseParts(tx, { session_id: sessionId }, { since: at })
+}
+
+/** The final status that the files decide; null while the session may go on (STATE-13). */
+function outcomeOf(files: readonly SessionFile[]): 'complete' | 'failed' | null {
+  if (files.every(({ state }) => state === 'stored')) return 'complete'
+  const noneStored = files.every(({ state }) => state !== 'stored')
+  const noneSent = files.every(({ part_count, top_index }) => part_count === 0 && top_index < 0)
+  const allFailed = files.every(({ state }) => state === 'failed')
+  return noneStored && (noneSent || allFailed) ? 'failed' : null
 }

@@ -1,65 +1,98 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
+import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { findLockerOf } from '../../files/store.ts'
-import { closeExpired, closeFinished, isOver } from './close-session.ts'
-import { sessionNotFound } from './session-errors.ts'
-import { takeLease } from './session-lease.ts'
-import { findSession, findSessionFiles, type Session } from './session-store.ts'
-import { finalizedUpload } from './session-view.ts'
-import { type Finalizing, storeSessionFile } from './store-session-file.ts'
+import { closeExpired, closeFinished, isExpired } from './close-session.ts'
+import { sessionNotFound } from './errors.ts'
+import { finalizedUpload } from './read-session.ts'
+import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
+import { type Finalizing, storeFile } from './store-file.ts'
 
 export type FinalizeSession = (sessionId: string) => Promise<FinalizedUpload>
 
-/** They are bounded by disk and hashing: more at once are not done sooner. */
+/** Copies are bound by disk and hashing: more at once would not be faster. */
 const COPIES_AT_ONCE = 4
-/** For how long a session that another gateway has is left alone before it is looked at again. */
-const WAIT_MS = 100
+/** How often to check on a session that another gateway is finalizing. */
+const POLL_MS = 100
+/** After a crash, other gateways wait this long. */
+const LEASE_SECONDS = 15
+const RENEW_MS = 5000
 
-/** Stores what is whole. Whoever asks again, here or at another gateway, waits for who was first, and gets the same. */
+/** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first and answer the same. */
 export function createSessionFinalizer(context: FilesContext): FinalizeSession {
-  const inTurn = keyedMutex()
-  const copyInTurn = limit(COPIES_AT_ONCE)
+  const onePerSession = keyedMutex()
+  const limitCopies = limit(COPIES_AT_ONCE)
   return (sessionId) =>
-    inTurn(sessionId, async () => {
-      while (!(await advance(context, sessionId, copyInTurn))) await setTimeout(WAIT_MS)
-      return finalizedUpload(context, await foundSession(context, sessionId))
+    onePerSession(sessionId, async () => {
+      while (!(await advance(context, sessionId, limitCopies))) await setTimeout(POLL_MS)
+      return finalizedUpload(context, await requireSession(context, sessionId))
     })
 }
 
-/** False while another gateway is at it. */
-async function advance(context: FilesContext, sessionId: string, copyInTurn: Limit): Promise<boolean> {
-  const session = await foundSession(context, sessionId)
+/** False while another gateway has the session. */
+async function advance(context: FilesContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
+  const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
-  if (isOver(session, unixNow(context))) {
+  if (isExpired(session, unixNow(context))) {
     await closeExpired(context, sessionId)
     return true
   }
   const lease = await takeLease(context, sessionId)
   if (!lease) return false
   try {
-    const isMine = await storeFiles(context, session, { leaseId: lease.id, copyInTurn })
-    return isMine && (await closeFinished(context, sessionId, lease.id))
+    const isStillLeased = await storeFiles(context, session, { leaseId: lease.id, limitCopies })
+    return isStillLeased && (await closeFinished(context, sessionId, lease.id))
   } finally {
     await lease.end()
   }
 }
 
-/** False when the lease was lost on the way. */
-async function storeFiles(context: FilesContext, session: Session, how: Pick<Finalizing, 'leaseId' | 'copyInTurn'>) {
+/** False when another gateway took over the lease. */
+async function storeFiles(
+  context: FilesContext,
+  session: Session,
+  finalizing: Pick<Finalizing, 'leaseId' | 'limitCopies'>,
+) {
   const { db } = context.database
   const locker = await findLockerOf(db, { locker_id: session.locker_id })
   if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
   for (const file of await findSessionFiles(db, session.session_id)) {
     if (file.state !== 'open') continue
-    if ((await storeSessionFile(context, { ...how, locker }, file)) === 'superseded') return false
+    if ((await storeFile(context, { ...finalizing, locker }, file)) === 'superseded') return false
   }
   return true
 }
 
-async function foundSession({ database }: Context, sessionId: string): Promise<Session> {
+interface Lease {
+  id: string
+  end(): Promise<void>
+}
+
+/**
+ * Makes one gateway at a time finalize a session, without a transaction that stays open for as long as that takes. Null
+ * while another gateway has the lease.
+ */
+async function takeLease(context: Context, sessionId: string): Promise<Lease | null> {
+  const { db } = context.database
+  const id = toHex(context.randomBytes(16))
+  const now = unixNow(context)
+  if (!(await leaseSession(db, sessionId, { id, now, until: now + LEASE_SECONDS }))) return null
+  const renew = () => setLeaseUntil(db, sessionId, id, unixNow(context) + LEASE_SECONDS)
+  // A failed renewal may lose the lease, which the next transaction of the finalization notices.
+  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
+  return {
+    id,
+    end() {
+      clearInterval(timer)
+      return setLeaseUntil(db, sessionId, id, null)
+    },
+  }
+}
+
+async function requireSession({ database }: Context, sessionId: string): Promise<Session> {
   const session = await findSession(database.db, sessionId)
   if (!session) throw sessionNotFound()
   return session

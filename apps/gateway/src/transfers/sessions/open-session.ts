@@ -6,27 +6,31 @@ import { limitSigner } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
-import { maxPartBytes } from './keep-part.ts'
-import { declaredTooLarge } from './session-errors.ts'
-import { insertSession, type SessionFile } from './session-store.ts'
+import { declaredTooLarge } from './errors.ts'
+import { maxPartBytes } from './record-part.ts'
 import { newUploadToken } from './session-token.ts'
+import { insertSession, type SessionFile } from './store.ts'
 
-type Asked = Body<typeof openUploadSession>
+type SessionRequest = Body<typeof openUploadSession>
 
-/** A day, where URLs have half an hour: lines that break, and parts by the hundred, are what sessions are for. */
+/** A day, where URLs last half an hour: sessions serve slow lines and many parts. */
 const DEFAULT_TTL_MINUTES = 1440
 
-export async function openSession(context: Context, caller: LockerCaller, asked: Asked): Promise<UploadSession> {
+export async function openSession(
+  context: Context,
+  caller: LockerCaller,
+  request: SessionRequest,
+): Promise<UploadSession> {
   const { locker, signer } = caller
-  if (asked.receipt_id !== undefined && asked.receipt_id !== locker.receipt_id) {
+  if (request.receipt_id !== undefined && request.receipt_id !== locker.receipt_id) {
     throw receiptMismatch('the body names a receipt that is not of this locker')
   }
-  const named = nameFiles(context, asked.files, (i) => ['body', 'files', i])
-  requireWithinLimit(asked.files, maxObjectBytes(context, locker.provider))
+  const named = nameFiles(context, request.files, (i) => ['body', 'files', i])
+  requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
   await limitSigner(context, signer)
   const { token, sessionId, tokenHash } = newUploadToken(context)
-  const files = named.map((file, i) => sessionFile(sessionId, i, file, asked.files[i]?.size_bytes ?? null))
-  const expires_at = unixNow(context) + (asked.ttl_min ?? DEFAULT_TTL_MINUTES) * 60
+  const files = named.map((file, i) => sessionFile(sessionId, i, file, request.files[i]?.size_bytes ?? null))
+  const expires_at = unixNow(context) + (request.ttl_min ?? DEFAULT_TTL_MINUTES) * 60
   await insertSession(
     context.database.db,
     {
@@ -45,7 +49,7 @@ export async function openSession(context: Context, caller: LockerCaller, asked:
   return openedSession(context, { sessionId, token, expiresAt: expires_at, partMaxBytes }, files)
 }
 
-function requireWithinLimit(files: Asked['files'], maxBytes: number): void {
+function requireWithinLimit(files: SessionRequest['files'], maxBytes: number): void {
   const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxBytes)
   if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
 }

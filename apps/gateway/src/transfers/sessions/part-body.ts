@@ -1,4 +1,4 @@
-// The body of a part in either form, as it arrives: what is told about the part, and its bytes.
+// The body of a part, JSON or raw: its bytes as a stream, and the index and hashes that the client declares.
 
 import { Readable } from 'node:stream'
 import type { Body, Query } from '@svc/api/endpoint'
@@ -10,26 +10,25 @@ import { validator } from '@svc/http-service/validate'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { invalidUpload } from '../../files/errors.ts'
 import { readExpectedHash } from '../../files/expected-hash.ts'
-import { base64Decoder } from './base64-stream.ts'
-import { dataScanner, MAX_REST_BYTES } from './data-scanner.ts'
-import { encodingRefused, partTooLarge, partUnreadable } from './session-errors.ts'
+import { encodingRefused, partTooLarge, partUnreadable } from './errors.ts'
+import { base64Decoder, dataScanner, MAX_REST_BYTES } from './json-data.ts'
 
 type PartQuery = Query<typeof uploadPart>
 type PartFields = Body<typeof uploadPart>
 
-interface Told {
+interface Declared {
   index: number
-  /** What the bytes must hash to, with prefix. */
+  /** The bytes must have each of these hashes, which carry the prefix. */
   hashes: string[]
 }
 
 export interface PartBody {
   bytes: Readable
-  /** How many there will be, where that is known. */
+  /** Null when it is not known in advance. */
   size: number | null
-  /** To be asked when the bytes are at their end: JSON may say it last. */
-  told(): Told
-  /** Lets the request pass, read or not. */
+  /** Available after the last byte: in JSON, the fields may follow the data. */
+  declared(): Declared
+  /** Frees the connection, whether or not the body was read. */
   release(): void
 }
 
@@ -44,13 +43,13 @@ export function readPartBody(wire: WireRequest, query: PartQuery, maxBytes: numb
 
 function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: number): PartBody {
   if (index === undefined) throw invalidUpload({ loc: ['query', 'index'], msg: 'is required' })
-  const told = { index, hashes: readHash(sha256, 'query') }
+  const declared = { index, hashes: readHash(sha256, 'query') }
   const bytes = streamUpTo(wire, maxBytes, maxBytes)
   const length = wire.headers['content-length']
   return {
     bytes,
     size: length === undefined ? null : Number(length),
-    told: () => told,
+    declared: () => declared,
     release: () => void bytes.destroy(),
   }
 }
@@ -58,7 +57,7 @@ function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: numb
 function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBody {
   const hashes = readHash(query.sha256, 'query')
   const body = streamUpTo(wire, Math.ceil(maxBytes / 3) * 4 + MAX_REST_BYTES, maxBytes)
-  let told: Told | null = null
+  let declared: Declared | null = null
   async function* decoded(): AsyncGenerator<Buffer> {
     const scanner = dataScanner()
     const decoder = base64Decoder()
@@ -69,24 +68,24 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
       if (size > maxBytes) throw partTooLarge(maxBytes)
       return bytes
     }
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      const data = scanner.feed(piece)
-      if (data === null) throw tooMuchElse()
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const data = scanner.feed(chunk)
+      if (data === null) throw otherFieldsTooLarge()
       yield counted(decoder.feed(data))
     }
     const fields = readFields(wire, scanner.rest())
-    // Nothing, unless its name was written in a way that only a whole reader understands.
+    // Empty, unless the name `data` was written with escapes, which only the parser resolves.
     yield counted(decoder.feed(fields.data))
     yield counted(decoder.end())
     if (query.index !== undefined && query.index !== fields.index) {
       throw invalidUpload({ loc: ['query', 'index'], msg: 'differs from the index in the body' })
     }
-    told = { index: fields.index, hashes: [...hashes, ...readHash(fields.sha256, 'body')] }
+    declared = { index: fields.index, hashes: [...hashes, ...readHash(fields.sha256, 'body')] }
   }
   return {
     bytes: Readable.from(decoded(), { objectMode: false }),
     size: null,
-    told: () => told as Told, // set before the last byte was given
+    declared: () => declared as Declared, // set before the stream ends
     release: () => void body.destroy(),
   }
 }
@@ -106,12 +105,12 @@ function readHash(text: string | undefined, where: 'query' | 'body'): string[] {
   return [hash]
 }
 
-/** A body that is too large already by what it says of itself is not begun with. */
+/** Refuses a body whose declared length is too large before it is read. */
 function streamUpTo(wire: WireRequest, maxBodyBytes: number, maxBytes: number): Readable {
   if (Number(wire.headers['content-length'] ?? 0) > maxBodyBytes) throw partTooLarge(maxBytes)
   return bodyStream(wire, maxBodyBytes)
 }
 
-function tooMuchElse(): ServiceError {
+function otherFieldsTooLarge(): ServiceError {
   return new ServiceError('body_too_large', `beside data, a part may have ${MAX_REST_BYTES} bytes of JSON`)
 }

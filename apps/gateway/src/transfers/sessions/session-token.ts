@@ -1,19 +1,19 @@
-// The token of an upload session. The session's id follows from it, so that a token which is not the session's shows
-// before anything is looked up: nobody else learns which sessions there are.
+// The token of an upload session. The session's id is derived from it, so that a wrong token is refused before the
+// database is read: without the token nobody learns which sessions exist.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase64Url } from '@svc/protocol/bytes'
 import { bearerToken } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'
-import { sessionNotFound, uploadTokenInvalid } from './session-errors.ts'
-import { findSession, type Session } from './session-store.ts'
+import { sessionNotFound, uploadTokenInvalid } from './errors.ts'
+import { findSession, type Session } from './store.ts'
 
-export interface NewToken {
+interface NewToken {
   /** 43 characters, shown once. */
   token: string
   sessionId: string
-  /** What is kept of it. */
+  /** The only form in which the token is stored. */
   tokenHash: string
 }
 
@@ -22,7 +22,7 @@ export function newUploadToken({ randomBytes }: Pick<Context, 'randomBytes'>): N
   return { token, sessionId: sessionIdOf(token), tokenHash: digest(token).toString('hex') }
 }
 
-/** Says which session is meant, and that the caller may act for it. */
+/** The session that the token opens. */
 export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
   const token = tokenOf(wire)
   if (token === null || sessionIdOf(token) !== sessionId) throw uploadTokenInvalid()
@@ -32,14 +32,14 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
   return session
 }
 
-/** A proxy in between may have an `Authorization` of its own: ours comes first. */
+/** X-Upload-Token comes first: a proxy may set its own `Authorization`. */
 function tokenOf({ headers }: WireRequest): string | null {
   const own = headers['x-upload-token']
   const token = own === undefined ? bearerToken(headers.authorization) : own
   return typeof token === 'string' && /^[A-Za-z0-9_-]{43}$/.test(token) ? token : null
 }
 
-/** Half a hash: as far from the token as from any other 32 bytes. Another hash than the one that is kept. */
+/** Half of a hash other than the stored one: it reveals nothing about the token. */
 function sessionIdOf(token: string): string {
   return `us_${hash('sha256', `upload session ${token}`).slice(0, 32)}`
 }

@@ -7,17 +7,10 @@ import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import type { TransfersContext } from '../room.ts'
-import { maxFileBytes, maxPartBytes, takesParts } from './keep-part.ts'
+import { fileNotInSession, fileStored, fileTooLarge, partDiffers, partTooLarge, sessionClosed } from './errors.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
-import {
-  fileNotInSession,
-  fileStored,
-  fileTooLarge,
-  partDiffers,
-  partTooLarge,
-  sessionClosed,
-} from './session-errors.ts'
-import { findSessionFile, type Session, type SessionFile } from './session-store.ts'
+import { acceptsParts, maxFileBytes, maxPartBytes } from './record-part.ts'
+import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
 interface Upload {
   session: Session
@@ -26,7 +19,7 @@ interface Upload {
   wire: WireRequest
 }
 
-/** A part counts once it is whole, durable and what it was said to be; a connection that breaks leaves nothing. */
+/** A part counts once it is complete, durable and has the declared hash. A broken connection leaves nothing. */
 export async function uploadPart(context: TransfersContext, upload: Upload): Promise<UploadedPart> {
   const { session, wire, query } = upload
   const file = await findOpenFile(context, upload)
@@ -34,22 +27,22 @@ export async function uploadPart(context: TransfersContext, upload: Upload): Pro
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
     if (body.size !== null && body.size > maxBytes) throw fileTooLarge(maxBytes)
-    return await takePart(context, session, file, body, maxBytes)
+    return await storePart(context, session, file, body, maxBytes)
   } finally {
     body.release()
   }
 }
 
-/** Before anything is read: what cannot be kept need not be sent. */
+/** Refuses before the body is read. */
 async function findOpenFile(context: Context, { session, fileId }: Upload): Promise<SessionFile> {
-  if (!takesParts(session, unixNow(context))) throw sessionClosed()
+  if (!acceptsParts(session, unixNow(context))) throw sessionClosed()
   const file = await findSessionFile(context.database.db, session.session_id, fileId)
   if (!file) throw fileNotInSession()
   if (file.state === 'stored') throw fileStored()
   return file
 }
 
-async function takePart(
+async function storePart(
   context: TransfersContext,
   { session_id, provider }: Session,
   { file_id, content_type }: SessionFile,
@@ -57,25 +50,25 @@ async function takePart(
   maxBytes: number,
 ): Promise<UploadedPart> {
   const hash = hashAlong(body.bytes)
-  // Of the file's type: where one part is all of it, its object becomes the file's.
+  // With the file's type: if this is the only part, its object becomes the file's.
   const object = await writePart(context, provider, content_type, body)
   const actual = hash()
   const sha256 = bare(actual)
-  const { index, hashes } = body.told()
+  const { index, hashes } = body.declared()
   const expected = hashes.find((hash) => hash !== actual)
-  const kept = expected
+  const recorded = expected
     ? { refusal: partDiffers(expected, actual) }
-    : await context.keepPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
-  if ('refusal' in kept) {
+    : await context.recordPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
+  if ('refusal' in recorded) {
     await removeObject(context, provider, object.id, object.ref)
-    throw kept.refusal
+    throw recorded.refusal
   }
   return {
     session_id,
     file_id,
     index,
     received_bytes: object.size,
-    total_received_bytes: kept.totalBytes,
+    total_received_bytes: recorded.totalBytes,
     sha256,
     status: 'partial',
   }
@@ -90,7 +83,7 @@ async function writePart(
   try {
     return await writeObject(context, provider, bytes, { contentType, size })
   } catch (error) {
-    // Found out on the way, where the body did not tell its length: it is a part that is too large, not a file.
+    // A body without a declared length: here the part is too large, not the file.
     const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
     throw isTooLarge ? partTooLarge(maxPartBytes(context, provider)) : error
   }

@@ -6,7 +6,8 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
-import { listed, openTestSession, publicBytes, sha256 } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { listed, openTestSession, publicBytes } from './sessions.ts'
 
 const partsOf = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
@@ -30,19 +31,19 @@ forEachDatabase('upload sessions at two gateways', (database) => {
   const open = () =>
     openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder, BASE_URL: 'https://gateway.example' })
 
-  it('SESS-03 finalized by ten at once, store one file and tell all the same', async () => {
+  it('SESS-03 ten concurrent finalizations at two gateways store each file once and answer the same', async () => {
     const [first] = houses
     const { db } = first.gateway.context.database
     const kept = () => db.selectFrom('objects').select('state').where('state', '!=', 'released').execute()
     const before = await kept()
     const bytes = randomBytes(400_000)
     const session = await openTestSession(first, locker, { files: [{ filename: 'joined' }, { filename: 'single' }] })
-    const at = (turn: number) => session.at(houses[turn % 2] as LockerHouse)
+    const at = (i: number) => session.at(houses[i % 2] as LockerHouse)
     const sent = await Promise.all(partsOf(bytes, 50_000).map((part, i) => at(i).raw(i, part)))
     expect(sent.map(({ status }) => status)).toEqual(Array(8).fill(200))
     await at(1).part(0, 'single', { file: 1 })
 
-    const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => at(turn).finalize()))
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, i) => at(i).finalize()))
     expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
     for (const { body } of replies) expect(body).toEqual(replies[0]?.body)
     expect(replies[0]?.body).toMatchObject({
@@ -58,7 +59,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     expect(await kept()).toEqual([...before, { state: 'held' }, { state: 'held' }])
   })
 
-  it('SESS-02 the same parts sent to both are counted once', async () => {
+  it('SESS-02 the same parts sent to two gateways count once', async () => {
     const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a', size_bytes: 40 }] })
     const sends = Array.from({ length: 24 }, (_, i) =>
       session.at(houses[i % 2] as LockerHouse).raw(i % 4, String(i % 4).repeat(10)),
@@ -69,7 +70,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     expect(String(await publicBytes(houses[1], locker, 'a'))).toBe([0, 1, 2, 3].map((i) => `${i}`.repeat(10)).join(''))
   })
 
-  it('SESS-02 SESS-03 parts that come while it is finalized are in the file or refused, never half', async () => {
+  it('SESS-02 SESS-03 a part that arrives during finalization is in the file or refused', async () => {
     const session = await openTestSession(houses[0], locker, { files: [{ filename: 'a' }] })
     for (const i of [0, 1, 2]) await session.raw(i, 'a'.repeat(100_000))
     const replacements = [0, 1, 2].map((i) => session.at(houses[i % 2] as LockerHouse).raw(i, 'b'.repeat(50_000)))
@@ -88,7 +89,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     expect(runs.filter((run) => run.startsWith('b'))).toHaveLength(taken)
   })
 
-  it('SESS-02 goes on after a restart', async () => {
+  it('SESS-02 an upload session continues after a restart', async () => {
     const before = await open()
     const session = await openTestSession(before, locker, { files: [{ filename: 'a' }] })
     await session.raw(0, 'before ')

@@ -9,9 +9,10 @@ import {
   type TestLocker,
 } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
-import { listed, openTestSession, publicBytes, sha256 } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { listed, openTestSession, publicBytes } from './sessions.ts'
 
-forEachDatabase('finalizing', (database) => {
+forEachDatabase('finalizing an upload session', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
@@ -27,8 +28,8 @@ forEachDatabase('finalizing', (database) => {
     return (await db.selectFrom('objects').select('object_id').where('state', '=', 'held').execute()).length
   }
 
-  describe('what is whole', () => {
-    it('SESS-02 SESS-03 parts may come out of order and all at once', async () => {
+  describe('complete files', () => {
+    it('SESS-02 SESS-03 parts may arrive out of order and concurrently', async () => {
       await newLocker()
       const bytes = randomBytes(5000)
       const session = await openTestSession(house, locker, { files: [{ filename: 'a' }] })
@@ -45,7 +46,7 @@ forEachDatabase('finalizing', (database) => {
       expect(await publicBytes(house, locker, 'a')).toEqual(bytes)
     })
 
-    it('SESS-02 the same part from many at once is there once', async () => {
+    it('SESS-02 the same part sent concurrently is stored once', async () => {
       const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
       const before = await heldObjects()
       const replies = await Promise.all(Array.from({ length: 12 }, () => session.raw(0, 'same')))
@@ -54,7 +55,7 @@ forEachDatabase('finalizing', (database) => {
       expect(await heldObjects()).toBe(before + 1)
     })
 
-    it('SESS-03 one part becomes the file without a copy', async () => {
+    it('SESS-03 a single part becomes the file without a copy', async () => {
       const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
       await session.raw(0, 'only')
       const { db } = house.gateway.context.database
@@ -75,7 +76,7 @@ forEachDatabase('finalizing', (database) => {
       expect(String(await publicBytes(house, locker, 'a'))).toBe('only')
     })
 
-    it('SESS-03 of several parts nothing but the file stays', async () => {
+    it('SESS-03 only the file remains after several parts are joined', async () => {
       const before = await heldObjects()
       const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
       for (const index of [0, 1, 2]) await session.raw(index, `part ${index}`)
@@ -84,7 +85,7 @@ forEachDatabase('finalizing', (database) => {
       expect(String(await publicBytes(house, locker, 'a'))).toBe('part 0part 1part 2')
     })
 
-    it('SESS-03 a file without bytes needs no part, or an empty one', async () => {
+    it('SESS-03 an empty file needs no part if its size is declared, or one empty part', async () => {
       const files = [{ filename: 'declared', size_bytes: 0 }, { filename: 'sent' }]
       const session = await openTestSession(house, await newLocker(), { files })
       await session.part(0, '', { file: 1 })
@@ -98,7 +99,7 @@ forEachDatabase('finalizing', (database) => {
       for (const { filename } of files) expect(await publicBytes(house, locker, filename)).toHaveLength(0)
     })
 
-    it('AMB-24 replaces a file that is there, its type and its hash', async () => {
+    it('AMB-24 finalizing replaces an existing file, its type and its hash', async () => {
       await newLocker()
       const files = [{ filename: 'a', content_type: 'image/png' }]
       for (const text of ['old', 'newer']) {
@@ -111,8 +112,8 @@ forEachDatabase('finalizing', (database) => {
     })
   })
 
-  describe('what is not whole', () => {
-    it('SHAPE-30 gaps are told, and can be filled', async () => {
+  describe('incomplete files', () => {
+    it('SHAPE-30 missing parts are listed and can be sent later', async () => {
       const files = [{ filename: 'a' }, { filename: 'b' }, { filename: 'c' }]
       const session = await openTestSession(house, await newLocker(), { files })
       for (const index of [1, 4, 6]) await session.raw(index, String(index))
@@ -137,7 +138,7 @@ forEachDatabase('finalizing', (database) => {
       expect(String(await publicBytes(house, locker, 'a'))).toBe('0123456')
     })
 
-    it('SHAPE-30 of very many gaps the first are told', async () => {
+    it('SHAPE-30 the list of missing parts has at most a hundred entries', async () => {
       const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
       await session.raw(99_999, 'last')
       const [file] = (await session.status()).body.files
@@ -145,7 +146,7 @@ forEachDatabase('finalizing', (database) => {
       expect((await session.finalize()).body).toMatchObject({ status: 'partial', files: [{ ok: false }] })
     })
 
-    it('SESS-03 the declared size must be met', async () => {
+    it('SESS-03 a file is stored only when it has its declared size', async () => {
       const files = [{ filename: 'a', size_bytes: 5 }]
       const session = await openTestSession(house, await newLocker(), { files })
       await session.raw(0, '123')
@@ -158,7 +159,7 @@ forEachDatabase('finalizing', (database) => {
       expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 5 }] })
     })
 
-    it('STATE-13 a session to which nothing was sent fails', async () => {
+    it('STATE-13 finalizing a session without parts fails it', async () => {
       const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }, { filename: 'b' }] })
       const { body } = await session.finalize()
       expect(body).toMatchObject({ status: 'failed', files: [{ ok: false }, { ok: false }], viewer_url: null })
@@ -167,8 +168,8 @@ forEachDatabase('finalizing', (database) => {
     })
   })
 
-  describe('what is not as promised', () => {
-    it.each([1, 3])('AMB-73 STATE-13 a hash that differs fails the session: %i parts', async (parts) => {
+  describe('files with another hash than expected', () => {
+    it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
       const bytes = 'abc'.repeat(parts)
       const files = [{ filename: 'a', expected_hash: sha256('promised').toUpperCase() }]
       const session = await openTestSession(house, await newLocker(), { files })
@@ -197,7 +198,7 @@ forEachDatabase('finalizing', (database) => {
       expect(await listed(locker, 'a')).toBeUndefined()
     })
 
-    it('STATE-13 beside files that are right, the wrong one can be sent again', async () => {
+    it('STATE-13 a file with a wrong hash can be sent again while other files are stored', async () => {
       const files = [{ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' }]
       const session = await openTestSession(house, await newLocker(), { files })
       await session.raw(0, 'not right')
@@ -223,7 +224,7 @@ forEachDatabase('finalizing', (database) => {
       })
     })
 
-    it('STATE-13 waits for files that are still to come, also when the only whole one is wrong', async () => {
+    it('STATE-13 a session stays partial while files are missing, even if the only complete file is wrong', async () => {
       const files = [{ filename: 'wrong', expected_hash: sha256('right') }, { filename: 'later' }]
       const session = await openTestSession(house, await newLocker(), { files })
       await session.raw(0, 'not right')
@@ -233,7 +234,7 @@ forEachDatabase('finalizing', (database) => {
     })
   })
 
-  it('STATE-13 a complete session stays as it is, whatever becomes of its files', async () => {
+  it('STATE-13 a complete session never changes, even if its files are deleted', async () => {
     const session = await openTestSession(house, await newLocker(), { files: [{ filename: 'a' }] })
     await session.raw(0, 'a')
     const { body } = await session.finalize()
@@ -246,7 +247,7 @@ forEachDatabase('finalizing', (database) => {
     expectRefusal(await session.part(0, 'b'), 409, 'SESSION_CLOSED')
   })
 
-  it('SHAPE-29 the link is that of the first stored file, each part of its name encoded', async () => {
+  it('SHAPE-29 viewer_url links to the first stored file, with each part of its name encoded', async () => {
     const filename = 'docs/ä #1?%2F.txt'
     const files = [{ filename: 'missing' }, { filename }, { filename: 'other' }]
     const session = await openTestSession(house, await newLocker(), { files })

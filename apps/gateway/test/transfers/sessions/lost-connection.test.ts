@@ -14,7 +14,7 @@ afterAll(() => house.close())
 
 const objects = () => house.gateway.context.database.db.selectFrom('objects').selectAll().execute()
 
-/** A request that says it has so many bytes, and sends fewer. */
+/** Sends the headers of a part and the first bytes of its body. */
 async function beginPart(
   session: TestSession,
   head: Record<string, string>,
@@ -30,7 +30,7 @@ async function beginPart(
   return socket
 }
 
-describe('a connection that breaks in the middle of a part', () => {
+describe('a connection that breaks during a part', () => {
   const bytes = randomBytes(200_000)
   const json = Buffer.from(JSON.stringify({ index: 1, data: bytes.toString('base64') }))
   const chunked = { 'transfer-encoding': 'chunked' }
@@ -44,23 +44,26 @@ describe('a connection that breaks in the middle of a part', () => {
       Buffer.concat([Buffer.from('186A0\r\n'), bytes.subarray(0, 90_000)]),
     ],
     ['JSON', { 'content-type': 'application/json', 'content-length': String(json.length) }, '', json.subarray(0, -1)],
-  ])('SESS-02 leaves the session as it was: %s', async (name, head, query, sent) => {
-    const session = await openTestSession(house, locker, { files: [{ filename: name }] })
-    await session.raw(0, 'begin ')
-    const before = await objects()
-    const socket = await beginPart(session, head, query, sent)
-    // The object is noted as soon as there is a part to be written.
-    await expect.poll(objects).toHaveLength(before.length + 1)
-    socket.destroy()
-    await expect.poll(objects).toEqual(before)
-    expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
+  ])(
+    'SESS-02 a connection that breaks during a part leaves the session unchanged: %s',
+    async (name, head, query, sent) => {
+      const session = await openTestSession(house, locker, { files: [{ filename: name }] })
+      await session.raw(0, 'begin ')
+      const before = await objects()
+      const socket = await beginPart(session, head, query, sent)
+      // The object has a row before its first byte is written.
+      await expect.poll(objects).toHaveLength(before.length + 1)
+      socket.destroy()
+      await expect.poll(objects).toEqual(before)
+      expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
 
-    await session.raw(1, bytes)
-    expect((await session.finalize()).body.status).toBe('complete')
-    expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
-  })
+      await session.raw(1, bytes)
+      expect((await session.finalize()).body.status).toBe('complete')
+      expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
+    },
+  )
 
-  it('SESS-02 a part that is under way when the session ends is refused, and leaves nothing', async () => {
+  it('SESS-02 a part that is still arriving when the session expires is refused and leaves nothing', async () => {
     const session = await openTestSession(house, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
     const before = await objects()
     const head = { ...raw, 'content-length': '200000', connection: 'close' }
@@ -78,16 +81,19 @@ describe('a connection that breaks in the middle of a part', () => {
   it.each([
     ['too large for a part', 20_000_000, 'UPLOAD_TOO_LARGE'],
     ['too large for its file', 5_000_000, 'UPLOAD_TOO_LARGE'],
-  ])('SESS-02 T-11 a part that is refused unread leaves the connection to the next: %s', async (_, size, code) => {
-    const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
-    const head = { ...raw, 'content-length': String(size) }
-    const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
-    const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
-    const token = `x-upload-token: ${session.opened.upload_token}`
-    socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
-    let answers = ''
-    for await (const chunk of socket) answers += chunk
-    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
-    expect(answers).toContain(code)
-  })
+  ])(
+    'SESS-02 T-11 the connection serves the next request after a part is refused unread: %s',
+    async (_, size, code) => {
+      const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
+      const head = { ...raw, 'content-length': String(size) }
+      const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
+      const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
+      const token = `x-upload-token: ${session.opened.upload_token}`
+      socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
+      let answers = ''
+      for await (const chunk of socket) answers += chunk
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+      expect(answers).toContain(code)
+    },
+  )
 })

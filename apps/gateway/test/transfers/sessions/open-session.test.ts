@@ -9,7 +9,8 @@ import {
   type Reply,
   type TestLocker,
 } from '../../auth/lockers.ts'
-import { openTestSession, sha256 } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { openTestSession } from './sessions.ts'
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
@@ -27,19 +28,19 @@ const open = (request: unknown, who = owner) =>
   locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request, who)
 const a = { filename: 'a.txt' }
 
-describe('who may open an upload session', () => {
-  it('SESS-01 the owner and the operators', async () => {
+describe('the caller who opens an upload session', () => {
+  it('SESS-01 the owner and the operators may open an upload session', async () => {
     expect((await open({ files: [a] })).status).toBe(200)
     expect((await open({ files: [a] }, operator)).status).toBe(200)
   })
 
-  it('SESS-01 an owner on the other chain', async () => {
+  it('SESS-01 an owner on the EVM chain may open an upload session', async () => {
     const evmOwner = evmIdentity()
     const session = await openTestSession(house, await house.locker(evmOwner), { files: [a] })
     expect((await session.part(0, 'a')).status).toBe(200)
   })
 
-  it('SESS-01 nobody else, and not with another op', async () => {
+  it('SESS-01 strangers, other ops and unsigned requests cannot open an upload session', async () => {
     expectRefusal(await open({ files: [a] }, stranger), 403, 'SIGNATURE_INVALID')
     const path = '/upload-sessions'
     expectRefusal(await locker.call(['locker:read'], 'POST', path, { files: [a] }), 403, 'MISSING_OPS')
@@ -50,13 +51,13 @@ describe('who may open an upload session', () => {
     )
   })
 
-  it('SESS-01 the receipt in the body must be the locker’s', async () => {
+  it('SESS-01 a receipt in the body must be that of the locker', async () => {
     expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
     const other = await house.receipt(owner)
     expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
   })
 
-  it('AMB-60 what the token opens stays open when its operator is removed', async () => {
+  it('AMB-60 an upload token keeps working after its operator is removed', async () => {
     const helper = ed25519Identity()
     const ours = await house.locker(owner, { operators: [helper] })
     const session = await openTestSession(house, ours, { files: [a] }, helper)
@@ -64,7 +65,7 @@ describe('who may open an upload session', () => {
     expect((await session.part(0, 'a')).status).toBe(200)
   })
 
-  it('LIM-11 as often as an owner may ask for URLs', async () => {
+  it('LIM-11 opening upload sessions counts against the rate limit of the signer', async () => {
     const strict = await openLockerHouse({ RATE_LIMIT_SIGNER: '1' })
     try {
       const ours = await strict.locker(owner)
@@ -77,7 +78,7 @@ describe('who may open an upload session', () => {
   })
 })
 
-describe('what a session may be opened with', () => {
+describe('the request that opens an upload session', () => {
   it.each([
     ['ttl_min', { ttl_min: 0 }],
     ['ttl_min', { ttl_min: 1441 }],
@@ -87,7 +88,7 @@ describe('what a session may be opened with', () => {
     ['files', { files: Array.from({ length: 1001 }, (_, i) => ({ filename: `${i}` })) }],
     ['files', { files: undefined }],
     ['receipt_id', { receipt_id: 7 }],
-  ])('SHAPE-27 %s is checked: %o', async (field, change) => {
+  ])('SHAPE-27 an invalid %s is refused: %o', async (field, change) => {
     const reply = await open({ files: [a], ...change })
     expectRefusal(reply, 422, 'validation_error')
     expect(locs(reply)).toContainEqual(['body', field])
@@ -108,20 +109,20 @@ describe('what a session may be opened with', () => {
     ['size_bytes', 'b.txt', { size_bytes: -1 }],
     ['size_bytes', 'b.txt', { size_bytes: 1.5 }],
     ['size_bytes', 'b.txt', { size_bytes: '5' }],
-  ])('AMB-22 AMB-63 AMB-73 of each file, %s is checked: %o %o', async (field, filename, change) => {
+  ])('AMB-22 AMB-63 AMB-73 an invalid %s of a file is refused: %o %o', async (field, filename, change) => {
     const reply = await open({ files: [a, { filename, ...change }] })
     expectRefusal(reply, 422, 'validation_error')
     expect(locs(reply)).toContainEqual(['body', 'files', 1, field])
   })
 
-  it('SHAPE-27 a name stands once; its twin in another form is another name', async () => {
+  it('SHAPE-27 a repeated filename is refused; another Unicode form is another name', async () => {
     const reply = await open({ files: [a, { filename: 'b' }, a] })
     expectRefusal(reply, 422, 'validation_error')
     expect(locs(reply)).toEqual([['body', 'files', 2, 'filename']])
     expect((await open({ files: [{ filename: '\u00e9' }, { filename: 'e\u0301' }] })).status).toBe(200)
   })
 
-  it('AMB-47 SESS-06 FILE-31 a file that is declared too large is refused before it is sent', async () => {
+  it('AMB-47 SESS-06 FILE-31 a file with a declared size above the limit is refused', async () => {
     expect((await open({ files: [{ filename: 'a', size_bytes: 1000 }] })).status).toBe(200)
     for (const size_bytes of [1001, 2 ** 53, 1e300]) {
       const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
@@ -132,12 +133,12 @@ describe('what a session may be opened with', () => {
     }
   })
 
-  it('SHAPE-27 lasts for the minutes asked for', async () => {
+  it('SHAPE-27 a session lasts for the requested minutes', async () => {
     const { expires_at } = (await open({ files: [a], ttl_min: 5 })).body
     expect(Date.parse(expires_at)).toBe(house.clock.now() + 300_000)
   })
 
-  it('SHAPE-27 a thousand files have ids in their order', async () => {
+  it('SHAPE-27 the ids of a thousand files sort in the order of the request', async () => {
     const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
     const { body } = await open({ files })
     expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
@@ -145,7 +146,7 @@ describe('what a session may be opened with', () => {
     expect(new Set(body.files.map(({ file_id }) => file_id)).size).toBe(1000)
   })
 
-  it('T-15 of the token only a hash is kept', async () => {
+  it('T-15 the database holds only a hash of the upload token', async () => {
     const { body } = await open({ files: [a] })
     const row = await house.gateway.context.database.db
       .selectFrom('upload_sessions')

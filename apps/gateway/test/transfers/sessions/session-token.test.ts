@@ -25,27 +25,27 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
   house.send(method, path, body, headers)
 const pathOf = (id: string) => `/v1/upload-sessions/${id}`
 
 describe('the token of an upload session', () => {
-  it('SESS-02 AMB-60 is taken as X-Upload-Token and as a bearer token', async () => {
+  it('SESS-02 AMB-60 the upload token is accepted as X-Upload-Token and as a bearer token', async () => {
     const { session_id, upload_token } = session.opened
-    expect((await ask('GET', pathOf(session_id), { 'x-upload-token': upload_token })).status).toBe(200)
-    expect((await ask('GET', pathOf(session_id), { authorization: `Bearer ${upload_token}` })).status).toBe(200)
-    expect((await ask('GET', pathOf(session_id), { authorization: `bearer ${upload_token}` })).status).toBe(200)
+    expect((await send('GET', pathOf(session_id), { 'x-upload-token': upload_token })).status).toBe(200)
+    expect((await send('GET', pathOf(session_id), { authorization: `Bearer ${upload_token}` })).status).toBe(200)
+    expect((await send('GET', pathOf(session_id), { authorization: `bearer ${upload_token}` })).status).toBe(200)
   })
 
-  it('SESS-02 X-Upload-Token counts where a proxy adds credentials of its own', async () => {
+  it('SESS-02 X-Upload-Token takes precedence over Authorization', async () => {
     const { session_id, upload_token } = session.opened
     const headers = { 'x-upload-token': upload_token, authorization: 'Basic abc' }
-    expect((await ask('GET', pathOf(session_id), headers)).status).toBe(200)
+    expect((await send('GET', pathOf(session_id), headers)).status).toBe(200)
     const wrong = { 'x-upload-token': 'x', authorization: `Bearer ${upload_token}` }
-    expectRefusal(await ask('GET', pathOf(session_id), wrong), 401, 'UPLOAD_TOKEN_INVALID')
+    expectRefusal(await send('GET', pathOf(session_id), wrong), 401, 'UPLOAD_TOKEN_INVALID')
   })
 
-  it('SESS-06 FILE-31 T-15 is demanded everywhere, and says what to do', async () => {
+  it('SESS-06 FILE-31 T-15 every endpoint of a session refuses a wrong upload token and says what to do', async () => {
     const { session_id, upload_token, files } = session.opened
     const part = { index: 0, data: '' }
     const requests: [string, string, unknown?][] = [
@@ -69,7 +69,7 @@ describe('the token of an upload session', () => {
     ]
     for (const [method, path, body] of requests) {
       for (const headers of wrong) {
-        const reply = await ask(method, path, headers, body)
+        const reply = await send(method, path, headers, body)
         expectRefusal(reply, 401, 'UPLOAD_TOKEN_INVALID')
         expect(reply.headers.get('www-authenticate')).toBe('Bearer')
         expect(reply.body).toMatchObject({
@@ -80,22 +80,22 @@ describe('the token of an upload session', () => {
     expect((await session.status()).body.status).toBe('partial')
   })
 
-  it('T-15 who has no token of a session does not learn whether there is one', async () => {
+  it('T-15 a caller with a wrong token cannot find out whether a session exists', async () => {
     const headers = { 'x-upload-token': other.opened.upload_token }
-    const known = await ask('GET', pathOf(session.opened.session_id), headers)
-    const unknown = await ask('GET', pathOf(NO_SUCH_ID), headers)
+    const known = await send('GET', pathOf(session.opened.session_id), headers)
+    const unknown = await send('GET', pathOf(NO_SUCH_ID), headers)
     const { request_id: _, ...knownBody } = known.body as Record<string, unknown>
     const { request_id: __, ...unknownBody } = unknown.body as Record<string, unknown>
     expect([unknown.status, unknownBody]).toEqual([known.status, knownBody])
   })
 
-  it('SESS-04 the holder of a session that is gone gets 404', async () => {
+  it('SESS-04 the right token of a deleted session gets 404', async () => {
     const { token, sessionId } = newUploadToken({ randomBytes })
-    const reply = await ask('GET', pathOf(sessionId), { 'x-upload-token': token })
+    const reply = await send('GET', pathOf(sessionId), { 'x-upload-token': token })
     expectRefusal(reply, 404, 'SESSION_NOT_FOUND')
   })
 
-  it('T-15 a token that fits the id, but not what was kept of it, opens nothing', async () => {
+  it('T-15 a token that matches the session id but not the stored hash is refused', async () => {
     const { session_id } = other.opened
     const { db } = house.gateway.context.database
     await db

@@ -1,6 +1,5 @@
-// For tests: an upload session and its client.
+// Opens upload sessions for tests, and sends their requests.
 
-import { hash } from 'node:crypto'
 import type { FinalizedUpload, UploadedPart, UploadSession, UploadSessionStatus } from '@svc/api/upload-sessions'
 import { expect } from 'vitest'
 import type { Identity, LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
@@ -13,12 +12,12 @@ interface SessionRequest {
 
 export interface TestSession {
   opened: UploadSession
-  /** Path of the parts of the n-th file. */
+  /** The path for parts of the n-th file. */
   partsPath(file: number): string
   headers: Record<string, string>
-  /** Base64 in JSON. */
+  /** Sends a part as base64 in JSON. */
   part(index: number, bytes: Uint8Array | string, options?: PartOptions): Promise<Reply<UploadedPart>>
-  /** As they are. */
+  /** Sends a part as raw bytes. */
   raw(index: number | string, bytes: Uint8Array | string, options?: PartOptions): Promise<Reply<UploadedPart>>
   finalize(): Promise<Reply<FinalizedUpload>>
   status(): Promise<Reply<UploadSessionStatus>>
@@ -27,7 +26,7 @@ export interface TestSession {
 }
 
 interface PartOptions {
-  /** Which file; the first unless told. */
+  /** The index of the file; the first by default. */
   file?: number
   sha256?: string
 }
@@ -64,17 +63,13 @@ function sessionAt(house: LockerHouse, opened: UploadSession): TestSession {
   }
 }
 
-export function sha256(bytes: Uint8Array | string): string {
-  return hash('sha256', bytes)
-}
-
-/** What the locker lists of a file. */
+/** The entry of a file in the locker's list. */
 export async function listed(locker: TestLocker, filename: string) {
   const { body } = await locker.call<{ files: Record<string, unknown>[] }>(['locker:list'], 'GET', '/files')
   return body.files.find((file) => file.filename === filename)
 }
 
-/** The bytes of a file by the public link of its receipt. */
+/** The bytes of a file, read by its public link. */
 export async function publicBytes(house: LockerHouse, locker: TestLocker, filename: string): Promise<Buffer> {
   const response = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`)
   expect(response.status, filename).toBe(200)

@@ -11,7 +11,8 @@ import {
   type Reply,
   type TestLocker,
 } from '../../auth/lockers.ts'
-import { openTestSession, publicBytes, sha256, type TestSession } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 const PART_MAX = 300_000
 const RAW = { 'content-type': 'application/octet-stream' }
@@ -26,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** A body as it is, with the session's token. */
+/** Sends a body unchanged, with the session's token. */
 const post = (body: unknown, headers: Record<string, string> = {}, query = '', file = 0) =>
   house.send<Record<string, unknown>>('POST', session.partsPath(file) + query, body, { ...session.headers, ...headers })
 
@@ -35,8 +36,8 @@ const objectCount = async () => {
   return (await db.selectFrom('objects').selectAll().where('state', '!=', 'released').execute()).length
 }
 
-/** Refused, with what to do next, and without a trace. */
-async function expectNothingKept(send: () => Promise<Reply<unknown>>, status: number, code: string) {
+/** Expects a refusal that stores nothing. */
+async function expectNothingStored(send: () => Promise<Reply<unknown>>, status: number, code: string) {
   const before = [await objectCount(), (await session.status()).body]
   const reply = await send()
   expectRefusal(reply, status, code)
@@ -44,9 +45,9 @@ async function expectNothingKept(send: () => Promise<Reply<unknown>>, status: nu
   return reply.body as { details?: Record<string, unknown>; detail?: { loc: unknown[] }[] }
 }
 
-const WHAT_NEXT = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
+const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 
-describe('parts in JSON', () => {
+describe('a JSON part', () => {
   it.each([
     ['white space', 'QUJD QUJD'],
     ['a line break', 'QUJD\\nQUJD'],
@@ -55,12 +56,12 @@ describe('parts in JSON', () => {
     ['too much padding', 'QUI=='],
     ['padding in between', 'QQ==QQ=='],
     ['stray bits', 'QR=='],
-    ['a length that cannot be', 'QUJDQ'],
-    ['letters of elsewhere', 'QUJDäöü='],
-  ])('T-11 SHAPE-28 data with %s is not base64', async (_, data) => {
-    const body = await expectNothingKept(() => post(`{"index":0,"data":"${data}"}`), 422, 'validation_error')
+    ['an impossible length', 'QUJDQ'],
+    ['characters outside the alphabet', 'QUJDäöü='],
+  ])('T-11 SHAPE-28 refuses base64 data with %s in a JSON part', async (_, data) => {
+    const body = await expectNothingStored(() => post(`{"index":0,"data":"${data}"}`), 422, 'validation_error')
     expect(body.detail).toMatchObject([{ loc: ['body', 'data'] }])
-    expect(body.details).toMatchObject(WHAT_NEXT)
+    expect(body.details).toMatchObject(RECOVERY_DETAILS)
   })
 
   it.each([
@@ -77,14 +78,14 @@ describe('parts in JSON', () => {
     ['data', '{"index":0,"data":{"data":"QQ=="}}'],
     ['sha256', '{"index":0,"data":"QQ==","sha256":"abc"}'],
     ['sha256', '{"index":0,"data":"QQ==","sha256":7}'],
-  ])('SHAPE-28 %s is checked: %s', async (field, text) => {
-    const body = await expectNothingKept(() => post(text), 422, 'validation_error')
+  ])('SHAPE-28 an invalid %s is refused in a JSON part: %s', async (field, text) => {
+    const body = await expectNothingStored(() => post(text), 422, 'validation_error')
     expect(body.detail?.map(({ loc }) => loc)).toContainEqual(['body', field])
   })
 
   it.each([
-    ['nothing', ''],
-    ['no JSON', 'QQ=='],
+    ['an empty body', ''],
+    ['text that is not JSON', 'QQ=='],
     ['an array', '[{"index":0,"data":"QQ=="}]'],
     ['half a document', '{"index":0,"data":"QQ=='],
     ['more than a document', '{"index":0,"data":"QQ=="}{}'],
@@ -94,11 +95,11 @@ describe('parts in JSON', () => {
     ['two strings', '{"index":0,"data":"QUJD" "QUJD"}'],
     ['deep nesting', `{"index":0,"data":"QQ==","x":${'['.repeat(100)}${']'.repeat(100)}}`],
     ['bytes that are not UTF-8', Buffer.from('{"index":0,"data":"QQ==","x":"\xff"}', 'latin1')],
-  ])('T-11 %s is not a part', async (_, body) => {
-    await expectNothingKept(() => post(body), 422, 'validation_error')
+  ])('T-11 %s is refused as a JSON part', async (_, body) => {
+    await expectNothingStored(() => post(body), 422, 'validation_error')
   })
 
-  it('SHAPE-28 members may stand in any order, escaped as JSON allows, with others beside them', async () => {
+  it('SHAPE-28 the members of a JSON part may have any order and escapes, and unknown members are allowed', async () => {
     const bytes = Buffer.from('fbff7ebe', 'hex') // +/9+vg==
     const texts = [
       `{"sha256":"${sha256(bytes)}","data":"+/9+vg==","index":0}`,
@@ -112,7 +113,7 @@ describe('parts in JSON', () => {
     }
   })
 
-  it('ADD-11 a body without a type, and of any JSON type, is read as JSON', async () => {
+  it('ADD-11 a part without a content type or with any JSON type is read as JSON', async () => {
     for (const type of ['application/json; charset=utf-8', 'application/problem+json']) {
       expect((await post('{"index":0,"data":"QQ=="}', { 'content-type': type })).status).toBe(200)
     }
@@ -120,30 +121,30 @@ describe('parts in JSON', () => {
     expect(untyped.status).toBe(200)
   })
 
-  it('AMB-47 T-11 data of the allowed size is taken, one byte more is not', async () => {
+  it('AMB-47 T-11 a JSON part may have the maximum size, and not one byte more', async () => {
     const exact = randomBytes(PART_MAX)
     const { status, body } = await session.part(0, exact)
     expect([status, body.received_bytes, body.sha256]).toEqual([200, PART_MAX, sha256(exact)])
-    const refused = await expectNothingKept(() => session.part(0, randomBytes(PART_MAX + 1)), 413, 'UPLOAD_TOO_LARGE')
-    expect(refused.details).toMatchObject({ ...WHAT_NEXT, max_bytes: PART_MAX })
-    await expectNothingKept(() => session.part(0, randomBytes(PART_MAX * 3)), 413, 'UPLOAD_TOO_LARGE')
+    const refused = await expectNothingStored(() => session.part(0, randomBytes(PART_MAX + 1)), 413, 'UPLOAD_TOO_LARGE')
+    expect(refused.details).toMatchObject({ ...RECOVERY_DETAILS, max_bytes: PART_MAX })
+    await expectNothingStored(() => session.part(0, randomBytes(PART_MAX * 3)), 413, 'UPLOAD_TOO_LARGE')
     const chunked = [
       Buffer.from('{"index":0,"data":"'),
       ...Array(20).fill(Buffer.alloc(60_000, 'A')),
       Buffer.from('"}'),
     ]
-    await expectNothingKept(() => sendChunked(chunked), 413, 'UPLOAD_TOO_LARGE')
-    await expectNothingKept(() => post({ index: 0, data: '', more: 'x'.repeat(20_000) }), 413, 'body_too_large')
+    await expectNothingStored(() => sendChunked(chunked), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingStored(() => post({ index: 0, data: '', more: 'x'.repeat(20_000) }), 413, 'body_too_large')
   })
 
-  it('SHAPE-28 an index in the query must be the same', async () => {
+  it('SHAPE-28 an index in the query must equal the index in a JSON part', async () => {
     expect((await post('{"index":0,"data":"QQ=="}', {}, '?index=0')).status).toBe(200)
-    await expectNothingKept(() => post('{"index":0,"data":"QQ=="}', {}, '?index=1'), 422, 'validation_error')
+    await expectNothingStored(() => post('{"index":0,"data":"QQ=="}', {}, '?index=1'), 422, 'validation_error')
   })
 })
 
-describe('raw parts', () => {
-  it('SESS-02 are taken as they come, in one piece or chunked', async () => {
+describe('a raw part', () => {
+  it('SESS-02 a raw part is accepted with a content length or chunked', async () => {
     const bytes = randomBytes(PART_MAX)
     expect((await session.raw(0, bytes)).body).toMatchObject({ received_bytes: PART_MAX, sha256: sha256(bytes) })
     const chunked = await sendChunked([bytes.subarray(0, 1), bytes.subarray(1)], RAW, '?index=0')
@@ -152,80 +153,84 @@ describe('raw parts', () => {
   })
 
   it.each(['', '?index=', '?index=-1', '?index=100000', '?index=99999999999999999999', '?index=1.0', '?index=a'])(
-    'SESS-02 the index is checked: %s',
+    'SESS-02 a raw part with an invalid index is refused: %s',
     async (query) => {
-      await expectNothingKept(() => post(Buffer.from('a'), RAW, query), 422, 'validation_error')
+      await expectNothingStored(() => post(Buffer.from('a'), RAW, query), 422, 'validation_error')
     },
   )
 
-  it('SESS-02 the highest index is good', async () => {
+  it('SESS-02 a raw part may have the highest index', async () => {
     const far = await openTestSession(house, locker, { files: [{ filename: 'far' }] })
     expect((await far.raw(99_999, 'x')).status).toBe(200)
   })
 
-  it('AMB-47 T-11 one byte too many is refused, told or not', async () => {
+  it('AMB-47 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
     const large = randomBytes(PART_MAX + 1)
-    await expectNothingKept(() => session.raw(0, large), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingStored(() => session.raw(0, large), 413, 'UPLOAD_TOO_LARGE')
     const chunked = () => sendChunked([large.subarray(0, PART_MAX), large.subarray(PART_MAX)], RAW, '?index=0')
-    const refused = await expectNothingKept(chunked, 413, 'UPLOAD_TOO_LARGE')
-    expect(refused.details).toMatchObject({ ...WHAT_NEXT, max_bytes: PART_MAX })
+    const refused = await expectNothingStored(chunked, 413, 'UPLOAD_TOO_LARGE')
+    expect(refused.details).toMatchObject({ ...RECOVERY_DETAILS, max_bytes: PART_MAX })
   })
 
-  it('T-11 no other type, and nothing compressed', async () => {
+  it('T-11 a part of another content type or with a content encoding is refused', async () => {
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/octet-streams', 'x']) {
-      const body = await expectNothingKept(
+      const body = await expectNothingStored(
         () => post(Buffer.from('a'), { 'content-type': type }, '?index=0'),
         415,
         'unsupported_media_type',
       )
-      expect(body.details).toMatchObject(WHAT_NEXT)
+      expect(body.details).toMatchObject(RECOVERY_DETAILS)
     }
     const gzip = { 'content-encoding': 'gzip' }
-    await expectNothingKept(() => post(gzipSync('a'), { ...RAW, ...gzip }, '?index=0'), 415, 'unsupported_encoding')
-    await expectNothingKept(() => post(gzipSync('{"index":0}'), gzip), 415, 'unsupported_encoding')
+    await expectNothingStored(() => post(gzipSync('a'), { ...RAW, ...gzip }, '?index=0'), 415, 'unsupported_encoding')
+    await expectNothingStored(() => post(gzipSync('{"index":0}'), gzip), 415, 'unsupported_encoding')
     expect((await post(Buffer.from('a'), { ...RAW, 'content-encoding': 'identity' }, '?index=0')).status).toBe(200)
   })
 })
 
-describe('what a part must be', () => {
-  it('SHAPE-28 SESS-06 what its sha256 says; else nothing is stored', async () => {
+describe('a part', () => {
+  it('SHAPE-28 SESS-06 a part must match its sha256, or nothing is stored', async () => {
     const right = sha256('right')
     for (const sha of [right, right.toUpperCase(), `sha256:${right}`]) {
       expect((await session.part(0, 'right', { sha256: sha })).status).toBe(200)
       expect((await session.raw(0, 'right', { sha256: sha })).status).toBe(200)
     }
     for (const send of [session.part, session.raw]) {
-      const { details } = await expectNothingKept(() => send(0, 'wrong', { sha256: right }), 409, 'HASH_MISMATCH')
-      expect(details).toMatchObject({ ...WHAT_NEXT, expected: `sha256:${right}`, actual: `sha256:${sha256('wrong')}` })
+      const { details } = await expectNothingStored(() => send(0, 'wrong', { sha256: right }), 409, 'HASH_MISMATCH')
+      expect(details).toMatchObject({
+        ...RECOVERY_DETAILS,
+        expected: `sha256:${right}`,
+        actual: `sha256:${sha256('wrong')}`,
+      })
     }
-    await expectNothingKept(() => session.raw(0, 'right', { sha256: 'abc' }), 422, 'validation_error')
+    await expectNothingStored(() => session.raw(0, 'right', { sha256: 'abc' }), 422, 'validation_error')
   })
 
-  it('SESS-06 of a file of the session', async () => {
+  it('SESS-06 a part must belong to a file of the session', async () => {
     const path = session.partsPath(0).replace('f_0001', 'f_0009')
     const reply = await house.send('POST', path, { index: 0, data: '' }, session.headers)
     expectRefusal(reply, 404, 'FILE_NOT_FOUND')
-    expect(reply.body).toMatchObject({ details: WHAT_NEXT })
+    expect(reply.body).toMatchObject({ details: RECOVERY_DETAILS })
   })
 
-  it('AMB-47 within the size that was declared, counted over all parts', async () => {
+  it('AMB-47 the parts of a file together must not exceed its declared size', async () => {
     expect((await session.raw(0, '12345', { file: 1 })).body.total_received_bytes).toBe(5)
     expect((await session.part(1, '67890', { file: 1 })).body.total_received_bytes).toBe(10)
-    await expectNothingKept(() => session.raw(2, 'x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
-    await expectNothingKept(() => session.part(1, '67890x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingStored(() => session.raw(2, 'x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingStored(() => session.part(1, '67890x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
     expect((await session.raw(1, '678', { file: 1 })).body.total_received_bytes).toBe(8)
     expect((await session.raw(2, '90', { file: 1 })).body.total_received_bytes).toBe(10)
-    await expectNothingKept(() => session.raw(3, '12345678901', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingStored(() => session.raw(3, '12345678901', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
   })
 
-  it('AMB-47 within what any file may have', async () => {
+  it('AMB-47 the parts of a file together must not exceed the upload limit', async () => {
     const big = await openTestSession(house, locker, { files: [{ filename: 'big' }] })
     for (const index of [0, 1, 2]) await big.raw(index, randomBytes(PART_MAX))
     expectRefusal(await big.raw(3, randomBytes(PART_MAX)), 413, 'UPLOAD_TOO_LARGE')
     expect((await big.raw(3, randomBytes(100_000))).body.total_received_bytes).toBe(1_000_000)
   })
 
-  it('SHAPE-28 the same index again replaces, and its old object is let go', async () => {
+  it('SHAPE-28 a part with the same index replaces the earlier one, whose object is released', async () => {
     const again = await openTestSession(house, locker, { files: [{ filename: 'again' }] })
     await again.raw(0, 'first')
     const before = await objectCount()
@@ -237,9 +242,9 @@ describe('what a part must be', () => {
   })
 })
 
-/** Without a length, and without a type unless told. */
+/** Sends no content length, and by default no content type. */
 function sendChunked(
-  pieces: readonly Buffer[],
+  chunks: readonly Buffer[],
   headers: Record<string, string> = {},
   query = '',
 ): Promise<Reply<Record<string, unknown>>> {
@@ -251,7 +256,7 @@ function sendChunked(
     const body = JSON.parse(await text(response))
     resolve({ status: response.statusCode ?? 0, headers: new Headers(), body })
   })
-  for (const piece of pieces) outgoing.write(piece)
+  for (const chunk of chunks) outgoing.write(chunk)
   outgoing.end()
   return promise
 }

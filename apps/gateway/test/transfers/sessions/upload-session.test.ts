@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
-import { listed, openTestSession, publicBytes, sha256 } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { listed, openTestSession, publicBytes } from './sessions.ts'
 
 const owner = ed25519Identity()
 let house: LockerHouse
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => house.close())
 
 describe('an upload in parts', () => {
-  it('SESS-01 SESS-02 SESS-03 SESS-04 SHAPE-27 SHAPE-28 SHAPE-29 SHAPE-30 goes from opening to a stored file', async () => {
+  it('SESS-01 SESS-02 SESS-03 SESS-04 SHAPE-27 SHAPE-28 SHAPE-29 SHAPE-30 an upload session goes from opening to a stored file', async () => {
     const bytes = randomBytes(2500)
     const session = await openTestSession(house, locker, {
       receipt_id: locker.receiptId,

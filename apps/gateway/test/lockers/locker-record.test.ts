@@ -67,7 +67,7 @@ function expectedRecord() {
 }
 
 describe('the record', () => {
-  it('LOCK-12 LOCK-05 LOCK-03 SHAPE-14 is all there is to know, with the paths of files', async () => {
+  it('LOCK-12 LOCK-05 LOCK-03 SHAPE-14 the record has all facts of a locker and the paths of its files', async () => {
     const { status, body, headers } = await locker.call(['locker:read'], 'GET', '/record')
     expect(status).toBe(200)
     expect(body).toEqual(expectedRecord())
@@ -75,7 +75,7 @@ describe('the record', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('LOCK-12 AMB-70 of a locker of an EVM owner says how he signs', async () => {
+  it('LOCK-12 AMB-70 the record of an EVM owner names the signature algorithm secp256k1', async () => {
     const owner = evmIdentity()
     const { lockerId, call } = await house.locker(owner)
     const { body } = await call<LockerRecord>(['locker:list'], 'GET', '/record')
@@ -84,7 +84,7 @@ describe('the record', () => {
     expect(schemaCheck(LockerRecord)(body)).toBeNull()
   })
 
-  it('T-29 knowing its id gives no right to it', async () => {
+  it('T-29 a stranger cannot read the record of a locker by its id', async () => {
     const { lockerId } = locker
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
     const answer = await house.call(ed25519Identity(), call)
@@ -92,7 +92,7 @@ describe('the record', () => {
     expect(JSON.stringify(answer.body)).not.toContain(owner.identity)
   })
 
-  it("AMB-72 T-29 whose id is another receipt's is not shown to the payer of the first", async () => {
+  it('AMB-72 T-29 a locker whose id belongs to another receipt is hidden from the payer of the first', async () => {
     const [payer, other] = [ed25519Identity(), ed25519Identity()]
     const { lockerId, receiptId } = await house.locker(payer)
     const taken = { owner: other.identity, receipt_id: await house.receipt(other) }
@@ -106,7 +106,7 @@ describe('the record', () => {
 })
 
 describe('refreshing', () => {
-  it('LOCK-10 SHAPE-14 AMB-55 answers the record, whatever of the ids the body repeats', async () => {
+  it('LOCK-10 SHAPE-14 AMB-55 refreshing answers the record, whether or not the body repeats the ids', async () => {
     const { lockerId: locker_id, receiptId: receipt_id } = locker
     for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id, ttl_min: 1440 }]) {
       const answer = await refresh(body)
@@ -115,7 +115,7 @@ describe('refreshing', () => {
     }
   })
 
-  it('AMB-55 ENV-12 a body about something else than the envelope is refused', async () => {
+  it('AMB-55 ENV-12 refreshing is refused when body and envelope name different ids', async () => {
     const other = await house.locker(owner)
     expectRefusal(await refresh({ receipt_id: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await refresh({ locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')
@@ -132,14 +132,14 @@ describe('refreshing', () => {
     [{ ttl_min: 1.5 }, 'ttl_min'],
     [{ receipt_id: 5 }, 'receipt_id'],
     [{ locker_id: null }, 'locker_id'],
-  ])('GEN-08 LIM-01 %j is a 422 that names what is wrong', async (body, field) => {
+  ])('GEN-08 LIM-01 refreshing with %j is a 422 that names the invalid field', async (body, field) => {
     const answer = await refresh(body)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'value_error' }] })
   })
 
   it.each(['[]', '"x"', 'null', '{', '{"ttl_min":1,"ttl_min":2}', '\ufeff{}'])(
-    'GEN-08 the body %s is a 422',
+    'GEN-08 refreshing with the body %s is a 422',
     async (body) => {
       expectRefusal(await refresh(body), 422, 'validation_error')
     },
@@ -147,7 +147,7 @@ describe('refreshing', () => {
 })
 
 describe('metadata', () => {
-  it('LOCK-11 SHAPE-15 is the record without paths, with what became of its files', async () => {
+  it('LOCK-11 SHAPE-15 metadata is the record without paths, with attestation and time of the last change', async () => {
     const { status, body, headers } = await metadata()
     const { space: _, ...facts } = expectedRecord()
     expect(status).toBe(200)
@@ -159,13 +159,13 @@ describe('metadata', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('LOCK-11 of a new locker knows of no change', async () => {
+  it('LOCK-11 metadata of a new locker has no time of change', async () => {
     const { body } = await metadata(await house.locker(evmIdentity()))
     expect(body).toMatchObject({ attestation: null, last_manifest_change_at: null, file_count: 0 })
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
-  it('LOCK-11 SHAPE-15 tells where its attestation stands', async () => {
+  it('LOCK-11 SHAPE-15 metadata has the status of the attestation', async () => {
     const attested = await house.locker(ed25519Identity())
     await attested.put('a', 'a')
     const { receiptId } = attested
@@ -186,14 +186,14 @@ describe('metadata', () => {
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
-  it('LOCK-11 AMB-19 is read with locker:read alone', async () => {
+  it('LOCK-11 AMB-19 reading metadata requires the op locker:read', async () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`
     expectRefusal(await house.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')
   })
 })
 
-it('LOCK-04 there is no record, refresh or metadata of a locker that is not', async () => {
+it('LOCK-04 record, refresh and metadata of an unknown locker are 404', async () => {
   const lockerId = 'locker_000000000000'
   const paths = [`/v1/lockers/${lockerId}/record`, `/v1/storage/metadata/${lockerId}`]
   for (const path of paths) {

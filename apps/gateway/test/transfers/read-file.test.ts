@@ -10,14 +10,14 @@ const ETAG = `"sha256:${sha256(ALPHABET)}"`
 
 let house: LockerHouse
 let locker: TestLocker
-/** The same bytes through both doors. */
-let doors: { token: string; link: string }
+/** The two URLs of the same file. */
+let urls: { token: string; link: string }
 
 beforeAll(async () => {
   house = await openLockerHouse()
   locker = await house.locker(ed25519Identity())
   await locker.put('letters.txt', ALPHABET)
-  doors = await doorsOf('letters.txt')
+  urls = await urlsOf('letters.txt')
 })
 
 afterAll(() => house.close())
@@ -25,29 +25,29 @@ afterAll(() => house.close())
 const linkOf = (filename: string, receiptId = locker.receiptId) =>
   `${house.gateway.url}/v1/r/${receiptId}/f/${filename.split('/').map(encodeURIComponent).join('/')}`
 
-async function doorsOf(filename: string) {
+async function urlsOf(filename: string) {
   return { token: (await createFile(house, locker, filename)).download, link: linkOf(filename) }
 }
 
 const objectPath = (id: string) => join(house.gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
 
-describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
-  it('SHORT-05 FILE-30 ADD-06 come as they are, with all that is known of them', async () => {
-    const response = await fetch(doors[door])
+describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
+  it('SHORT-05 FILE-30 ADD-06 a file is read with its bytes and headers', async () => {
+    const response = await fetch(urls[via])
     expect([response.status, await response.text()]).toEqual([200, ALPHABET])
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/plain',
       'content-length': '26',
       etag: ETAG,
       'accept-ranges': 'bytes',
-      'cache-control': door === 'token' ? 'private, no-store' : 'no-cache',
+      'cache-control': via === 'token' ? 'private, no-store' : 'no-cache',
       'access-control-allow-origin': '*',
     })
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('ADD-06 AMB-62 HEAD tells the same, without the bytes', async () => {
-    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(doors[door], { method })))
+  it('ADD-06 AMB-62 HEAD answers the headers of GET without the bytes', async () => {
+    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(urls[via], { method })))
     const headersOf = (response: Response | undefined) => {
       const {
         date: _d,
@@ -60,7 +60,7 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     }
     expect([head!.status, await head!.text()]).toEqual([200, ''])
     expect(headersOf(head)).toEqual(headersOf(get))
-    const ranged = await fetch(doors[door], { method: 'HEAD', headers: { range: 'bytes=0-0' } })
+    const ranged = await fetch(urls[via], { method: 'HEAD', headers: { range: 'bytes=0-0' } })
     expect([ranged.status, ranged.headers.get('content-length')]).toEqual([200, '26'])
   })
 
@@ -90,8 +90,8 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     ['items=0-1', 200, ALPHABET, ''],
     ['bytes = 0-1', 200, ALPHABET, ''],
     ['bytes=0-111111111111111111111', 200, ALPHABET, ''],
-  ])('ADD-06 Range: %s', async (range, status, body, part) => {
-    const response = await fetch(doors[door], { headers: { range } })
+  ])('ADD-06 a request with Range: %s is %i', async (range, status, body, part) => {
+    const response = await fetch(urls[via], { headers: { range } })
     expect(response.status).toBe(status)
     if (status === 416) {
       expect(response.headers.get('content-range')).toBe('bytes */26')
@@ -103,9 +103,9 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     }
   })
 
-  it('ADD-06 a part that was begun goes on only with the same bytes', async () => {
+  it('ADD-06 a range with If-Range is served only for the same bytes', async () => {
     const read = async (ifRange: string) => {
-      const response = await fetch(doors[door], { headers: { range: 'bytes=1-2', 'if-range': ifRange } })
+      const response = await fetch(urls[via], { headers: { range: 'bytes=1-2', 'if-range': ifRange } })
       return [response.status, await response.text()]
     }
     expect(await read(ETAG)).toEqual([206, 'bc'])
@@ -114,22 +114,22 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     }
   })
 
-  it('ADD-06 bytes that the client has are not sent again', async () => {
+  it('ADD-06 bytes that the client has are 304', async () => {
     for (const tag of [ETAG, `W/${ETAG}`, `"other", ${ETAG}`, '*']) {
-      const response = await fetch(doors[door], { headers: { 'if-none-match': tag, range: 'bytes=0-1' } })
+      const response = await fetch(urls[via], { headers: { 'if-none-match': tag, range: 'bytes=0-1' } })
       expect([tag, response.status, await response.text()]).toEqual([tag, 304, ''])
       expect(response.headers.get('etag')).toBe(ETAG)
       expect(response.headers.get('content-length')).toBeNull()
-      expect(response.headers.get('cache-control')).toBe(door === 'token' ? 'private, no-store' : 'no-cache')
+      expect(response.headers.get('cache-control')).toBe(via === 'token' ? 'private, no-store' : 'no-cache')
     }
     for (const tag of ['"other"', ETAG.slice(1, -1), '""', '']) {
-      expect((await fetch(doors[door], { headers: { 'if-none-match': tag } })).status).toBe(200)
+      expect((await fetch(urls[via], { headers: { 'if-none-match': tag } })).status).toBe(200)
     }
   })
 
-  it('ADD-06 have no tag before their hash is recorded', async () => {
+  it('ADD-06 a file has no tag before its hash is recorded', async () => {
     await locker.put('unconfirmed.txt', 'hello', { confirm: false })
-    const url = (await doorsOf('unconfirmed.txt'))[door]
+    const url = (await urlsOf('unconfirmed.txt'))[via]
     const whole = await fetch(url, { headers: { 'if-none-match': '"x"' } })
     expect([whole.status, whole.headers.get('etag'), await whole.text()]).toEqual([200, null, 'hello'])
     const part = await fetch(url, { headers: { range: 'bytes=1-' } })
@@ -138,9 +138,9 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     expect([doubtful.status, await doubtful.text()]).toEqual([200, 'hello'])
   })
 
-  it('ADD-06 may be none', async () => {
+  it('ADD-06 an empty file can be read', async () => {
     await locker.put('empty', '', { contentType: 'application/x-empty' })
-    const url = (await doorsOf('empty'))[door]
+    const url = (await urlsOf('empty'))[via]
     const whole = await fetch(url)
     expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '0', ''])
     expect((await fetch(url, { headers: { range: 'bytes=0-' } })).status).toBe(416)
@@ -148,10 +148,10 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
   })
 
   it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
-    'T-09 FILE-30 of the type %s are neither guessed at nor run',
+    'T-09 FILE-30 a browser neither runs nor sniffs a file of the type %s',
     async (contentType) => {
       await locker.put('page".html', '<script>alert(1)</script>', { contentType })
-      const { headers, status } = await fetch((await doorsOf('page".html'))[door])
+      const { headers, status } = await fetch((await urlsOf('page".html'))[via])
       expect(status).toBe(200)
       expect(Object.fromEntries(headers)).toMatchObject({
         'content-type': contentType,
@@ -164,10 +164,10 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     },
   )
 
-  it('T-30 carry any name in their headers', async () => {
+  it('T-30 a file with any name has valid headers', async () => {
     for (const filename of ['ä/ö ü.txt', '日本.txt', "a'b(c)*.txt", 'a%0d%0aSet-Cookie x', '😀', 'a;b="c"']) {
       await locker.put(filename, 'x')
-      const { headers } = await fetch((await doorsOf(filename))[door])
+      const { headers } = await fetch((await urlsOf(filename))[via])
       const [, encoded] = /^inline; filename="[\x20-\x7e]*"; filename\*=UTF-8''([\w.!#$&+^`|~%-]+)$/.exec(
         headers.get('content-disposition') ?? '',
       ) as RegExpExecArray
@@ -175,18 +175,18 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
     }
   })
 
-  it('ERR-17 that were never uploaded are 404 CONTENT_NOT_FOUND', async () => {
+  it('ERR-17 a file without uploaded bytes is 404 CONTENT_NOT_FOUND', async () => {
     await createFile(house, locker, 'promised.txt')
-    const url = (await doorsOf('promised.txt'))[door]
+    const url = (await urlsOf('promised.txt'))[via]
     for (const headers of [{}, { range: 'bytes=0-' }, { 'if-none-match': '*' }] as HeadersInit[]) {
       expect(await errorOf(await fetch(url, { headers }))).toEqual([404, 'CONTENT_NOT_FOUND'])
     }
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(404)
   })
 
-  it('ERR-17 FILE-15 that were lost, whole or in part, are 404 CONTENT_NOT_FOUND', async () => {
+  it('ERR-17 FILE-15 a file whose bytes are lost or truncated is 404 CONTENT_NOT_FOUND', async () => {
     await locker.put('lost.txt', ALPHABET)
-    const url = (await doorsOf('lost.txt'))[door]
+    const url = (await urlsOf('lost.txt'))[via]
     const { object_id } = await rowOf(house, locker, 'lost.txt')
     await truncate(objectPath(object_id as string), 20)
     expect(await errorOf(await fetch(url))).toEqual([404, 'CONTENT_NOT_FOUND'])
@@ -198,12 +198,12 @@ describe.each(['token', 'link'] as const)('bytes through the %s', (door) => {
 })
 
 describe('the public link', () => {
-  it('FILE-30 needs no credentials and does not mind any', async () => {
+  it('FILE-30 the public link needs no credentials and ignores any', async () => {
     const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', cookie: 'a=b' }
-    expect((await fetch(doors.link, { headers })).status).toBe(200)
+    expect((await fetch(urls.link, { headers })).status).toBe(200)
   })
 
-  it('FILE-30 says what is not there', async () => {
+  it('FILE-30 the public link says whether receipt, locker or file is missing', async () => {
     const unopened = await house.receipt(ed25519Identity())
     expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
     expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
@@ -212,7 +212,7 @@ describe('the public link', () => {
     expect((await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f`)).status).toBe(404)
   })
 
-  it('T-05 takes names in folders, encoded once, whatever encodes the slash', async () => {
+  it('T-05 the public link accepts names in folders, percent-encoded once, with the slash encoded or not', async () => {
     await locker.put('folder/deep file.txt', 'deep')
     const base = `${house.gateway.url}/v1/r/${locker.receiptId}/f/`
     for (const name of ['folder/deep%20file.txt', 'folder%2Fdeep%20file.txt', '%66older/deep%20file.txt']) {
@@ -226,14 +226,14 @@ describe('the public link', () => {
     }
   })
 
-  it('T-06 keeps names apart that only look alike', async () => {
+  it('T-06 the public link distinguishes names that only look alike', async () => {
     await locker.put('caf\u00e9', 'composed')
     await locker.put('cafe\u0301', 'decomposed')
     expect(await (await fetch(linkOf('caf\u00e9'))).text()).toBe('composed')
     expect(await (await fetch(linkOf('cafe\u0301'))).text()).toBe('decomposed')
   })
 
-  it('FILE-30 works for as long as the locker exists, whatever was paid for', async () => {
+  it('FILE-30 the public link works after the paid term of the locker', async () => {
     const other = await openLockerHouse()
     try {
       const own = await other.locker(ed25519Identity())
@@ -246,9 +246,9 @@ describe('the public link', () => {
     }
   })
 
-  it('AMB-62 FILE-30 is open to web pages', async () => {
+  it('AMB-62 FILE-30 web pages may read the public link and short URLs', async () => {
     const origin = 'https://page.example'
-    for (const url of [doors.link, doors.token]) {
+    for (const url of [urls.link, urls.token]) {
       const preflight = await fetch(url, {
         method: 'OPTIONS',
         headers: {
@@ -270,10 +270,10 @@ describe('the public link', () => {
   })
 })
 
-it('T-11 16 MiB come back byte for byte, whole and in parts', async () => {
+it('T-11 a file of 16 MiB is read byte for byte, whole and by range', async () => {
   const bytes = randomBytes(16 * 1_048_576)
   await locker.put('large.bin', bytes, { contentType: 'application/octet-stream' })
-  const { token } = await doorsOf('large.bin')
+  const { token } = await urlsOf('large.bin')
   const whole = new Uint8Array(await (await fetch(token)).arrayBuffer())
   expect([whole.length, sha256(whole)]).toEqual([bytes.length, sha256(bytes)])
   expect((await fetch(token, { method: 'HEAD' })).headers.get('etag')).toBe(`"sha256:${sha256(bytes)}"`)

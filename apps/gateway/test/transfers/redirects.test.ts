@@ -35,14 +35,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** As a store whose signing service is away. */
+/** A store whose signing service can be made unavailable. */
 function failing(provider: StorageProvider): StorageProvider {
-  const orTrouble = <T>(target: () => Promise<T>): Promise<T> =>
+  const unlessDown = <T>(target: () => Promise<T>): Promise<T> =>
     isDown ? Promise.reject(new ProviderError('unavailable', new Error('storage.example is down'))) : target()
   return {
     ...provider,
-    uploadTarget: (...args) => orTrouble(() => provider.uploadTarget(...args)),
-    downloadTarget: (...args) => orTrouble(() => provider.downloadTarget(...args)),
+    uploadTarget: (...args) => unlessDown(() => provider.uploadTarget(...args)),
+    downloadTarget: (...args) => unlessDown(() => provider.downloadTarget(...args)),
   }
 }
 
@@ -51,16 +51,16 @@ const confirm = (filename: string) =>
     'POST',
     `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename })}`,
   )
-const look = (url: string, headers = {}) => fetch(url, { redirect: 'manual', headers })
+const get = (url: string, headers = {}) => fetch(url, { redirect: 'manual', headers })
 
-/** As a client that is sent on: the same method, body and type. */
+/** Follows a redirect as a client does: with the same method, body and type. */
 async function follow(response: Response, body: BodyInit, contentType = 'text/plain'): Promise<Response> {
   expect(response.status).toBe(307)
   return put(response.headers.get('location') as string, body, { 'content-type': contentType })
 }
 
-describe('an upload that is sent on', () => {
-  it('SHORT-09 AMB-61 gets 307 with the locked type, and counts once it is confirmed', async () => {
+describe('a redirected upload', () => {
+  it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
     const { upload, download } = await createFile(house, locker, 'sent.txt', {
       contentType: 'text/plain; charset=utf-8',
     })
@@ -74,19 +74,19 @@ describe('an upload that is sent on', () => {
       'access-control-allow-origin': '*',
     })
     expect([sent.status, await sent.text()]).toEqual([307, ''])
-    expect(await errorOf(await look(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    expect(await errorOf(await get(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
     expect((await confirm('sent.txt')).status).toBe(404)
     expect((await follow(sent, 'hello', 'text/plain; charset=utf-8')).status).toBe(200)
     expect((await confirm('sent.txt')).body).toMatchObject({ content_hash: `sha256:${sha256('hello')}` })
     expect(await rowOf(house, locker, 'sent.txt')).toMatchObject({ upload_object_id: null, size_bytes: 5 })
   })
 
-  it('SHORT-09 AMB-61 must come with the type there too', async () => {
+  it('SHORT-09 AMB-61 a redirected upload must have the locked type at the provider too', async () => {
     const { upload } = await createFile(house, locker, 'typed.txt')
     expect((await follow(await put(upload, ''), 'x', 'text/html')).status).toBe(403)
   })
 
-  it('SHORT-10 is not sent on with proxy=1, and with nothing else', async () => {
+  it('SHORT-10 only proxy=1 keeps an upload from being redirected', async () => {
     const { upload } = await createFile(house, locker, 'proxied.txt')
     expect((await put(`${upload}?proxy=1`, 'hello')).status).toBe(200)
     expect((await confirm('proxied.txt')).body.content_hash).toBe(`sha256:${sha256('hello')}`)
@@ -96,21 +96,21 @@ describe('an upload that is sent on', () => {
     expect((await put(`${upload}?proxy=1&proxy=1`, 'hello')).status).toBe(422)
   })
 
-  it('SHORT-09 is followed by a client that knows no better', async () => {
+  it('SHORT-09 a stock HTTP client follows the redirect of an upload', async () => {
     const { upload } = await createFile(house, locker, 'followed.txt')
     const response = await fetch(upload, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } })
     expect([response.status, response.url.startsWith(store.url)]).toEqual([200, true])
     expect((await confirm('followed.txt')).status).toBe(200)
   })
 
-  it('SHORT-09 is sent on before its body has come', async () => {
+  it('SHORT-09 an upload is redirected before its body arrives', async () => {
     const { upload } = await createFile(house, locker, 'unsent.txt')
     const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 1000000000'])
     const [answer] = (await new Promise((resolve) => socket.once('data', (data) => resolve([data])))) as [Buffer]
     expect(String(answer)).toMatch(/^HTTP\/1\.1 307 /)
   })
 
-  it('AMB-47 SHORT-06 SHORT-07 is refused as any other before it is sent on', async () => {
+  it('AMB-47 SHORT-06 SHORT-07 an invalid upload is refused, not redirected', async () => {
     const { upload } = await createFile(house, locker, 'refused.txt')
     const before = await leftovers(house.gateway)
     expect((await put(`${upload}A`, 'x')).status).toBe(403)
@@ -122,7 +122,7 @@ describe('an upload that is sent on', () => {
     expect(await leftovers(house.gateway)).toEqual(before)
   })
 
-  it('AMB-24 replaces bytes when it has come, and not before', async () => {
+  it('AMB-24 a redirected upload replaces the file only after it arrives', async () => {
     const { upload, download } = await createFile(house, locker, 'replaced.txt')
     await put(`${upload}?proxy=1`, 'old')
     await confirm('replaced.txt')
@@ -134,28 +134,28 @@ describe('an upload that is sent on', () => {
     expect((await confirm('replaced.txt')).body.content_hash).toBe(`sha256:${sha256('new!')}`)
   })
 
-  it('AMB-24 that came counts even if another is begun and never comes', async () => {
+  it('AMB-24 a redirected upload counts even if a later one never arrives', async () => {
     const { upload, download } = await createFile(house, locker, 'twice.txt')
     await follow(await put(upload, ''), 'first')
     expect((await put(upload, '')).status).toBe(307)
     expect(await (await fetch(download)).text()).toBe('first')
   })
 
-  it('AMB-24 does not come back over one that was made later through the gateway', async () => {
+  it('AMB-24 a redirected upload does not replace a later upload through the gateway', async () => {
     const { upload, download } = await createFile(house, locker, 'later.txt')
     await follow(await put(upload, ''), 'sent on')
     await put(`${upload}?proxy=1`, 'through the gateway')
     expect(await (await fetch(download)).text()).toBe('through the gateway')
   })
 
-  it('AMB-24 that many look for at once is found by all', async () => {
+  it('AMB-24 concurrent readers all find a redirected upload', async () => {
     const { upload, download } = await createFile(house, locker, 'awaited.txt')
     await follow(await put(upload, ''), 'here')
     const answers = await Promise.all(Array.from({ length: 20 }, async () => (await fetch(download)).text()))
     expect(answers).toEqual(answers.map(() => 'here'))
   })
 
-  it('SHORT-08 of a file that was deleted since leaves nothing for good', async () => {
+  it('SHORT-08 a redirected upload of a deleted file is swept', async () => {
     const { upload, remove } = await createFile(house, locker, 'gone.txt')
     const sent = await put(upload, '')
     expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
@@ -168,7 +168,7 @@ describe('an upload that is sent on', () => {
     expect([writing, onDisk]).toEqual([expect.not.arrayContaining([id]), expect.not.arrayContaining([id])])
   })
 
-  it('SHORT-07 may begin for as long as its URL works', async () => {
+  it('SHORT-07 the address of a redirected upload expires with its short URL', async () => {
     const { upload } = await createFile(house, locker, 'timely.txt')
     house.clock.advance(1000)
     const sent = await put(upload, '')
@@ -177,13 +177,13 @@ describe('an upload that is sent on', () => {
   })
 })
 
-describe('a download that is sent on', () => {
-  it('SHORT-09 AMB-61 gets 307 with the stored type; HEAD and the public link stay here', async () => {
+describe('a redirected download', () => {
+  it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD and the public link are not redirected', async () => {
     const bytes = randomBytes(1000)
     const { upload, download } = await createFile(house, locker, 'fetched.bin', { contentType: 'image/png' })
     await put(`${upload}?proxy=1`, bytes, { 'content-type': 'image/png' })
     await confirm('fetched.bin')
-    const sent = await look(download, { range: 'bytes=0-1' })
+    const sent = await get(download, { range: 'bytes=0-1' })
     expect(Object.fromEntries(sent.headers)).toMatchObject({
       location: expect.stringMatching(new RegExp(`^${store.url}/`)),
       'content-type': 'image/png',
@@ -198,18 +198,18 @@ describe('a download that is sent on', () => {
     ])
     const head = await fetch(download, { method: 'HEAD', redirect: 'manual' })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '1000'])
-    const link = await look(`${house.gateway.url}/v1/r/${locker.receiptId}/f/fetched.bin`)
+    const link = await get(`${house.gateway.url}/v1/r/${locker.receiptId}/f/fetched.bin`)
     expect([link.status, sha256(new Uint8Array(await link.arrayBuffer()))]).toEqual([200, sha256(bytes)])
   })
 })
 
-describe('a store that is away', () => {
-  it('GEN-11 T-31 is 503 that does not tell its name', async () => {
+describe('an unavailable store', () => {
+  it('GEN-11 T-31 an unavailable store is 503 without its name', async () => {
     const { upload, download } = await createFile(house, locker, 'away.txt')
     await put(`${upload}?proxy=1`, 'hello')
     isDown = true
     try {
-      for (const attempt of [() => put(upload, 'x'), () => look(download)]) {
+      for (const attempt of [() => put(upload, 'x'), () => get(download)]) {
         const response = await attempt()
         const body = await response.text()
         expect([response.status, JSON.parse(body).error]).toEqual([503, 'STORAGE_UNAVAILABLE'])

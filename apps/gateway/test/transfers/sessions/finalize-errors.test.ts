@@ -13,27 +13,28 @@ import {
   type TestLocker,
 } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
-import { listed, openTestSession, publicBytes, sha256, type TestSession } from './sessions.ts'
+import { sha256 } from '../transfers.ts'
+import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 let folder: string
 let house: LockerHouse
 let locker: TestLocker
-/** What happens before the provider does anything; nothing, between tests. */
-let trouble: Partial<Record<'read' | 'write' | 'written', () => void | Promise<void>>> = {}
+/** What the provider does before it reads or writes, or after it wrote; each test starts with none. */
+let faults: Partial<Record<'read' | 'write' | 'written', () => void | Promise<void>>> = {}
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-trouble-'))
+  folder = await mkdtemp(join(tmpdir(), 'svc-faults-'))
   const local = await openLocalProvider({ folder })
   const provider: StorageProvider = {
     ...local,
     async read(key, range) {
-      await trouble.read?.()
+      await faults.read?.()
       return local.read(key, range)
     },
     async write(id, bytes, about) {
-      await trouble.write?.()
+      await faults.write?.()
       const stored = await local.write(id, bytes, about)
-      await trouble.written?.()
+      await faults.written?.()
       return stored
     },
   }
@@ -45,19 +46,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 beforeEach(() => {
-  trouble = {}
+  faults = {}
 })
 
 const unavailable = () => {
   throw new ProviderError('unavailable', new Error('unplugged'))
 }
-/** The first time only. */
-const once = (happens: () => void | Promise<void>) => {
+/** Runs the fault the first time only. */
+const once = (fault: () => void | Promise<void>) => {
   let isFirst = true
   return () => {
     if (!isFirst) return
     isFirst = false
-    return happens()
+    return fault()
   }
 }
 
@@ -82,14 +83,14 @@ const unfinished = () => {
 }
 const objectPath = (id: string) => join(folder, 'objects', id.slice(0, 2), id)
 
-describe('storage that fails', () => {
+describe('failing storage', () => {
   it.each([
     ['before it writes', 'write'],
     ['while it reads', 'read'],
     ['after it wrote', 'written'],
-  ])('SESS-06 T-31 %s for a finalization, is told, and it can be done again', async (_, when) => {
+  ])('SESS-06 T-31 finalizing answers 503 when storage fails %s, and succeeds when repeated', async (_, when) => {
     const session = await sessionOf(when, ['one ', 'two ', 'three'])
-    trouble = { [when]: once(unavailable) }
+    faults = { [when]: once(unavailable) }
     const refused = await session.finalize()
     expectRefusal(refused, 503, 'STORAGE_UNAVAILABLE')
     expect(refused.body).toMatchObject({ details: { layer: 'provider' } })
@@ -100,12 +101,12 @@ describe('storage that fails', () => {
     expect(String(await publicBytes(house, locker, when))).toBe('one two three')
   })
 
-  it('SESS-03 after some files are stored, goes on with the others', async () => {
+  it('SESS-03 finalizing again after a storage failure stores only the remaining files', async () => {
     const files = [{ filename: 'first' }, { filename: 'second' }]
     const session = await openTestSession(house, locker, { files })
     for (const file of [0, 1]) for (const i of [0, 1]) await session.raw(i, `${file}${i}`, { file })
     let writes = 0
-    trouble = { write: () => (++writes === 2 ? unavailable() : undefined) }
+    faults = { write: () => (++writes === 2 ? unavailable() : undefined) }
     expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
     expect((await session.status()).body.files).toMatchObject([{ state: 'stored' }, { state: 'open' }])
     const before = await lockerRow(house, locker)
@@ -113,22 +114,22 @@ describe('storage that fails', () => {
     expect((await lockerRow(house, locker)).manifest_version).toBe(before.manifest_version + 1)
   })
 
-  it('SESS-06 at a part, is told, and leaves nothing', async () => {
+  it('SESS-06 a part answers 503 when storage fails, and leaves nothing', async () => {
     const session = await sessionOf('part', [])
-    trouble = { write: unavailable }
+    faults = { write: unavailable }
     expectRefusal(await session.raw(0, 'x'), 503, 'STORAGE_UNAVAILABLE')
     expectRefusal(await session.part(0, 'x'), 503, 'STORAGE_UNAVAILABLE')
-    trouble = {}
+    faults = {}
     expect((await session.status()).body.files).toMatchObject([{ parts: 0, received_bytes: 0 }])
   })
 })
 
-describe('parts that storage lost', () => {
+describe('lost parts', () => {
   it.each([
     ['gone', (path: string) => unlink(path)],
     ['cut short', (path: string) => truncate(path, 3)],
     ['changed', (path: string) => writeFile(path, 'last!')],
-  ])('SHAPE-30 are missing again when they are %s, also the last', async (name, spoil) => {
+  ])('SHAPE-30 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
     const session = await sessionOf(name, ['first ', 'last.'])
     await spoil(objectPath((await parts(session))[1]?.object_id as string))
     expect((await session.finalize()).body).toMatchObject({
@@ -143,11 +144,11 @@ describe('parts that storage lost', () => {
   })
 })
 
-describe('parts that change while they are put together', () => {
-  it('SESS-03 are put together anew', async () => {
+describe('parts that change during finalization', () => {
+  it('SESS-03 finalizing starts over when a part changes meanwhile', async () => {
     const session = await sessionOf('changing', ['old ', 'end'])
     const before = await unfinished()
-    trouble = { read: once(async () => void (await session.raw(0, 'newer '))) }
+    faults = { read: once(async () => void (await session.raw(0, 'newer '))) }
     expect((await session.finalize()).body).toMatchObject({
       status: 'complete',
       files: [{ content_hash: `sha256:${sha256('newer end')}` }],
@@ -156,22 +157,22 @@ describe('parts that change while they are put together', () => {
     expect(await unfinished()).toEqual(before)
   })
 
-  it('SESS-03 again and again are left for another time', async () => {
+  it('SESS-03 finalizing leaves a file open when its parts keep changing', async () => {
     const session = await sessionOf('restless', ['old ', 'end'])
     const before = await unfinished()
-    trouble = { read: async () => void (await session.raw(0, 'another ')) }
+    faults = { read: async () => void (await session.raw(0, 'another ')) }
     expect((await session.finalize()).body).toMatchObject({
       status: 'partial',
       files: [{ ok: false, error: 'CONTENT_HASH_CHANGED' }],
     })
-    trouble = {}
+    faults = {}
     expect(await unfinished()).toEqual(before)
     expect((await session.finalize()).body.status).toBe('complete')
   })
 })
 
-describe('a gateway that died while it finalized', () => {
-  it('SESS-03 after its last file was stored, leaves nothing to be stored again', async () => {
+describe('a gateway that dies during finalization', () => {
+  it('SESS-03 finalizing after a crash stores no file a second time', async () => {
     const session = await sessionOf('between', ['one ', 'two'])
     const { body } = await session.finalize()
     const before = await lockerRow(house, locker)
@@ -202,7 +203,7 @@ describe('a gateway that died while it finalized', () => {
     return (await sessions.where('session_id', '=', opened.session_id).executeTakeFirst())?.lease_id
   }
 
-  it('SESS-03 is waited for until its time is over', async () => {
+  it('SESS-03 finalizing waits until the lease of a dead gateway expires', async () => {
     const session = await sessionOf('died', ['one ', 'two'])
     await lease(session, 'dead', 15)
     const finalizing = session.finalize()
@@ -212,12 +213,12 @@ describe('a gateway that died while it finalized', () => {
     expect((await finalizing).body.status).toBe('complete')
   })
 
-  it('SESS-03 and comes back too late stores nothing', async () => {
+  it('SESS-03 a gateway that lost its lease stores nothing', async () => {
     const session = await sessionOf('late', ['one ', 'two'])
     const before = await lockerRow(house, locker)
     let reads = 0
-    trouble = {
-      // Another takes over in the middle, and is done before the next look.
+    faults = {
+      // Another gateway takes the lease, which has expired by the next attempt.
       written: once(async () => {
         await lease(session, 'another', -1)
       }),

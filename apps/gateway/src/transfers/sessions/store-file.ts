@@ -1,7 +1,10 @@
-// One file of an upload session, from its parts into the locker.
+// Storing one file of an upload session: its parts become one object, which the locker takes as a file.
 
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { Limit } from '@svc/concurrency/locks'
 import { withPrefix } from '@svc/protocol/bytes'
+import type { StorageProvider } from '@svc/storage/provider'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Schema } from '../../db/schema.ts'
@@ -10,90 +13,122 @@ import { type NewObject, removeObject, writeObject } from '../../files/objects.t
 import { putFileIn } from '../../files/put-file.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
-import { joinParts, LostPart } from './join-parts.ts'
 import { deletePart, findParts, type Part, releaseParts } from './part-store.ts'
-import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './session-store.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface Finalizing {
   locker: Locker
   leaseId: string
-  copyInTurn: Limit
+  limitCopies: Limit
 }
 
-interface Whole {
+interface JoinedFile {
   object: NewObject
   contentHash: string
-  /** The object of the only part, which is not copied. */
+  /** Whether the object is that of the only part, which needs no copy. */
   isPart: boolean
 }
 
-/** Whether there is nothing more to come, as far as anybody can tell. */
-export function isWhole({ size_bytes, received_bytes, part_count, top_index }: SessionFile): boolean {
+/** Whether all parts are there, as far as the declared size and the indexes tell. */
+export function isComplete({ size_bytes, received_bytes, part_count, top_index }: SessionFile): boolean {
   const isEmpty = size_bytes === 0 && part_count === 0
-  const isClosed = part_count > 0 && part_count === top_index + 1
-  return (isEmpty || isClosed) && (size_bytes ?? received_bytes) === received_bytes
+  const isWithoutGaps = part_count > 0 && part_count === top_index + 1
+  return (isEmpty || isWithoutGaps) && (size_bytes ?? received_bytes) === received_bytes
 }
 
-/** How often parts may change while they are put together, before the file is left for another time. */
-const TRIES = 3
+/** How often to start over when parts change meanwhile. Then the file stays open. */
+const MAX_ATTEMPTS = 3
 
-/** Stores a file that is whole, and leaves any other as it is. `superseded`: another gateway does it by now. */
-export async function storeSessionFile(
+/** Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session. */
+export async function storeFile(
   context: FilesContext,
   finalizing: Finalizing,
   { session_id, file_id }: SessionFile,
 ): Promise<'done' | 'superseded'> {
   const { db } = context.database
   const { provider } = finalizing.locker
-  for (let i = 0; i < TRIES; i++) {
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const file = await findSessionFile(db, session_id, file_id)
-    if (file?.state !== 'open' || !isWhole(file)) return 'done'
+    if (file?.state !== 'open' || !isComplete(file)) return 'done'
     const parts = await findParts(db, session_id, file_id)
     const [part] = parts
-    const whole = part && parts.length === 1 ? onlyPart(part) : await copyParts(context, finalizing, file, parts)
-    if (!whole) return 'done'
-    const outcome = await db.transaction().execute((tx) => settleFile(tx, context, finalizing, file, whole))
+    const joined = part && parts.length === 1 ? onlyPart(part) : await copyParts(context, finalizing, file, parts)
+    if (!joined) return 'done'
+    const outcome = await db.transaction().execute((tx) => commitFile(tx, context, finalizing, file, joined))
     if (outcome === 'stored') return 'done'
-    if (!whole.isPart) await removeObject(context, provider, whole.object.id, whole.object.ref)
+    if (!joined.isPart) await removeObject(context, provider, joined.object.id, joined.object.ref)
     if (outcome !== 'changed') return outcome === 'refused' ? 'done' : outcome
   }
   return 'done'
 }
 
-function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): Whole {
+function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): JoinedFile {
   const object = { id: object_id, ref: provider_ref, size: size_bytes }
   return { object, contentHash: withPrefix(sha256), isPart: true }
 }
 
-/** Null when a part is found to be lost. */
+/** Null when a part turns out to be lost. */
 async function copyParts(
   context: FilesContext,
-  { locker: { provider }, copyInTurn }: Finalizing,
+  { locker: { provider }, limitCopies }: Finalizing,
   file: SessionFile,
   parts: readonly Part[],
-): Promise<Whole | null> {
+): Promise<JoinedFile | null> {
   const size = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
   try {
-    return await copyInTurn(async () => {
+    return await limitCopies(async () => {
       const bytes = joinParts(context.providers.named(provider), parts)
       const hash = hashAlong(bytes)
       const object = await writeObject(context, provider, bytes, { contentType: file.content_type, size })
       return { object, contentHash: hash(), isPart: false }
     })
   } catch (error) {
-    if (!(error instanceof LostPart)) throw error
-    await forgetPart(context, error.part)
+    if (!(error instanceof LostPartError)) throw error
+    await deleteLostPart(context, error.part)
     return null
   }
 }
 
-/** In one transaction: the locker has the file, and the session knows; or neither. */
-async function settleFile(
+/** Room for a chunk of a provider's stream and the next one. */
+const HIGH_WATER_MARK = 1_048_576
+
+/** The parts as one stream. Each is opened when its turn comes, and checked against its hash. */
+function joinParts(provider: StorageProvider, parts: readonly Part[]): Readable {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for (const part of parts) yield* readPart(provider, part)
+  }
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: HIGH_WATER_MARK })
+}
+
+async function* readPart(provider: StorageProvider, part: Part): AsyncGenerator<Buffer> {
+  const stream = await provider.read({ id: part.object_id, ref: part.provider_ref })
+  if (!stream) throw new LostPartError(part)
+  const sha256 = createHash('sha256')
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    sha256.update(chunk)
+    yield chunk
+  }
+  if (sha256.digest('hex') !== part.sha256) throw new LostPartError(part)
+}
+
+/** The stored part is gone or has changed. */
+class LostPartError extends Error {
+  override name = 'LostPartError'
+  readonly part: Part
+
+  constructor(part: Part) {
+    super(`part ${part.part_index} is lost or changed`)
+    this.part = part
+  }
+}
+
+/** One transaction changes the locker and the session. */
+async function commitFile(
   tx: Transaction<Schema>,
   context: FilesContext,
   { locker, leaseId }: Finalizing,
   file: SessionFile,
-  { object, contentHash, isPart }: Whole,
+  { object, contentHash, isPart }: JoinedFile,
 ): Promise<'stored' | 'refused' | 'changed' | 'superseded'> {
   const { session_id, file_id, expected_hash: expectedHash } = file
   const session = await lockSession(tx, session_id)
@@ -118,10 +153,10 @@ async function settleFile(
   return 'stored'
 }
 
-/** It counts as missing from now on, so that it is sent again. */
-async function forgetPart(context: Context, part: Part): Promise<void> {
+/** From now on the part is missing, and the client sends it again. */
+async function deleteLostPart(context: Context, part: Part): Promise<void> {
   const { session_id, file_id, part_index, object_id, size_bytes } = part
-  context.log.error({ session_id, file_id, part_index, object_id }, 'a part is not what was stored')
+  context.log.error({ session_id, file_id, part_index, object_id }, 'a stored part is lost or changed')
   await context.database.db.transaction().execute(async (tx) => {
     await lockSession(tx, session_id)
     const file = await findSessionFile(tx, session_id, file_id)

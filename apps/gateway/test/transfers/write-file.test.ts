@@ -5,7 +5,7 @@ import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } f
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
 const MAX = 200_000
-const WHAT_NEXT = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
+const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 
 let house: LockerHouse
 let locker: TestLocker
@@ -19,20 +19,20 @@ afterAll(() => house.close())
 
 const textOf = async (url: string) => (await fetch(url)).text()
 
-/** Refused, with the file and the storage as they were. */
+/** Expects a refusal that leaves the file and the storage unchanged. */
 async function expectNothingChanged(filename: string, attempt: () => Promise<Response>, status: number, error: string) {
   const [rowBefore, before] = [await rowOf(house, locker, filename), await leftovers(house.gateway)]
   const response = await attempt()
   const body = (await response.json()) as { error: string; details: unknown }
   expect([response.status, body.error]).toEqual([status, error])
-  expect(body.details).toMatchObject(WHAT_NEXT)
+  expect(body.details).toMatchObject(RECOVERY_DETAILS)
   expect(await rowOf(house, locker, filename)).toEqual(rowBefore)
   expect(await leftovers(house.gateway)).toEqual(before)
   return body
 }
 
 describe('an upload', () => {
-  it('SHORT-11 AMB-24 is kept, and waits for its confirmation', async () => {
+  it('SHORT-11 AMB-24 an upload is stored and awaits confirmation', async () => {
     const { upload, download } = await createFile(house, locker, 'first.txt')
     const response = await put(upload, 'hello')
     expect([response.status, await response.json()]).toEqual([
@@ -44,7 +44,7 @@ describe('an upload', () => {
     expect(await textOf(download)).toBe('hello')
   })
 
-  it('SHORT-05 may be sent again with the same URL; the last one stays', async () => {
+  it('SHORT-05 an upload URL works repeatedly, and the last upload wins', async () => {
     const { upload, download } = await createFile(house, locker, 'again.txt')
     for (const text of ['one', 'two', '']) {
       expect((await put(upload, text)).status).toBe(200)
@@ -52,7 +52,7 @@ describe('an upload', () => {
     }
   })
 
-  it('AMB-24 over confirmed bytes clears what was recorded of them', async () => {
+  it('AMB-24 an upload over confirmed bytes clears their recorded hash', async () => {
     await locker.put('confirmed.txt', 'hello')
     const { object_id, content_hash } = await rowOf(house, locker, 'confirmed.txt')
     expect(content_hash).toBe(`sha256:${sha256('hello')}`)
@@ -64,7 +64,7 @@ describe('an upload', () => {
     expect((await fetch(download)).headers.get('etag')).toBeNull()
   })
 
-  it('AMB-24 FILE-09 a new type counts from the next upload on', async () => {
+  it('AMB-24 FILE-09 a new content type applies from the next upload', async () => {
     await locker.put('typed.txt', 'hello')
     const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: 'application/pdf' })
     expect((await fetch(download)).headers.get('content-type')).toBe('text/plain')
@@ -76,24 +76,24 @@ describe('an upload', () => {
     expect((await fetch(download)).headers.get('content-type')).toBe('application/pdf')
   })
 
-  it('SHORT-11 may come in chunks, of unknown length', async () => {
+  it('SHORT-11 an upload may be chunked, without a declared length', async () => {
     const { upload, download } = await createFile(house, locker, 'chunked.txt')
-    const pieces = new ReadableStream({
+    const chunks = new ReadableStream({
       start(controller) {
-        for (const piece of ['one ', 'two ', 'three']) controller.enqueue(new TextEncoder().encode(piece))
+        for (const chunk of ['one ', 'two ', 'three']) controller.enqueue(new TextEncoder().encode(chunk))
         controller.close()
       },
     })
-    expect((await put(upload, pieces)).status).toBe(200)
+    expect((await put(upload, chunks)).status).toBe(200)
     expect(await textOf(download)).toBe('one two three')
   })
 
-  it('T-11 may be slow', async () => {
+  it('T-11 an upload may be slow', async () => {
     const { upload, download } = await createFile(house, locker, 'slow.txt')
     const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 5'])
     for (const letter of 'slow') {
       socket.write(letter)
-      // Until the gateway has it: by another request.
+      // Another request gives the gateway time to read the byte.
       await fetch(`${house.gateway.url}/health`)
     }
     expect(await errorOf(await fetch(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
@@ -102,7 +102,7 @@ describe('an upload', () => {
     expect(await textOf(download)).toBe('slow!')
   })
 
-  it('SHORT-11 is taken byte for byte: nothing is decoded, JSON and forms included', async () => {
+  it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded', async () => {
     const bytes = Uint8Array.from({ length: 1024 }, (_, i) => i % 256)
     for (const contentType of [
       'application/json',
@@ -115,7 +115,7 @@ describe('an upload', () => {
     }
   })
 
-  it('FILE-30 from a web page needs nothing but its preflight', async () => {
+  it('FILE-30 a web page may upload from any origin', async () => {
     const { upload } = await createFile(house, locker, 'page.txt')
     const response = await put(upload, 'hello', { origin: 'https://page.example' })
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, '*'])
@@ -129,7 +129,7 @@ describe('the type of an upload', () => {
     ['text/plain; charset=utf-8', 'Text/Plain;charset="UTF-8"'],
     ['text/plain', 'TEXT/PLAIN'],
     ['application/vnd.a+json; v=1', 'application/vnd.a+json;v="1"'],
-  ])('SHORT-06 %s may be written %s', async (contentType, sent) => {
+  ])('SHORT-06 the content type %s may be spelled %s', async (contentType, sent) => {
     const { upload } = await createFile(house, locker, 'spelled', { contentType })
     expect((await put(upload, 'x', { 'content-type': sent })).status).toBe(200)
     expect((await rowOf(house, locker, 'spelled')).content_type).toBe(contentType)
@@ -151,7 +151,7 @@ describe('the type of an upload', () => {
     'multipart/form-data; boundary=x',
     'é/x',
     'a/b'.repeat(2000),
-  ])('SHORT-06 ERR-16 T-30 %j is not text/plain: 403', async (sent) => {
+  ])('SHORT-06 ERR-16 T-30 an upload of the type %j for text/plain is 403', async (sent) => {
     await createFile(house, locker, 'locked.txt')
     const { upload } = await createFile(house, locker, 'locked.txt')
     const body = await expectNothingChanged(
@@ -163,7 +163,7 @@ describe('the type of an upload', () => {
     expect(body).toMatchObject({ details: { expected: 'text/plain' } })
   })
 
-  it('SHORT-06 none, or an empty one, is not the locked one', async () => {
+  it('SHORT-06 an upload without a content type or with an empty one is 403', async () => {
     const { upload } = await createFile(house, locker, 'locked.txt')
     for (const headers of [{}, { 'content-type': '' }] as Record<string, string>[]) {
       const request = httpRequest(upload, { method: 'PUT', headers })
@@ -174,7 +174,7 @@ describe('the type of an upload', () => {
     }
   })
 
-  it('SHORT-07 SHORT-06 matters only where the token is right', async () => {
+  it('SHORT-07 SHORT-06 the token is checked before the content type', async () => {
     const { upload } = await createFile(house, locker, 'locked.txt')
     expect(await errorOf(await put(`${upload}A`, 'x', { 'content-type': 'garbage' }))).toEqual([
       403,
@@ -183,9 +183,9 @@ describe('the type of an upload', () => {
   })
 })
 
-describe('headers an upload must not have', () => {
+describe('refused headers of an upload', () => {
   it.each(['gzip', 'GZIP', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip', 'aws-chunked', 'x'])(
-    'T-11 Content-Encoding: %s is 415',
+    'T-11 an upload with Content-Encoding %s is 415',
     async (encoding) => {
       const { upload } = await createFile(house, locker, 'encoded.txt')
       const headers = { 'content-encoding': encoding }
@@ -193,7 +193,7 @@ describe('headers an upload must not have', () => {
     },
   )
 
-  it('T-11 identity is none, and a compressed transfer is one', async () => {
+  it('T-11 the encoding identity is accepted, and a compressed transfer encoding is 415', async () => {
     const { upload } = await createFile(house, locker, 'encoded.txt')
     expect((await put(upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
     const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'gzip, chunked' }
@@ -204,7 +204,7 @@ describe('headers an upload must not have', () => {
     response.resume()
   })
 
-  it('SHORT-11 Content-Range is 422: a part would be taken for the whole', async () => {
+  it('SHORT-11 an upload with Content-Range is 422', async () => {
     const { upload } = await createFile(house, locker, 'ranged.txt')
     const body = await expectNothingChanged(
       'ranged.txt',
@@ -215,7 +215,7 @@ describe('headers an upload must not have', () => {
     expect(body).toMatchObject({ detail: [{ loc: ['header', 'Content-Range'] }] })
   })
 
-  it('T-11 a length of two minds is no request', async () => {
+  it('T-11 an upload with a contradictory or invalid length is refused', async () => {
     const { upload } = await createFile(house, locker, 'lengths.txt')
     for (const headers of [
       ['Content-Length: 1', 'Content-Length: 2'],
@@ -233,7 +233,7 @@ describe('headers an upload must not have', () => {
 })
 
 describe('the size of an upload', () => {
-  it('AMB-47 is 413 beyond the limit, told before or found out', async () => {
+  it('AMB-47 an upload above the limit is 413, with or without a declared length', async () => {
     const { upload } = await createFile(house, locker, 'large.bin')
     const tooMuch = new Uint8Array(MAX + 1)
     const stream = () => new Blob([tooMuch]).stream()
@@ -242,13 +242,13 @@ describe('the size of an upload', () => {
     await expectNothingChanged('large.bin', () => put(`${upload}?proxy=1`, stream()), 413, 'UPLOAD_TOO_LARGE')
   })
 
-  it('AMB-47 is answered before anything is sent, where the client waits for it', async () => {
+  it('AMB-47 an upload with a declared length above the limit is refused before its body arrives', async () => {
     const { upload } = await createFile(house, locker, 'large.bin')
     const socket = rawUpload(upload, ['Content-Type: text/plain', `Content-Length: ${5 * 1024 ** 4}`])
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 413 .*UPLOAD_TOO_LARGE/s)
   })
 
-  it('AMB-47 may reach the limit', async () => {
+  it('AMB-47 an upload may have exactly the maximum size', async () => {
     const { upload } = await createFile(house, locker, 'full.bin')
     expect(await (await put(upload, new Uint8Array(MAX))).json()).toMatchObject({ size_bytes: MAX })
     expect(await (await put(upload, new Blob([new Uint8Array(MAX)]).stream())).json()).toMatchObject({
@@ -256,7 +256,7 @@ describe('the size of an upload', () => {
     })
   })
 
-  it('AMB-47 does not keep a client that sends much too much from its answer', async () => {
+  it('AMB-47 a client that sends far more than the limit still gets the answer 413', async () => {
     const { upload } = await createFile(house, locker, 'large.bin')
     for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
       const request = httpRequest(upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })

@@ -1,4 +1,4 @@
-// Parts that are whole and durable become the session's: many in one commit, each by itself taken or refused.
+// Records parts that are complete and durable: many in one commit, each accepted or refused by itself.
 
 import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
@@ -8,9 +8,9 @@ import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { holdObject, releaseObjects } from '../../files/store.ts'
+import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './errors.ts'
 import { findPart, putPart } from './part-store.ts'
-import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './session-errors.ts'
-import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './session-store.ts'
+import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
 interface NewPart {
   sessionId: string
@@ -19,31 +19,31 @@ interface NewPart {
   object: NewObject
   /** Hex. */
   sha256: string
-  /** Of all parts of the file together. */
+  /** For all parts of the file together. */
   maxBytes: number
 }
 
-type KeptPart = { totalBytes: number } | { refusal: ServiceError }
-export type KeepPart = (part: NewPart) => Promise<KeptPart>
+type RecordedPart = { totalBytes: number } | { refusal: ServiceError }
+export type RecordPart = (part: NewPart) => Promise<RecordedPart>
 
-/** Durable when it resolves. A refusal changes nothing: the object is still nobody's. */
-export function createPartKeeper(context: Context): KeepPart {
+/** Durable when it resolves. A refusal changes nothing, and leaves the object to the caller. */
+export function createPartRecorder(context: Context): RecordPart {
   return batch((parts: NewPart[]) =>
     context.database.db.transaction().execute(async (tx) => {
       const now = unixNow(context)
       const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])
-      const kept: KeptPart[] = []
+      const recorded: RecordedPart[] = []
       for (const part of parts) {
         const session = sessions.get(part.sessionId)
-        const isOpen = session !== undefined && takesParts(session, now)
-        kept.push(isOpen ? await keepPart(tx, part, now) : { refusal: sessionClosed() })
+        const isOpen = session !== undefined && acceptsParts(session, now)
+        recorded.push(isOpen ? await recordPart(tx, part, now) : { refusal: sessionClosed() })
       }
-      return kept
+      return recorded
     }),
   )
 }
 
-export function takesParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {
+export function acceptsParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {
   return closed_at === null && now < expires_at
 }
 
@@ -51,12 +51,12 @@ export function maxFileBytes(context: Context, provider: string, { size_bytes }:
   return size_bytes ?? maxObjectBytes(context, provider)
 }
 
-/** A part is an object by itself, whatever it is a part of. */
+/** A part is an object of its own, so the provider's limit applies to it. */
 export function maxPartBytes({ config, providers }: Context, provider: string): number {
   return Math.min(config.storage.partMaxBytes, providers.named(provider).maxBytes)
 }
 
-async function keepPart(tx: Transaction<Schema>, part: NewPart, now: number): Promise<KeptPart> {
+async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): Promise<RecordedPart> {
   const { object, index, maxBytes } = part
   const file = await findSessionFile(tx, part.sessionId, part.fileId)
   if (!file) return { refusal: fileNotInSession() }
@@ -70,7 +70,7 @@ async function keepPart(tx: Transaction<Schema>, part: NewPart, now: number): Pr
   await putPart(tx, { ...row, sha256: part.sha256 })
   if (before) await releaseObjects(tx, [before.object_id], now)
   await updateSessionFile(tx, file, {
-    // Bytes that were not the promised ones have changed: they are looked at again.
+    // A file that failed by its hash gets another chance.
     state: 'open',
     error: null,
     content_hash: null,

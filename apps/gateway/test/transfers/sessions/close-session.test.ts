@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/objects.ts'
-import { sweepSessions } from '../../../src/transfers/sessions/sweep-sessions.ts'
+import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -11,7 +11,7 @@ import {
 } from '../../auth/lockers.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
-forEachDatabase('the end of an upload session', (database) => {
+forEachDatabase('expired upload sessions', (database) => {
   let house: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
@@ -27,7 +27,7 @@ forEachDatabase('the end of an upload session', (database) => {
     return db.selectFrom(table).selectAll().where('session_id', '=', opened.session_id).execute()
   }
 
-  it('STATE-13 comes by the clock: with nothing stored it failed', async () => {
+  it('STATE-13 an expired session with nothing stored is failed', async () => {
     const session = await open('a')
     await session.raw(0, 'a')
     house.clock.advance(599)
@@ -41,7 +41,7 @@ forEachDatabase('the end of an upload session', (database) => {
     expect(await rows('upload_parts', session)).toEqual([])
   })
 
-  it('STATE-13 with some files stored it stays partial, for good', async () => {
+  it('STATE-13 an expired session with some files stored stays partial', async () => {
     const session = await open('stored', 'missing')
     await session.raw(0, 'stored')
     await session.raw(1, 'x', { file: 1 })
@@ -58,7 +58,7 @@ forEachDatabase('the end of an upload session', (database) => {
     expect(String(await publicBytes(house, locker, 'stored'))).toBe('stored')
   })
 
-  it('STATE-13 the sweep ends what nobody asks about, and lets its bytes go', async () => {
+  it('STATE-13 the sweep closes expired sessions and releases their parts', async () => {
     const session = await open('left')
     const going = await openTestSession(house, locker, { files: [{ filename: 'going on' }] })
     for (const index of [0, 1, 2]) await session.raw(index, 'bytes')
@@ -80,11 +80,11 @@ forEachDatabase('the end of an upload session', (database) => {
     expect(String(await publicBytes(house, locker, 'going on'))).toBe('still here')
   })
 
-  it('STATE-13 the sweep leaves alone what is just being finalized, until that is given up', async () => {
+  it('STATE-13 the sweep skips a session that is being finalized, until its lease expires', async () => {
     const session = await open('leased')
     const { context } = house.gateway
     house.clock.advance(600)
-    const lease = { lease_id: 'somebody', lease_until: Math.floor(house.clock.now() / 1000) + 15 }
+    const lease = { lease_id: 'another', lease_until: Math.floor(house.clock.now() / 1000) + 15 }
     await context.database.db
       .updateTable('upload_sessions')
       .set(lease)
@@ -97,7 +97,7 @@ forEachDatabase('the end of an upload session', (database) => {
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
   })
 
-  it('SESS-04 a session tells what became of it for a month, and its files stay', async () => {
+  it('SESS-04 a closed session can be read for a month, and its files stay', async () => {
     const session = await open('kept')
     await session.raw(0, 'kept')
     await session.finalize()
@@ -113,8 +113,8 @@ forEachDatabase('the end of an upload session', (database) => {
     expect(String(await publicBytes(house, locker, 'kept'))).toBe('kept')
   })
 
-  it('STATE-13 many sessions are swept at once', async () => {
-    const sessions = await Promise.all(Array.from({ length: 120 }, (_, i) => open(`many ${i}`)))
+  it('STATE-13 one sweep closes more sessions than fit in a batch', async () => {
+    const sessions = await Promise.all(Array.from({ length: 101 }, (_, i) => open(`many ${i}`)))
     house.clock.advance(600)
     await sweepSessions(house.gateway.context)
     for (const session of sessions) expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])

@@ -1,10 +1,10 @@
-import { type Selectable, sql, type Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { Db, Schema, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
 
 type Tx = Transaction<Schema>
 type SessionRow = Selectable<UploadSessionTable>
 
-/** With what is needed of its locker. */
+/** A session with the facts of its locker. */
 export interface Session extends SessionRow {
   provider: string
   receipt_id: string
@@ -29,16 +29,13 @@ export async function findSession(db: Db, sessionId: string): Promise<Session | 
   return row ?? null
 }
 
-/**
- * Whoever changes anything of a session locks it first: parts, files and end of a session are decided one after the
- * other, in all gateways together.
- */
+/** Every change of a session, its files or its parts takes this lock first, so that gateways make them one at a time. */
 export async function lockSessions(tx: Tx, sessionIds: readonly string[]): Promise<Map<string, SessionRow>> {
   const rows = await tx
     .selectFrom('upload_sessions')
     .selectAll()
     .where('session_id', 'in', sessionIds)
-    // One order everywhere: who locks several would else wait for who waits for them.
+    // A fixed order prevents deadlocks.
     .orderBy('session_id')
     .forUpdate()
     .execute()
@@ -49,7 +46,7 @@ export async function lockSession(tx: Tx, sessionId: string): Promise<SessionRow
   return (await lockSessions(tx, [sessionId])).get(sessionId) ?? null
 }
 
-/** In the order in which the session was opened with them. */
+/** In the order of the request that opened the session. */
 export function findSessionFiles(db: Db, sessionId: string): Promise<SessionFile[]> {
   return db
     .selectFrom('upload_session_files')
@@ -82,7 +79,7 @@ export async function updateSessionFile(
     .execute()
 }
 
-/** False while another has it, and when the session is at its end. */
+/** False while another gateway has the lease, and when the session is closed. */
 export async function leaseSession(
   db: Db,
   sessionId: string,
@@ -98,7 +95,7 @@ export async function leaseSession(
   return numUpdatedRows > 0n
 }
 
-/** A lease that was lost meanwhile stays so; null ends it. */
+/** Renews a lease, or ends it with null. Does nothing when the lease was lost. */
 export async function setLeaseUntil(db: Db, sessionId: string, leaseId: string, until: number | null): Promise<void> {
   await db
     .updateTable('upload_sessions')
@@ -108,7 +105,7 @@ export async function setLeaseUntil(db: Db, sessionId: string, leaseId: string, 
     .execute()
 }
 
-/** Files that are still open fail with it, for the reason given. */
+/** Files that are still open fail with the given error. */
 export async function endSession(
   tx: Tx,
   sessionId: string,
@@ -140,8 +137,8 @@ export async function findExpiredSessions(db: Db, now: number, limit: number): P
   return rows.map(({ session_id }) => session_id)
 }
 
-/** Says whether there may be more. */
-export async function forgetSessions(db: Db, closedBefore: number, limit: number): Promise<boolean> {
+/** True when there may be more. */
+export async function deleteClosedSessions(db: Db, closedBefore: number, limit: number): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const rows = await tx
       .selectFrom('upload_sessions')
@@ -155,42 +152,4 @@ export async function forgetSessions(db: Db, closedBefore: number, limit: number
     await tx.deleteFrom('upload_sessions').where('session_id', 'in', ids).execute()
     return ids.length === limit
   })
-}
-
-export interface Gap {
-  file_id: string
-  /** The first index that is missing, and the first behind it that is there. */
-  from: number
-  to: number
-}
-
-/** Where indexes of parts are missing below the highest that ever came. */
-export function findGaps(db: Db, sessionId: string, fileIds: readonly string[], limit: number): Promise<Gap[]> {
-  const parts = db
-    .selectFrom('upload_parts')
-    .select(['file_id', 'part_index'])
-    .where('session_id', '=', sessionId)
-    .where('file_id', 'in', fileIds)
-  const ends = db
-    .selectFrom('upload_session_files')
-    .select((eb) => ['file_id', eb('top_index', '+', 1).as('part_index')])
-    .where('session_id', '=', sessionId)
-    .where('file_id', 'in', fileIds)
-  return db
-    .selectFrom(
-      db
-        .selectFrom(parts.unionAll(ends).as('known'))
-        .select([
-          'file_id',
-          'part_index as to',
-          sql<number>`coalesce(lag(part_index) over (partition by file_id order by part_index), -1) + 1`.as('from'),
-        ])
-        .as('steps'),
-    )
-    .selectAll()
-    .whereRef('from', '<', 'to')
-    .orderBy('file_id')
-    .orderBy('from')
-    .limit(limit)
-    .execute()
 }

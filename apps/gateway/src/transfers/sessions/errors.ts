@@ -1,4 +1,4 @@
-// Errors of upload sessions, each with what to do next (SESS-06).
+// Errors of upload sessions. Each says what to do next (SESS-06).
 
 import { ServiceError } from '@svc/http-service/service-error'
 import { uploadError } from '../../files/errors.ts'
@@ -57,7 +57,7 @@ export function partTooLarge(maxBytes: number): ServiceError {
   })
 }
 
-/** More than was declared, or than any file may have. */
+/** More than the declared size, or than any file may have. */
 export function fileTooLarge(maxBytes: number): ServiceError {
   return uploadError('UPLOAD_TOO_LARGE', `the parts of this file may have ${maxBytes} bytes in all`, {
     layer: 'gateway',

@@ -25,7 +25,7 @@ afterAll(() => house.close())
 const urlOf = (token: string) => `${house.gateway.url}/f/${token}`
 const now = () => Math.floor(house.clock.now() / 1000)
 
-/** The payload of a good GET token, with changes. */
+/** The payload of a valid GET token, with changes. */
 function payload(changes: Record<string, Json> = {}): Record<string, Json> {
   const fields = { e: now() + 60, f: 'notes/ä.txt', l: locker.lockerId, m: 'GET', n: '00', p: 1, v: 1 }
   return { ...fields, ...changes }
@@ -35,7 +35,7 @@ const signed = (fields: Record<string, Json>) => signPayload(fields, house.gatew
 const refusal = async (token: string, method = 'GET') => errorOf(await fetch(urlOf(token), { method }))
 
 describe('a short URL', () => {
-  it('SHORT-01 SHORT-02 SHORT-03 AMB-21 AMB-25 holds what it opens, signed with the published key', async () => {
+  it('SHORT-01 SHORT-02 SHORT-03 AMB-21 AMB-25 a token names its file and method and is signed with the published key', async () => {
     const { verify_key_hex } = (await (await fetch(`${house.gateway.url}/v1/short-url/verify-key`)).json()) as {
       verify_key_hex: string
     }
@@ -52,13 +52,13 @@ describe('a short URL', () => {
     expect(Buffer.from(token, 'base64url').toString()).not.toContain('gcs')
   })
 
-  it('FILE-08 GEN-06 is on the address the gateway is known by', async () => {
+  it('FILE-08 GEN-06 a short URL begins with the base URL of the gateway', async () => {
     const { baseUrl } = house.gateway.context.config.http
     const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', { filename: 'x' })
     expect(made.body.upload_url).toMatch(new RegExp(`^${baseUrl}/f/[A-Za-z0-9_-]+$`))
   })
 
-  it('SHORT-05 works with its own method alone', async () => {
+  it('SHORT-05 a short URL works with its own method only', async () => {
     for (const [url, own] of [
       [urls.download, 'GET'],
       [urls.upload, 'PUT'],
@@ -72,13 +72,13 @@ describe('a short URL', () => {
     expect(await (await fetch(urls.download)).text()).toBe('hello')
   })
 
-  it('SHORT-05 AMB-62 HEAD goes with GET', async () => {
+  it('SHORT-05 AMB-62 a short URL for GET works with HEAD', async () => {
     const head = await fetch(urls.download, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '5', ''])
     for (const url of [urls.upload, urls.remove]) expect((await fetch(url, { method: 'HEAD' })).status).toBe(403)
   })
 
-  it('SHORT-07 SHORT-14 ends when its time is over, to the second', async () => {
+  it('SHORT-07 SHORT-14 a short URL expires to the second', async () => {
     house.clock.advance(1799)
     expect((await fetch(urls.download)).status).toBe(200)
     house.clock.advance(1)
@@ -94,7 +94,7 @@ describe('a short URL', () => {
     }
   })
 
-  it('SHORT-12 of the old form finds its file by the hash of its name', async () => {
+  it('SHORT-12 a token of the old form finds its file by the hash of its name', async () => {
     const { f: _, ...rest } = payload()
     const token = signed({ ...rest, h: sha256('notes/ä.txt') })
     expect(await (await fetch(urlOf(token))).text()).toBe('hello')
@@ -104,7 +104,7 @@ describe('a short URL', () => {
     expect((await put(urlOf(upload), 'hello')).status).toBe(200)
   })
 
-  it('SHORT-12 of the old form finds its file behind thousands of others', async () => {
+  it('SHORT-12 a token of the old form finds its file among thousands', async () => {
     const other = await house.locker(ed25519Identity())
     for (const page of [0, 1, 2]) {
       const files = Array.from({ length: 800 }, (_, i) => ({ filename: `n${String(page * 800 + i).padStart(4, '0')}` }))
@@ -118,8 +118,8 @@ describe('a short URL', () => {
   })
 })
 
-describe('a token that is not right', () => {
-  it('T-07 ERR-16 with any bit of any byte changed is 403', async () => {
+describe('an invalid token', () => {
+  it('T-07 ERR-16 a token with a flipped bit in any byte is 403', async () => {
     const bytes = fromBase64Url(tokenOf(urls.download))!
     const codes = new Set<string>()
     for (const [i, byte] of bytes.entries()) {
@@ -130,7 +130,7 @@ describe('a token that is not right', () => {
     expect([...codes]).toEqual(['403,SHORT_URL_INVALID'])
   })
 
-  it('T-07 cut at any place, or with anything added, is 403', async () => {
+  it('T-07 a truncated or extended token is 403', async () => {
     const token = tokenOf(urls.download)
     const codes = new Set<string>()
     for (let length = 1; length < token.length; length++) codes.add(String(await refusal(token.slice(0, length))))
@@ -139,11 +139,11 @@ describe('a token that is not right', () => {
     }
     for (const before of ['A', '%20', '%0A', token]) codes.add(String(await refusal(before + token)))
     expect([...codes]).toEqual(['403,SHORT_URL_INVALID'])
-    // What is no text is refused as such, before it is looked at.
+    // Paths that are not valid UTF-8 text are refused before the token is read.
     for (const more of ['%00', '%zz', '%ff']) expect(await refusal(token + more)).toEqual([422, 'validation_error'])
   })
 
-  it('T-07 in another alphabet, or with stray bits, is 403', async () => {
+  it('T-07 a token in another alphabet or with stray bits is 403', async () => {
     const token = tokenOf(urls.download)
     const standard = Buffer.from(token, 'base64url').toString('base64')
     const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -153,13 +153,13 @@ describe('a token that is not right', () => {
     expect(await refusal(encodeURIComponent(Buffer.from(token).toString('hex')))).toEqual([403, 'SHORT_URL_INVALID'])
   })
 
-  it('T-07 of any length, up to what HTTP allows, is 403', async () => {
+  it('T-07 an invalid token of any length that HTTP allows is 403', async () => {
     for (const length of [1, 86, 87, 2048, 2049, 4096, 4097, 12_000]) {
       expect([length, ...(await refusal('A'.repeat(length)))]).toEqual([length, 403, 'SHORT_URL_INVALID'])
     }
   })
 
-  it("T-07 SHORT-03 signed with another gateway's key is 403", async () => {
+  it('T-07 SHORT-03 a token signed with another key is 403', async () => {
     for (const signer of [ed25519Signer(new Uint8Array(32).fill(7)), house.gateway.context.signers.statement]) {
       expect(await refusal(signPayload(payload(), signer))).toEqual([403, 'SHORT_URL_INVALID'])
     }
@@ -172,20 +172,20 @@ describe('a token that is not right', () => {
     ['another method', { m: 'POST' }],
     ['a method in lower case', { m: 'get' }],
     ['HEAD', { m: 'HEAD' }],
-    ['a time that is text', { e: '1900000000' }],
-    ['a name that is no text', { f: 1 }],
-    ['a locker that is no text', { l: null }],
-    ['a provider that is no number', { p: 'gcs' }],
+    ['an expiry that is a string', { e: '1900000000' }],
+    ['a filename that is not a string', { f: 1 }],
+    ['a locker id that is not a string', { l: null }],
+    ['a provider that is not a number', { p: 'gcs' }],
     ['no nonce', { n: null }],
-  ])('T-07 signed, but with %s is 403', async (_, changes) => {
+  ])('T-07 a signed token with %s is 403', async (_, changes) => {
     expect(await refusal(signed(payload(changes)))).toEqual([403, 'SHORT_URL_INVALID'])
   })
 
-  it('T-07 AMB-21 with the code of another provider than the locker has is 403', async () => {
+  it('T-07 AMB-21 a token with the code of another provider is 403', async () => {
     for (const p of [0, 2, 6, 7, -1]) expect(await refusal(signed(payload({ p })))).toEqual([403, 'SHORT_URL_INVALID'])
   })
 
-  it('T-07 is refused for its method and its time before anything is looked up', async () => {
+  it('T-07 a token is checked for method and time before the file is looked up', async () => {
     const nowhere = { l: 'locker_000000000000', f: 'nothing' }
     expect(await refusal(signed(payload({ ...nowhere, m: 'PUT' })))).toEqual([403, 'SHORT_URL_INVALID'])
     expect(await refusal(signed(payload({ ...nowhere, e: now() })))).toEqual([403, 'SHORT_URL_EXPIRED'])
@@ -193,7 +193,7 @@ describe('a token that is not right', () => {
     expect(await refusal(signed(payload(nowhere)))).toEqual([404, 'FILE_NOT_FOUND'])
   })
 
-  it('SHORT-08 ERR-19 of a file that is gone is 404, for every method', async () => {
+  it('SHORT-08 ERR-19 a token of a deleted file is 404 for every method', async () => {
     for (const m of ['GET', 'PUT', 'DELETE']) {
       const response = await fetch(urlOf(signed(payload({ f: 'gone', m }))), {
         method: m,
@@ -203,7 +203,7 @@ describe('a token that is not right', () => {
     }
   })
 
-  it('T-07 of names that are no filenames opens nothing', async () => {
+  it('T-07 a token with an invalid filename opens nothing', async () => {
     for (const f of ['', '..', '../../../etc/passwd', '\u0000', '__proto__', 'a'.repeat(1000)]) {
       expect((await fetch(urlOf(signed(payload({ f }))))).status).toBe(404)
     }

@@ -1,0 +1,98 @@
+// Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
+
+import { Bytes } from '@svc/http-service/answer'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { ByteRange } from '@svc/storage/provider'
+import { lockerNotFound } from '../auth/callers.ts'
+import { findReceiptAndLocker } from '../auth/store.ts'
+import type { Context } from '../context.ts'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { type CurrentBytes, currentBytes, statObject } from '../files/current-bytes.ts'
+import { contentNotFound, fileNotFound } from '../files/errors.ts'
+import { storageTrouble } from '../files/objects.ts'
+import type { FilesContext } from '../files/room.ts'
+import { findFile } from '../files/store.ts'
+import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
+import type { OpenedFile } from './open-token.ts'
+import { isNotModified, isRangeStillGood, readRange } from './range-requests.ts'
+import { redirectDownload } from './redirects.ts'
+
+interface FoundBytes extends CurrentBytes {
+  locker: Locker
+  size: number
+}
+
+export async function readByToken(context: FilesContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
+  const bytes = await findBytes(context, opened.locker, opened.file)
+  // A provider signs its addresses for GET only.
+  const redirect = wire.method === 'HEAD' ? null : await redirectDownload(context, opened, bytes)
+  return redirect ?? answerBytes(context, bytes, wire, TOKEN_HEADERS)
+}
+
+/** Never redirects: a shared link must not reveal a provider's address. */
+export async function readPublicly(
+  context: FilesContext,
+  { receipt_id, filename }: { receipt_id: string; filename: string },
+  wire: WireRequest,
+): Promise<Bytes> {
+  const { db } = context.database
+  const found = await findReceiptAndLocker(db, receipt_id)
+  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  const { locker } = found
+  if (!locker) throw lockerNotFound()
+  const file = await findFile(db, locker.locker_id, filename)
+  if (!file) throw fileNotFound(filename)
+  return answerBytes(context, await findBytes(context, locker, file), wire, PUBLIC_LINK_HEADERS)
+}
+
+/** An object of another length than the recorded one counts as lost. */
+async function findBytes(context: FilesContext, locker: Locker, entry: FileRow): Promise<FoundBytes> {
+  const current = await currentBytes(context, locker, entry)
+  const found = current && (await statObject(context, locker, current.key))
+  if (!found || (current.file.size_bytes ?? found.size) !== found.size) {
+    throw contentNotFound(locker.locker_id, entry.filename)
+  }
+  return { ...current, locker, size: found.size }
+}
+
+async function answerBytes(
+  context: Context,
+  bytes: FoundBytes,
+  { method, headers }: WireRequest,
+  policy: Readonly<Record<string, string>>,
+): Promise<Bytes> {
+  const { file, size } = bytes
+  const { filename, content_type: contentType, content_hash } = file
+  const etag = content_hash && `"${content_hash}"`
+  const whole = { ...policy, ...fileHeaders({ filename, contentType, etag, size }) }
+  const { 'content-length': _, ...common } = whole
+  if (isNotModified(headers['if-none-match'], etag)) return new Bytes(304, common, null)
+  if (method === 'HEAD') return new Bytes(200, whole, null)
+  const ifRange = headers['if-range'] as string | undefined // Node joins repeated headers into one string
+  const range = isRangeStillGood(ifRange, etag) ? readRange(headers.range, size) : 'whole'
+  if (range === 'unsatisfiable') throw notSatisfiable(size)
+  // An explicit range, so that an object that grows meanwhile does not exceed its content-length.
+  const all = size === 0 ? undefined : { start: 0, end: size - 1 }
+  if (range === 'whole') return new Bytes(200, whole, await openBytes(context, bytes, all))
+  const { start, end } = range
+  const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` }
+  return new Bytes(206, { ...common, ...part }, await openBytes(context, bytes, range))
+}
+
+async function openBytes({ providers }: Context, { locker, file, key }: FoundBytes, range?: ByteRange) {
+  try {
+    const stream = await providers.named(locker.provider).read(key, range)
+    if (stream) return stream
+  } catch (error) {
+    throw storageTrouble(error)
+  }
+  throw contentNotFound(locker.locker_id, file.filename)
+}
+
+function notSatisfiable(size: number): ServiceError {
+  return new ServiceError('RANGE_NOT_SATISFIABLE', `the file has ${size} bytes`, {
+    hint: 'ask for a range that begins within the file',
+    headers: { 'content-range': `bytes */${size}` },
+  })
+}

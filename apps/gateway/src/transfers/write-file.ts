@@ -1,0 +1,84 @@
+import type { UploadedBytes } from '@svc/api/transfers'
+import type { Bytes } from '@svc/http-service/answer'
+import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { invalidUpload, uploadError } from '../files/errors.ts'
+import { isSameMediaType } from '../files/media-type.ts'
+import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
+import { putFile } from '../files/put-file.ts'
+import type { FilesContext } from '../files/room.ts'
+import type { OpenedFile } from './open-token.ts'
+import { redirectUpload } from './redirects.ts'
+
+/** The file changes once the new bytes are complete and durable; until then nothing of them is visible. */
+export async function writeByToken(
+  context: FilesContext,
+  opened: OpenedFile,
+  wire: WireRequest,
+  { proxy }: { proxy?: string },
+): Promise<UploadedBytes | Bytes> {
+  const { locker, file } = opened
+  const maxBytes = maxObjectBytes(context, locker.provider)
+  requireAcceptable(wire, file.upload_content_type, maxBytes)
+  const redirect = proxy === '1' ? null : await redirectUpload(context, opened)
+  if (redirect) return redirect
+  const length = wire.headers['content-length']
+  const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
+    contentType: file.upload_content_type,
+    size: length === undefined ? null : Number(length),
+  })
+  await putObject(context, locker, file, object)
+  const { locker_id, filename } = file
+  return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_bytes' }
+}
+
+/** Refuses an upload by its headers, before the first byte. */
+function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: number): void {
+  const { headers } = wire
+  if (!isSameMediaType(lockedType, headers['content-type'])) throw otherType(lockedType)
+  if (!isPlain(headers['content-encoding'], 'identity')) throw encoded('Content-Encoding')
+  if (!isPlain(headers['transfer-encoding'], 'chunked')) throw encoded('Transfer-Encoding')
+  if (headers['content-range'] !== undefined) {
+    throw invalidUpload({ loc: ['header', 'Content-Range'], msg: 'a file is uploaded whole, or in an upload session' })
+  }
+  requireBodyWithin(wire, maxBytes)
+}
+
+function isPlain(coding: string | undefined, plain: string): boolean {
+  return coding === undefined || coding.trim().toLowerCase() === plain
+}
+
+async function putObject(context: FilesContext, locker: Locker, file: FileRow, object: NewObject): Promise<void> {
+  try {
+    await putFile(context, locker, {
+      filename: file.filename,
+      object,
+      contentType: file.upload_content_type,
+      expectedHash: file.upload_expected_hash,
+      mayCreate: false,
+    })
+  } catch (error) {
+    // After any other error the transaction may have committed: the sweep decides about the object.
+    if (error instanceof ServiceError) await removeObject(context, locker.provider, object.id, object.ref)
+    throw error
+  }
+}
+
+function otherType(locked: string): ServiceError {
+  return uploadError('CONTENT_TYPE_MISMATCH', 'Content-Type is not the one the file was created with', {
+    layer: 'gateway',
+    recovery_hint: 'send upload_headers as they were given; or create the file again with another content_type',
+    next_best_method: 'PUT upload_url',
+    expected: locked,
+  })
+}
+
+function encoded(header: string): ServiceError {
+  return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
+    layer: 'gateway',
+    recovery_hint: `send the bytes without ${header}`,
+    next_best_method: 'PUT upload_url',
+  })
+}

@@ -1,0 +1,211 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isNotModified, isRangeStillGood, readRange } from '../../src/transfers/range-requests.ts'
+
+const GIB = 2 ** 30
+const HASH = 'sha256:e3b0c442'
+const ETAG = `"${HASH}"`
+const opaque = fc.string({ unit: fc.constantFrom(...'aZ0,:;/\\!#é~W*'), maxLength: 12 })
+
+describe('the Range header', () => {
+  it.each([
+    ['bytes=0-0', 10, { start: 0, end: 0 }],
+    ['bytes=0-9', 10, { start: 0, end: 9 }],
+    ['bytes=2-5', 10, { start: 2, end: 5 }],
+    ['bytes=9-9', 10, { start: 9, end: 9 }],
+    ['bytes=0-', 10, { start: 0, end: 9 }],
+    ['bytes=9-', 10, { start: 9, end: 9 }],
+    ['bytes=5-10', 10, { start: 5, end: 9 }],
+    ['bytes=5-18446744073709551615', 10, { start: 5, end: 9 }],
+    ['bytes=-1', 10, { start: 9, end: 9 }],
+    ['bytes=-10', 10, { start: 0, end: 9 }],
+    ['bytes=-11', 10, { start: 0, end: 9 }],
+    ['bytes=-99999999999999999999', 10, { start: 0, end: 9 }],
+    ['bytes=002-005', 10, { start: 2, end: 5 }],
+    ['Bytes=2-5', 10, { start: 2, end: 5 }],
+    [`bytes=${5 * GIB}-`, 6 * GIB, { start: 5 * GIB, end: 6 * GIB - 1 }],
+    ['bytes=9007199254740990-', Number.MAX_SAFE_INTEGER, { start: 2 ** 53 - 2, end: 2 ** 53 - 2 }],
+  ])('ADD-06 %s selects a range of %d bytes', (header, size, range) => {
+    expect(readRange(header, size)).toEqual(range)
+  })
+
+  it.each([
+    ['bytes=10-', 10],
+    ['bytes=10-10', 10],
+    ['bytes=10-20', 10],
+    ['bytes=99999999999999999999-', 10],
+    ['bytes=18446744073709551615-18446744073709551615', 10],
+    ['bytes=-0', 10],
+    ['bytes=-0', 0],
+    ['bytes=0-', 0],
+    ['bytes=0-0', 0],
+    ['bytes=1-', 0],
+  ])('ADD-06 %s is unsatisfiable for %d bytes', (header, size) => {
+    expect(readRange(header, size)).toBe('unsatisfiable')
+  })
+
+  it.each([
+    undefined,
+    '',
+    'bytes',
+    'bytes=',
+    'bytes=-',
+    'bytes=--1',
+    'bytes=5-2',
+    'bytes=0-1,2-3',
+    'bytes=0-1, -1',
+    'bytes=0-,0-,0-,0-',
+    'bytes=0-1,',
+    'bytes=a-b',
+    'bytes=0x0-0x5',
+    'bytes=1e1-',
+    'bytes=0.5-2',
+    'bytes=+0-2',
+    'bytes=0-2-4',
+    'bytes= 0-2',
+    'bytes =0-2',
+    'bytes=0 - 2',
+    'bytes=0-2\n',
+    'bytes=\u0660-\u0662',
+    'bytes:0-2',
+    'items=0-2',
+    'bytes=0-2 junk',
+    'xbytes=0-2',
+    'byte\u017f=0-2',
+  ])('ADD-06 the gateway ignores the Range header %j', (header) => {
+    expect(readRange(header, 10)).toBe('whole')
+  })
+
+  it('ADD-06 the gateway ignores ranges with numbers of more than twenty digits', () => {
+    const nines = '9'.repeat(100_000)
+    const zeros = '0'.repeat(15_000)
+    for (const range of [`${'9'.repeat(21)}-`, `0-${nines}`, `${nines}-`, `-${nines}`, `-${zeros}`, `${zeros}5-7`]) {
+      expect(readRange(`bytes=${range}`, 10)).toBe('whole')
+    }
+  })
+
+  it('ADD-06 a suffix of an empty file is the whole file', () => {
+    expect(readRange('bytes=-5', 0)).toBe('whole')
+    expect(readRange(undefined, 0)).toBe('whole')
+  })
+
+  it('ADD-06 a range selects the same bytes as a slice', () => {
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(bytes, fc.nat(40), fc.nat(40), (file, a, b) => {
+        const [from, to] = a < b ? [a, b] : [b, a]
+        expect(selected(file, `bytes=${from}-${to}`)).toEqual(file.slice(from, to + 1))
+        expect(selected(file, `bytes=${from}-`)).toEqual(file.slice(from))
+        expect(selected(file, `bytes=-${from}`)).toEqual(from === 0 ? file.slice(0, 0) : file.slice(-from))
+      }),
+    )
+  })
+
+  it('ADD-06 no Range header selects bytes beyond the end of the file', () => {
+    const piece = fc.oneof(fc.constantFrom('bytes', '=', '-', ',', ' ', '0', '9'), fc.nat().map(String), fc.string())
+    const header = fc.oneof(
+      fc.array(piece).map((pieces) => `bytes=${pieces.join('')}`),
+      fc.tuple(fc.bigInt({ min: 0n }), fc.bigInt({ min: 0n })).map(([from, to]) => `bytes=${from}-${to}`),
+    )
+    fc.assert(
+      fc.property(header, fc.maxSafeNat(), (text, size) => {
+        const range = readRange(text, size)
+        if (typeof range === 'string') return
+        expect(Number.isSafeInteger(range.start) && Number.isSafeInteger(range.end)).toBe(true)
+        expect(0 <= range.start && range.start <= range.end && range.end < size).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('If-None-Match', () => {
+  it.each([ETAG, `W/${ETAG}`, `"a", ${ETAG}`, `"a",${ETAG},"b"`, `, ,"a,b" , W/${ETAG} ,`, `"", ${ETAG}`, '*', ' * '])(
+    'ADD-06 If-None-Match %s matches the tag',
+    (header) => {
+      expect(isNotModified(header, ETAG)).toBe(true)
+    },
+  )
+
+  it.each([
+    undefined,
+    '',
+    HASH,
+    `'${HASH}'`,
+    ETAG.toUpperCase(),
+    `"${HASH}`,
+    `"x${HASH}"`,
+    `"a,${HASH}"`,
+    '"*"',
+    `*, "a"`,
+    'W/',
+    'Wed, 21 Oct 2026 07:28:00 GMT',
+    '""""",',
+  ])('ADD-06 If-None-Match %j does not match the tag', (header) => {
+    expect(isNotModified(header, ETAG)).toBe(false)
+  })
+
+  it('ADD-06 a file without a tag matches only the asterisk', () => {
+    expect(isNotModified(ETAG, null)).toBe(false)
+    expect(isNotModified('""', null)).toBe(false)
+    expect(isNotModified('*', null)).toBe(true)
+  })
+
+  it('ADD-06 a weak tag of the file matches like a strong one', () => {
+    expect(isNotModified('"a"', 'W/"a"')).toBe(true)
+    expect(isNotModified('W/"a"', 'W/"a"')).toBe(true)
+    expect(isNotModified('"b"', 'W/"a"')).toBe(false)
+  })
+
+  it('ADD-06 a list in If-None-Match matches exactly its tags', () => {
+    const tag = fc.tuple(fc.constantFrom('', 'W/'), opaque).map(([weak, text]) => `${weak}"${text}"`)
+    const separator = fc.constantFrom(',', ', ', ' ,\t', ',,')
+    fc.assert(
+      fc.property(fc.array(tag, { minLength: 1 }), separator, opaque, (tags, between, other) => {
+        const header = tags.join(between)
+        for (const one of tags) expect(isNotModified(header, one)).toBe(true)
+        const isListed = tags.some((one) => one.replace(/^W\//, '') === `"${other}"`)
+        expect(isNotModified(header, `"${other}"`)).toBe(isListed)
+      }),
+    )
+  })
+})
+
+describe('If-Range', () => {
+  it('ADD-06 a range applies when there is no If-Range', () => {
+    expect(isRangeStillGood(undefined, ETAG)).toBe(true)
+    expect(isRangeStillGood(undefined, null)).toBe(true)
+  })
+
+  it('ADD-06 a range applies when If-Range has the same tag', () => {
+    expect(isRangeStillGood(ETAG, ETAG)).toBe(true)
+    expect(isRangeStillGood(` ${ETAG}`, ETAG)).toBe(true)
+  })
+
+  it.each([
+    '',
+    '*',
+    HASH,
+    '"a"',
+    `W/${ETAG}`,
+    `${ETAG}, ${ETAG}`,
+    ETAG.toUpperCase(),
+    'Wed, 21 Oct 2026 07:28:00 GMT',
+    'Thu, 01 Jan 1970 00:00:00 GMT',
+  ])('ADD-06 a range does not apply when If-Range is %j', (header) => {
+    expect(isRangeStillGood(header, ETAG)).toBe(false)
+    expect(isRangeStillGood(header, null)).toBe(false)
+  })
+
+  it('ADD-06 a range never applies to a weak tag', () => {
+    expect(isRangeStillGood('W/"a"', 'W/"a"')).toBe(false)
+    expect(isRangeStillGood('"a"', 'W/"a"')).toBe(false)
+  })
+})
+
+/** The bytes that a header selects; none when it selects nothing. */
+function selected(file: Uint8Array, header: string): Uint8Array {
+  const range = readRange(header, file.length)
+  if (range === 'whole') return file
+  return range === 'unsatisfiable' ? new Uint8Array() : file.slice(range.start, range.end + 1)
+}
