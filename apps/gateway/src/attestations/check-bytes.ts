@@ -3,7 +3,7 @@
 import { limit } from '@svc/concurrency/locks'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import type { HashObject } from '../files/confirm/hash-object.ts'
-import { firstPageOf, pagesFrom, readPage } from '../files/file-pages.ts'
+import { firstPageOf, pagesFrom, readPage } from '../files/lists/file-pages.ts'
 import type { FindAbsent } from './snapshots/present-files.ts'
 import { findFilesOfObjects } from './store.ts'
 

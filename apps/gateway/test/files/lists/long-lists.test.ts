@@ -4,8 +4,14 @@ import type { IncomingMessage } from 'node:http'
 import { json, text } from 'node:stream/consumers'
 import { compareCodePoints } from '@svc/protocol/order'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, type Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { beginRaw, callRaw, insertFiles } from './files.ts'
+import {
+  ed25519Identity,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { beginRaw, callRaw, insertFiles } from '../files.ts'
 
 const COUNT = 20_000
 /** All names together are more than fits between a gateway and a client that does not read. */

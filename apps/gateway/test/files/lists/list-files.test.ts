@@ -1,7 +1,13 @@
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { callRaw, insertFiles, storeFile } from './files.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { callRaw, insertFiles, storeFile } from '../files.ts'
 
 interface FileList {
   locker_id: string

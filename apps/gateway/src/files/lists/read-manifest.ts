@@ -1,8 +1,9 @@
 import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
-import type { Context } from '../context.ts'
-import type { Db, FileRow, Locker } from '../db/schema.ts'
+import type { Context } from '../../context.ts'
+import type { Db, FileRow, Locker } from '../../db/schema.ts'
+import { findLockerOf, type ManifestFacts, pageOfManifest } from '../store.ts'
 import {
   cutPage,
   type FilePage,
@@ -14,7 +15,6 @@ import {
   pagesFrom,
 } from './file-pages.ts'
 import { fileEntry } from './list-files.ts'
-import { findLockerOf, type ManifestFacts, pageOfManifest } from './store.ts'
 
 /** One page is what stood in the locker at one moment; many pages say whether it changed before their end. */
 export async function readManifest(

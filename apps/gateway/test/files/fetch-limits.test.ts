@@ -1,8 +1,8 @@
 import { openSource } from '@svc/outgoing/open-source'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../../auth/lockers.ts'
-import { type ErrorReply, manifestOf } from '../confirm/confirm.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { type ErrorReply, manifestOf } from './confirm/confirm.ts'
 
 /** With the real way to the network. */
 let house: LockerHouse

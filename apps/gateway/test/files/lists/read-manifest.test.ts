@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { insertFiles, storeFile } from './files.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { insertFiles, storeFile } from '../files.ts'
 
 interface Manifest {
   manifest_version: number

@@ -5,9 +5,9 @@ import type { FetchedFile } from '@svc/api/files'
 import { openSource } from '@svc/outgoing/open-source'
 import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LockerCaller } from '../../../src/auth/callers.ts'
-import { fetchAndStore as storeFetched } from '../../../src/files/fetch/fetch-and-store.ts'
-import type { FilesContext } from '../../../src/files/room.ts'
+import type { LockerCaller } from '../../src/auth/callers.ts'
+import { fetchAndStore as storeFetched } from '../../src/files/fetch-and-store.ts'
+import type { FilesContext } from '../../src/files/room.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -15,9 +15,9 @@ import {
   openLockerHouse,
   type SignedCall,
   type TestLocker,
-} from '../../auth/lockers.ts'
-import { type ErrorReply, entryOf, manifestOf, sha256, upload } from '../confirm/confirm.ts'
-import { lockerRow } from '../files.ts'
+} from '../auth/lockers.ts'
+import { type ErrorReply, entryOf, manifestOf, sha256, upload } from './confirm/confirm.ts'
+import { lockerRow } from './files.ts'
 
 const MAX_BYTES = 1_000_000
 const operator = ed25519Identity()

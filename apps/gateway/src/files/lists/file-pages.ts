@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ValidationError } from '@svc/http-service/service-error'
 import { requireStorableText } from '@svc/http-service/validate'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
-import type { Db, FileRow } from '../db/schema.ts'
-import { pageOfFiles } from './store.ts'
+import type { Db, FileRow } from '../../db/schema.ts'
+import { pageOfFiles } from '../store.ts'
 
 export interface PageQuery {
   /** Everything that follows, where it is not said. */

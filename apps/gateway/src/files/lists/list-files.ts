@@ -1,8 +1,8 @@
 import type { FileEntry } from '@svc/api/file-entries'
 import type { FileList } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
-import type { Context } from '../context.ts'
-import type { Db, FileRow, Locker } from '../db/schema.ts'
+import type { Context } from '../../context.ts'
+import type { Db, FileRow, Locker } from '../../db/schema.ts'
 import {
   type FilePage,
   firstPageOf,
