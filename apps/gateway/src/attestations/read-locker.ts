@@ -5,7 +5,7 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { createObjectReader } from '../files/confirm/hash-object.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { storageError } from '../files/errors.ts'
 import { bytesChanged, emptyFileList } from './attest-errors.ts'
 import { createByteCheck } from './check-bytes.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
@@ -50,7 +50,7 @@ export function createLockerReader(
     try {
       return await read(locker)
     } catch (error) {
-      throw storageTrouble(error)
+      throw storageError(error)
     }
   }
 }

@@ -17,18 +17,18 @@ import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
 import { urlMinter } from './urls.ts'
 
-type Order = Body<typeof files.fetchAndStore>
+type Request = Body<typeof files.fetchAndStore>
 
-/** Fetches a public https address into a file, which is confirmed at once: its bytes were hashed on their way. */
+/** Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once. */
 export async function fetchAndStore(
   context: FilesContext,
   { locker, signer }: LockerCaller,
-  order: Order,
+  request: Request,
 ): Promise<files.FetchedFile> {
-  requireSameLocker(locker, order)
-  const filename = nameOf(context, order)
+  requireSameLocker(locker, request)
+  const filename = nameOf(context, request)
   await limitSigner(context, signer)
-  const fetched = await fetchBytes(context, locker, order)
+  const fetched = await fetchBytes(context, locker, request)
   const file = await putFile(context, locker, { filename, ...fetched, expectedHash: null, mayCreate: true })
   const minter = urlMinter(context, locker)
   return {
@@ -39,18 +39,18 @@ export async function fetchAndStore(
     size_bytes: fetched.object.size,
     content_hash: fetched.contentHash,
     content_type: fetched.contentType,
-    source_url: order.source_url,
+    source_url: request.source_url,
     stored_at: file.uploaded_at!,
     download_url: minter.url('GET', filename),
     urls_expire_in_sec: minter.expiresIn,
   }
 }
 
-/** As asked for, like the type, if both are good; else the last part of the URL, if it makes a name; else a new one. */
-function nameOf(context: Context, { filename, content_type, source_url }: Order): string {
+/** The requested name, or the last segment of the URL if it is a valid name, or a generated one. */
+function nameOf(context: Context, { filename, content_type, source_url }: Request): string {
   const name = filename ?? lastSegment(source_url, context.config.storage.systemPrefix)
-  const asked = { ...(name !== null && { filename: name }), ...(content_type !== undefined && { content_type }) }
-  return nameFiles(context, [asked], () => ['body'])[0]!.filename
+  const file = { ...(name !== null && { filename: name }), ...(content_type !== undefined && { content_type }) }
+  return nameFiles(context, [file], () => ['body'])[0]!.filename
 }
 
 function lastSegment(url: string, systemPrefix: string): string | null {
@@ -66,8 +66,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Nothing stays of a source that breaks off. */
-async function fetchBytes(context: FilesContext, { provider }: Locker, { source_url, content_type }: Order) {
+async function fetchBytes(context: FilesContext, { provider }: Locker, { source_url, content_type }: Request) {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
   try {
     const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes)

@@ -6,9 +6,9 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ByteRange } from '@svc/storage/provider'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { type CurrentBytes, currentBytes, statObject } from '../files/current-bytes.ts'
-import { contentNotFound } from '../files/errors.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { contentNotFound, storageError } from '../files/errors.ts'
+import { statObject } from '../files/objects.ts'
+import { type CurrentBytes, currentBytes } from '../files/put-file.ts'
 import type { FilesContext } from '../files/room.ts'
 import { readRange } from './byte-range.ts'
 import { isNotModified, isRangeStillGood } from './conditional.ts'
@@ -59,7 +59,7 @@ async function openBytes({ providers }: Context, { locker, file, key }: FoundByt
     const stream = await providers.named(locker.provider).read(key, range)
     if (stream) return stream
   } catch (error) {
-    throw storageTrouble(error)
+    throw storageError(error)
   }
   throw contentNotFound(locker.locker_id, file.filename)
 }

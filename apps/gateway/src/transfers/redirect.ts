@@ -2,7 +2,7 @@
 
 import { Bytes } from '@svc/http-service/answer'
 import type { Redirect } from '@svc/storage/provider'
-import { storageTrouble } from '../files/objects.ts'
+import { storageError } from '../files/errors.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 
 /** Null where the bytes come or go through the gateway. */
@@ -10,7 +10,7 @@ export async function askTarget(target: Promise<Redirect | null>): Promise<Redir
   try {
     return await target
   } catch (error) {
-    throw storageTrouble(error)
+    throw storageError(error)
   }
 }
 

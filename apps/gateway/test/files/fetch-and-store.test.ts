@@ -21,7 +21,7 @@ import { lockerRow } from './files.ts'
 
 const MAX_BYTES = 1_000_000
 const operator = ed25519Identity()
-/** What the source answers, set by each test. */
+/** The answer of the source, set by each test. */
 let answer: RequestListener
 let deadlineMs: number
 let server: TestTlsServer
@@ -51,7 +51,7 @@ function fetchAndStore<Body = FetchedFile>(body: object, changes: Partial<Signed
   return house.call<Body>(who, { ...call, ...changes })
 }
 
-/** Nothing in the locker, and at the provider nothing but what was noted and is whole. */
+/** The locker is empty, and each object at the provider has a row and is complete. */
 async function expectNothingStored(): Promise<void> {
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 0, file_count: 0, files: [] })
   const { database, config } = house.gateway.context
@@ -72,7 +72,7 @@ async function expectRefused(body: object, message: RegExp): Promise<void> {
 }
 
 describe('fetching a public address into a file', () => {
-  it('FILE-26 SHAPE-25 T-17 stores the bytes and confirms them at once', async () => {
+  it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', async () => {
     const { status, headers, body } = await fetchAndStore({ source_url: `${SOURCE}?page=1` })
     expect(status, JSON.stringify(body)).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
@@ -99,7 +99,7 @@ describe('fetching a public address into a file', () => {
     expect(await manifestOf(locker)).toMatchObject({ manifest_version: 1, total_bytes: 8, file_count: 1 })
   })
 
-  it('FILE-26 takes ids that are those of the envelope, a name and a type', async () => {
+  it('FILE-26 fetching takes the ids of the envelope, a name and a type', async () => {
     const order = {
       locker_id: locker.lockerId,
       receipt_id: locker.receiptId,
@@ -113,12 +113,12 @@ describe('fetching a public address into a file', () => {
     })
   })
 
-  it('FILE-26 ENV-09 lets an operator do it, and finds the locker by the receipt alone', async () => {
+  it('FILE-26 ENV-09 an operator may fetch, and the receipt alone identifies the locker', async () => {
     expect((await fetchAndStore({ source_url: SOURCE }, { lockerId: '' }, operator)).status).toBe(200)
     expect((await fetchAndStore({ source_url: SOURCE }, { receiptId: '' })).status).toBe(200)
   })
 
-  it('FILE-26 stores what is empty, and what comes in pieces of no said number', async () => {
+  it('FILE-26 fetching stores an empty file, and a chunked one without length', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-length': 0 }).end()
     expect((await fetchAndStore({ source_url: SOURCE })).body).toMatchObject({
       size_bytes: 0,
@@ -133,7 +133,7 @@ describe('fetching a public address into a file', () => {
     expect(body).toMatchObject({ size_bytes: 900_000, content_hash: sha256(bytes) })
   })
 
-  it('AMB-24 replaces the bytes of a name that is there', async () => {
+  it('AMB-24 fetching replaces the bytes of an existing name', async () => {
     await upload(house, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
     const { body } = await fetchAndStore({ source_url: SOURCE, content_type: 'text/plain' })
     expect(await entryOf(locker, 'report.pdf')).toMatchObject({
@@ -143,7 +143,7 @@ describe('fetching a public address into a file', () => {
     expect(await manifestOf(locker)).toMatchObject({ file_count: 1, total_bytes: 8 })
   })
 
-  it('T-08 tells nothing of where it was redirected to', async () => {
+  it('T-08 the answer does not reveal where the source redirected to', async () => {
     answer = (request, response) =>
       request.url === '/report.pdf'
         ? response.writeHead(302, { location: 'https://other.example.test/signed?secret=1' }).end()
@@ -154,7 +154,7 @@ describe('fetching a public address into a file', () => {
   })
 })
 
-describe('the name and type of what is fetched', () => {
+describe('the name and type of a fetched file', () => {
   it.each([
     ['/a/caf%C3%A9.txt', 'caf\u00e9.txt'],
     ['/a%20b.txt?c=d', 'a b.txt'],
@@ -186,7 +186,7 @@ describe('the name and type of what is fetched', () => {
     expect((await fetchAndStore({ source_url: SOURCE })).body.content_type).toBe(stored)
   })
 
-  it('FILE-03 FILE-05 FILE-06 AMB-63 FILE-31 that are asked for must be good ones', async () => {
+  it('FILE-03 FILE-05 FILE-06 AMB-63 FILE-31 a requested name and type of a fetched file must be valid', async () => {
     const asked = server.asked.length
     const bad = { source_url: SOURCE, filename: '../up', content_type: 'no type' }
     const refused = await fetchAndStore<ErrorReply>(bad)
@@ -198,14 +198,14 @@ describe('the name and type of what is fetched', () => {
   })
 })
 
-describe('a source that does not give the file', () => {
-  it('FILE-28 ERR-24 that answers no 200 is refused', async () => {
+describe('a source that fails', () => {
+  it('FILE-28 ERR-24 a source that does not answer 200 is refused', async () => {
     answer = (_request, response) => response.writeHead(404).end('no such thing')
     await expectRefused({ source_url: SOURCE }, /answers 404/)
     await expectNothingStored()
   })
 
-  it('FILE-28 that breaks off half-way leaves nothing', async () => {
+  it('FILE-28 a source that breaks off half-way leaves nothing', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-length': 600_000 })
       response.write(Buffer.alloc(300_000), () => response.destroy())
@@ -214,7 +214,7 @@ describe('a source that does not give the file', () => {
     await expectNothingStored()
   })
 
-  it('AMB-47 FILE-31 that is too large answers 413 and leaves nothing, whether it says so first or not', async () => {
+  it('AMB-47 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
     for (const headers of [{ 'content-length': MAX_BYTES + 1 }, {}]) {
       answer = (_request, response) => response.writeHead(200, headers).end(Buffer.alloc(MAX_BYTES + 1))
       const refused = await fetchAndStore<ErrorReply>({ source_url: SOURCE })
@@ -224,14 +224,14 @@ describe('a source that does not give the file', () => {
     }
   })
 
-  it('FILE-29 that stands still is given up, and leaves nothing', async () => {
+  it('FILE-29 a source that stalls is given up and leaves nothing', async () => {
     deadlineMs = 100
     answer = (_request, response) => void response.writeHead(200, { 'content-length': 10 }).write('half')
     await expectRefused({ source_url: SOURCE }, /within 0.1 seconds/)
     await expectNothingStored()
   })
 
-  it('FILE-29 is let go where there is trouble of our own', async () => {
+  it('FILE-29 the connection to the source is closed when storing fails', async () => {
     const stream = Readable.from(['never read'])
     const broken: FilesContext = {
       ...house.gateway.rooms.files,
@@ -243,7 +243,7 @@ describe('a source that does not give the file', () => {
     expect(stream.destroyed).toBe(true)
   })
 
-  it('FILE-28 leaves the bytes that a name had before', async () => {
+  it('FILE-28 a failed fetch leaves the earlier bytes of the name', async () => {
     await upload(house, locker, 'report.pdf', 'kept')
     answer = (_request, response) => {
       response.writeHead(200, { 'content-length': 10 })
@@ -255,8 +255,8 @@ describe('a source that does not give the file', () => {
   })
 })
 
-describe('who may have something fetched', () => {
-  it('ENV-09 ENV-17 ENV-19 only who signs for the locker with locker:write', async () => {
+describe('permission to fetch', () => {
+  it('ENV-09 ENV-17 ENV-19 fetching needs an envelope for the locker with locker:write', async () => {
     const asked = server.asked.length
     const unsigned = await house.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
     expectRefusal(unsigned, 422, 'validation_error')
@@ -266,7 +266,7 @@ describe('who may have something fetched', () => {
     expect(server.asked).toHaveLength(asked)
   })
 
-  it('FILE-26 nobody for another locker than the one that is signed for', async () => {
+  it('FILE-26 fetching into another locker than the signed one is refused', async () => {
     const other = await house.locker(locker.owner)
     const receipt = { source_url: SOURCE, receipt_id: other.receiptId }
     expectRefusal(await fetchAndStore(receipt), 401, 'RECEIPT_ID_MISMATCH')
@@ -274,7 +274,7 @@ describe('who may have something fetched', () => {
     await expectNothingStored()
   })
 
-  it('ERR-24 nobody without saying what', async () => {
+  it('ERR-24 fetching without a source is refused', async () => {
     for (const body of [{}, { source_url: 7 }, { source_url: SOURCE + 'x'.repeat(5000) }]) {
       const refused = await fetchAndStore<ErrorReply>(body)
       expectRefusal(refused, 422, 'validation_error')

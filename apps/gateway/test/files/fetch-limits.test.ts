@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'
 
-/** With the real way to the network. */
+/** With the real network client. */
 let house: LockerHouse
 beforeAll(async () => {
   house = await openLockerHouse()

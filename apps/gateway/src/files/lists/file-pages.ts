@@ -1,4 +1,4 @@
-// The files of a locker, a page at a time: there may be a million of them.
+// The files of a locker, one page at a time: a locker may have a million.
 
 import { setImmediate } from 'node:timers/promises'
 import { ValidationError } from '@svc/http-service/service-error'
@@ -8,14 +8,14 @@ import type { Db, FileRow } from '../../db/schema.ts'
 import { pageOfFiles } from '../store.ts'
 
 export interface PageQuery {
-  /** Everything that follows, where it is not said. */
+  /** Without a limit, the answer has all files that follow. */
   limit?: number
   cursor?: string
 }
 
 export interface FilePage {
   files: FileRow[]
-  /** The name after which there are more; null at the end. */
+  /** The name that the next page starts after; null at the end. */
   next: string | null
 }
 
@@ -33,13 +33,13 @@ export async function readPage(
   return cutPage(await pageOfFiles(db, lockerId, after, limit + 1), limit)
 }
 
-/** Of rows that are one more than the page may have, when there are more. */
+/** Takes up to `limit + 1` rows. The extra one shows that there is another page. */
 export function cutPage(rows: FileRow[], limit: number): FilePage {
   const files = rows.slice(0, limit)
   return { files, next: rows.length > limit ? (files.at(-1) as FileRow).filename : null }
 }
 
-/** Whether what is asked for comes in more pages than one: it is streamed then. */
+/** An answer of several pages is streamed. */
 export function isLong({ limit }: PageQuery, { next }: FilePage): boolean {
   return limit === undefined && next !== null
 }
@@ -48,7 +48,7 @@ export function nextCursor({ next }: FilePage): { next_cursor?: string } {
   return next === null ? {} : { next_cursor: toBase64Url(utf8(next)) }
 }
 
-/** A page and all that follow. Nothing is kept open from one to the next, and others get their turn. */
+/** A page and all that follow. Between pages no query stays open, and other requests can run. */
 export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): AsyncGenerator<FileRow[]> {
   let page = first
   for (;;) {
@@ -60,8 +60,8 @@ export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): Asy
 }
 
 /**
- * The items of a JSON array as they come, without its brackets. Pages without items become white space: only what is
- * written shows whether anybody still reads.
+ * The items of a JSON array as they arrive, without its brackets. A page without items becomes white space, because
+ * only a write shows whether the client still reads.
  */
 export async function* jsonItems(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   let separator = ''

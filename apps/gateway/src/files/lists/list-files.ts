@@ -38,7 +38,7 @@ async function* longList(db: Db, lockerId: string, first: FilePage): AsyncGenera
   yield `],"count":${count}}`
 }
 
-/** As many as one page has. */
+/** The first page. */
 export async function firstFiles({ database }: Context, { locker_id }: Locker): Promise<FileEntry[]> {
   return (await readPage(database.db, locker_id, firstPageOf({}))).files.map(fileEntry)
 }

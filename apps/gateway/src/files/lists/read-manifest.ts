@@ -16,7 +16,7 @@ import {
 } from './file-pages.ts'
 import { fileEntry } from './list-files.ts'
 
-/** One page is what stood in the locker at one moment; many pages say whether it changed before their end. */
+/** One page shows one state of the locker. Several pages end with whether the manifest changed meanwhile. */
 export async function readManifest(
   { database: { db } }: Context,
   locker: Locker,

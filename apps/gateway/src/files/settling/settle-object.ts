@@ -1,16 +1,17 @@
-import type { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SettlingObject, SlowStore } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { recordRef, replaceNotes, seeSettling } from './store.ts'
+import { findObject, recordRef, replaceNotes, seeSettling } from './store.ts'
 
-export type SettlingContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>
+type SettlingContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>
 
 /** Two weeks, as pauses grow to an hour. */
 export const SETTLE_ATTEMPTS = 350
 
-/** Brings an object from where it is staged to its provider. What an earlier run has done is not done again. */
+/** Moves an object from the staging folder to its provider. Continues where an earlier run stopped. */
 export async function settleObject(context: SettlingContext, objectId: string, signal: AbortSignal): Promise<void> {
   const { db } = context.database
   const row = await seeSettling(db, objectId, unixNow(context))
@@ -21,9 +22,24 @@ export async function settleObject(context: SettlingContext, objectId: string, s
   })
 }
 
-export function slowStoreOf({ providers }: SettlingContext, name: string): SlowStore {
+/** Removes the staged copy once the provider returns the same bytes. Until then it is the only copy that is certain. */
+export async function dropStaged(context: SettlingContext, objectId: string, signal: AbortSignal): Promise<void> {
+  const object = await findObject(context.database.db, objectId)
+  // Without a row or a ref it was released, and removed together with the staged copy.
+  if (!object || object.provider_ref === null) return
+  const { provider, provider_ref: ref } = object
+  const key = { id: objectId, ref }
+  const settled = await hashOf(await slowStoreOf(context, provider).read(ref), signal)
+  const staged = await hashOf(await context.providers.named(provider).read(key), signal)
+  if (settled === null || settled !== staged) {
+    throw new ProviderError('unavailable', new Error(`${provider} does not return the bytes of object ${objectId} yet`))
+  }
+  await context.providers.named(provider).remove(key)
+}
+
+function slowStoreOf({ providers }: SettlingContext, name: string): SlowStore {
   const slow = providers.slow(name)
-  if (!slow) throw new Error(`objects are on their way to ${name}, which is not configured so any more`)
+  if (!slow) throw new Error(`objects are on their way to ${name}, which is no longer configured`)
   return slow
 }
 
@@ -40,7 +56,7 @@ function settlingObject(context: SettlingContext, row: SettlingObjectTable, sign
     async note(notes) {
       const text = JSON.stringify(notes)
       if (!(await replaceNotes(context.database.db, id, known, text, unixNow(context)))) {
-        throw new Error(`object ${id} was called off, or another run goes on with it`)
+        throw new Error(`object ${id} was called off, or another run continues with it`)
       }
       known = text
     },
@@ -50,6 +66,13 @@ function settlingObject(context: SettlingContext, row: SettlingObjectTable, sign
 
 async function openStaged({ providers }: SettlingContext, provider: string, id: string, range?: ByteRange) {
   const stream: Readable | null = await providers.named(provider).read({ id, ref: null }, range)
-  if (!stream) throw new ProviderError('unavailable', new Error(`object ${id} is not staged any more`))
+  if (!stream) throw new ProviderError('unavailable', new Error(`object ${id} is no longer staged`))
   return stream
+}
+
+async function hashOf(stream: Readable | null, signal: AbortSignal): Promise<string | null> {
+  if (!stream) return null
+  const sha256 = createHash('sha256')
+  for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) sha256.update(chunk)
+  return sha256.digest('hex')
 }

@@ -11,7 +11,7 @@ export async function insertSettling(tx: Tx, objects: readonly SettlingObjectTab
     .execute()
 }
 
-/** Null when it has settled, or is not to any more. */
+/** Notes that a run is working on the object. Null when it has settled, or was called off. */
 export async function seeSettling(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
   const row = await db
     .updateTable('settling_objects')
@@ -23,8 +23,8 @@ export async function seeSettling(db: Db, objectId: string, at: number): Promise
 }
 
 /**
- * False when other notes are there than those known, or none are wanted any more. Of several runs one can go on, and
- * nothing begins for an object that was called off.
+ * Compare-and-set. False when another run has replaced the notes, or the object was called off: one run continues, and
+ * nothing is started for an object that nobody wants.
  */
 export async function replaceNotes(
   db: Db,
@@ -42,7 +42,7 @@ export async function replaceNotes(
   return numUpdatedRows > 0n
 }
 
-/** Within the transaction that releases them. Those that have begun go on: they may be there already. */
+/** Runs in the transaction that releases the objects. One with notes continues: the provider may have it already. */
 export async function callOff(tx: Tx, objectIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('settling_objects').where('object_id', 'in', objectIds).where('notes', 'is', null).execute()
 }
@@ -52,7 +52,7 @@ export async function isSettling(db: Db, objectId: string): Promise<boolean> {
   return (await row.executeTakeFirst()) !== undefined
 }
 
-/** False when it is known already. The order is that of whoever releases objects: file, object, settling. */
+/** False if it was recorded before. Locks rows in the order in which a release does: file, object, settling object. */
 export async function recordRef(tx: Tx, objectId: string, provider_ref: string): Promise<boolean> {
   await tx
     .updateTable('files')
@@ -85,12 +85,12 @@ export async function findRefs(db: Db, objectIds: readonly string[]): Promise<Ma
       .where('object_id', 'in', objectIds.slice(i, i + IDS_AT_ONCE))
       .where('provider_ref', 'is not', null)
       .execute()
-    for (const { object_id, provider_ref } of rows) refs.set(object_id, provider_ref as string) // not null, as asked for
+    for (const { object_id, provider_ref } of rows) refs.set(object_id, provider_ref as string) // the query leaves out null
   }
   return refs
 }
 
-/** The longest unseen first. */
+/** Objects that no run has touched since `before`, the oldest first. */
 export async function findUnseen(db: Db, before: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('settling_objects')
@@ -102,7 +102,7 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
   return rows.map(({ object_id }) => object_id)
 }
 
-/** Of a locker's files: what was released and goes on is nobody's. */
+/** Counts what the locker's files hold. A released object may still be on its way, and is not counted. */
 export function sumSettling(db: Db, lockerId: string) {
   return db
     .selectFrom('settling_objects as s')

@@ -41,7 +41,7 @@ const B = {
   size_bytes: 5,
 }
 
-it('FILE-17 answers in the order asked for, and names what is not there or has no bytes', async () => {
+it('FILE-17 download URLs come in the order of the request, with the names that are missing or have no bytes', async () => {
   const { status, body } = await ask({
     filenames: ['b', 'nowhere', 'a', 'empty', 'toString', '__proto__', 'a..b'],
     ttl_min: 2,
@@ -60,12 +60,12 @@ it('FILE-17 answers in the order asked for, and names what is not there or has n
   })
 })
 
-it('FILE-17 a name that comes twice is answered once', async () => {
+it('FILE-17 a repeated name gets one download URL', async () => {
   const { body } = await ask({ filenames: ['b', 'x', 'b', 'x'] })
   expect([body.found, body.urls.length, body.not_found]).toEqual([1, 1, ['x']])
 })
 
-it('FILE-17 no names are no files', async () => {
+it('FILE-17 an empty list of names answers no URLs', async () => {
   expect((await ask({ filenames: [] })).body).toMatchObject({
     urls: [],
     found: 0,
@@ -74,20 +74,20 @@ it('FILE-17 no names are no files', async () => {
   })
 })
 
-it('FILE-17 AMB-47 takes 1,000 names at once, and no more', async () => {
+it('FILE-17 AMB-47 download URLs are minted for 1,000 names at once and no more', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => `n${i}`)
   expect((await ask({ filenames: names })).body.not_found).toEqual(names)
   expectRefusal(await ask({ filenames: [...names, 'b'] }), 422, 'validation_error')
 })
 
 it.each([{}, { filenames: 'b' }, { filenames: [1] }, { filenames: [null] }, { filenames: [''] }, { filenames: {} }])(
-  'FILE-17 refuses %j',
+  'FILE-17 download URLs refuse the body %j',
   async (body) => {
     expectRefusal(await ask(body), 422, 'validation_error')
   },
 )
 
-it.each([0, 1441, 1.5, '30', null])('FILE-10 LIM-01 refuses a ttl_min of %j', async (ttl_min) => {
+it.each([0, 1441, 1.5, '30', null])('FILE-10 LIM-01 download URLs refuse a ttl_min of %j', async (ttl_min) => {
   expectRefusal(await ask({ filenames: ['b'], ttl_min }), 422, 'validation_error')
 })
 
@@ -95,7 +95,7 @@ it.each(['0', '1441', '1.5', '30m', 'null'])('FILE-10 LIM-01 refuses ttl_min=%s'
   expectRefusal(await all(`?ttl_min=${ttlMin}`), 422, 'validation_error')
 })
 
-it('LOCK-13 SHAPE-16 AMB-19 answers all files that have bytes, to readers and listers alike', async () => {
+it('LOCK-13 SHAPE-16 AMB-19 the URLs of a locker cover all files with bytes, for locker:read and for locker:list', async () => {
   for (const ops of [['locker:read'], ['locker:list']]) {
     const { status, body } = await all('', ops)
     expect(status).toBe(200)
@@ -107,7 +107,7 @@ it('LOCK-13 SHAPE-16 AMB-19 answers all files that have bytes, to readers and li
   expect((await all('?ttl_min=7')).body.urls_expire_in_sec).toBe(420)
 })
 
-it('LOCK-13 comes in pages', async () => {
+it('LOCK-13 the URLs of a locker come in pages', async () => {
   const paged = await house.locker(ed25519Identity())
   const withBytes = (i: number) => (i % 2 === 0 ? { object_id: `${i}`.padStart(32, '0') } : {})
   await insertFiles(house, paged, ['a', 'b', 'c', 'd', 'e'], withBytes)
@@ -122,7 +122,7 @@ it('LOCK-13 comes in pages', async () => {
   ])
 })
 
-it('LIM-11 counts one call once, however many URLs it mints', async () => {
+it('LIM-11 one call counts once, however many URLs it mints', async () => {
   const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '2' })
   try {
     const locker = await limited.locker(ed25519Identity())

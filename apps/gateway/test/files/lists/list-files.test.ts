@@ -26,14 +26,14 @@ afterAll(() => house.close())
 const list = (locker: TestLocker, query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)
 const namesOf = ({ files }: FileList) => files.map(({ filename }) => filename)
 
-it('FILE-33 FILE-13 a fresh locker has no file at all', async () => {
+it('FILE-33 FILE-13 a new locker has no files', async () => {
   const locker = await house.locker(ed25519Identity())
   const { status, body, headers } = await list(locker)
   expect([status, body]).toEqual([200, { locker_id: locker.lockerId, files: [], count: 0 }])
   expect(headers.get('cache-control')).toBe('no-store')
 })
 
-it('FILE-13 SHAPE-21 shows what is known of each file, and nothing of where it is kept', async () => {
+it('FILE-13 SHAPE-21 the list shows the metadata of each file, and not where it is kept', async () => {
   const locker = await house.locker(ed25519Identity(), { provider: 'arweave' })
   await storeFile(house, locker, 'confirmed', 'hello', { contentType: 'text/html' })
   await storeFile(house, locker, 'uploaded', 'hello', { isConfirmed: false })
@@ -65,7 +65,7 @@ it('FILE-13 SHAPE-21 shows what is known of each file, and nothing of where it i
   })
 })
 
-it('SHAPE-21 goes by code point, also where UTF-16 orders otherwise, with and without pages', async () => {
+it('SHAPE-21 the list is in code-point order, not in UTF-16 order, with and without pages', async () => {
   const locker = await house.locker(ed25519Identity())
   const inOrder = ['A', 'Z', 'a', 'a/b', 'aa', 'z', '\u00e9', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}']
   await insertFiles(house, locker, inOrder.toReversed())
@@ -80,7 +80,7 @@ it('SHAPE-21 goes by code point, also where UTF-16 orders otherwise, with and wi
   expect(paged).toEqual(inOrder)
 })
 
-it('FILE-13 a page says where the next begins, and the last says nothing', async () => {
+it('FILE-13 each page but the last has a cursor to the next', async () => {
   const locker = await house.locker(ed25519Identity())
   await insertFiles(house, locker, ['a', 'b', 'c', 'd'])
   const { body: first } = await list(locker, '?limit=2')
@@ -93,7 +93,7 @@ it('FILE-13 a page says where the next begins, and the last says nothing', async
   expect([beyond.files, beyond.count, beyond.next_cursor]).toEqual([[], 0, undefined])
 })
 
-it('FILE-13 a cursor stays good when its file is gone, and files come in before and after it', async () => {
+it('FILE-13 a cursor stays valid when its file is deleted and files are added around it', async () => {
   const locker = await house.locker(ed25519Identity())
   await insertFiles(house, locker, ['b', 'd', 'f'])
   const { body: first } = await list(locker, '?limit=2')
@@ -137,12 +137,12 @@ it.each(['0', '-1', '10001', '1.5', '1e2', 'all', '', '1&limit=2'])('FILE-13 ref
   }
 })
 
-it('FILE-13 needs locker:list', async () => {
+it('FILE-13 listing needs locker:list', async () => {
   const locker = await house.locker(ed25519Identity())
   expectRefusal(await locker.call(['locker:read', 'locker:write'], 'GET', '/files'), 403, 'MISSING_OPS')
 })
 
-it('FILE-13 answers HEAD like GET, without the list', async () => {
+it('FILE-13 HEAD of the list answers the headers of GET without a body', async () => {
   const owner = ed25519Identity()
   const { lockerId } = await house.locker(owner)
   const path = `/v1/lockers/${lockerId}/files`

@@ -14,7 +14,7 @@ import {
 import { beginRaw, callRaw, insertFiles } from '../files.ts'
 
 const COUNT = 20_000
-/** All names together are more than fits between a gateway and a client that does not read. */
+/** All names together exceed the buffers between the gateway and a client that does not read. */
 const LONG = 'x'.repeat(400)
 const KINDS = ['', 'a/', '\u00e9', '\uffff', '\u{1f600}']
 const LAST = '\u{10ffff}'
@@ -25,7 +25,7 @@ let locker: TestLocker
 let names: string[]
 let nonces = 0
 
-/** Each token takes one of 8 bytes. */
+/** Each token takes one nonce of 8 bytes. */
 function countingBytes(length: number): Uint8Array {
   if (length === 8) nonces++
   return randomBytes(length)
@@ -83,13 +83,13 @@ it('FILE-13 a list of 20,000 files is complete and in order', async () => {
   })
 })
 
-it('FILE-13 a cursor without a limit answers all that follows', async () => {
+it('FILE-13 a cursor without a limit answers all files that follow', async () => {
   const cursor = Buffer.from(names[9_999] as string).toString('base64url')
   const list = (await json(await begin(`/files?cursor=${cursor}`))) as Files & { count: number }
   expect([namesOf(list), list.count]).toEqual([names.slice(10_000), 10_000])
 })
 
-it('FILE-13 a list begins before its end is known', async () => {
+it('FILE-13 a long list is streamed before all of it is read', async () => {
   const answer = await begin('/files')
   await once(answer.pause(), 'readable')
   const first = answer.read() as Buffer
@@ -99,7 +99,7 @@ it('FILE-13 a list begins before its end is known', async () => {
   expect(list.files.at(-1)?.filename).toBe(LAST)
 })
 
-it('FILE-18 FILE-19 a manifest of 20,000 files is complete, in order, and did not change', async () => {
+it('FILE-18 FILE-19 a manifest of 20,000 files is complete, in order and unchanged', async () => {
   const { files, ...head } = (await json(await begin('/manifest'))) as Files
   expect(head).toEqual({
     locker_id: locker.lockerId,
@@ -138,7 +138,7 @@ it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so 
   expect(Object.keys(urls[0] ?? {})).toEqual(['filename', 'download_url', 'content_type', 'content_hash', 'size_bytes'])
 })
 
-it('LOCK-13 nothing is signed for a client that has gone, nor for one that wants the headers only', async () => {
+it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', async () => {
   const full = await house.locker(owner)
   await insertFiles(house, full, names, withBytes)
   const before = nonces
@@ -147,7 +147,7 @@ it('LOCK-13 nothing is signed for a client that has gone, nor for one that wants
   const answer = await begin('/urls', full)
   for await (const chunk of answer) if (String(chunk).includes('download_url')) break
   answer.destroy()
-  // Takes longer than the rest of the first would.
+  // This takes longer than the rest of the first request would.
   await json(await begin('/files'))
   expect(nonces - before).toBeLessThan(20_000)
 })

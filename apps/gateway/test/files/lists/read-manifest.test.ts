@@ -26,7 +26,7 @@ afterAll(() => house.close())
 
 const read = (locker: TestLocker, query = '') => locker.call<Manifest>(['locker:read'], 'GET', `/manifest${query}`)
 
-it('FILE-18 SHAPE-22 FILE-33 of a fresh locker is empty, and as old as the locker', async () => {
+it('FILE-18 SHAPE-22 FILE-33 the manifest of a new locker is empty and as old as the locker', async () => {
   const locker = await house.locker(ed25519Identity())
   house.clock.advance(3600)
   const { status, body } = await read(locker)
@@ -42,7 +42,7 @@ it('FILE-18 SHAPE-22 FILE-33 of a fresh locker is empty, and as old as the locke
   })
 })
 
-it('FILE-18 FILE-19 AMB-32 shows every entry with where it is kept, and counts the bytes of confirmed ones', async () => {
+it('FILE-18 FILE-19 AMB-32 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
   const locker = await house.locker(ed25519Identity(), { provider: 'storj' })
   await storeFile(house, locker, 'b', 'hello')
   await storeFile(house, locker, 'a', 'not confirmed', { isConfirmed: false })
@@ -67,13 +67,13 @@ it('FILE-18 FILE-19 AMB-32 shows every entry with where it is kept, and counts t
   ])
 })
 
-it('FILE-19 shows what a provider calls an object', async () => {
+it("FILE-19 the manifest shows the provider's reference of an object", async () => {
   const locker = await house.locker(ed25519Identity(), { provider: 'arweave' })
   await insertFiles(house, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref: 'tx-1' }))
   expect((await read(locker)).body.files[0]).toMatchObject({ provider: 'arweave', provider_ref: 'tx-1' })
 })
 
-it('FILE-18 grows a version with each change, and tells when the last one was', async () => {
+it("FILE-18 each change increments the manifest's version and sets its time", async () => {
   const locker = await house.locker(ed25519Identity())
   const versions: number[] = []
   const note = async () => versions.push((await read(locker)).body.manifest_version)
@@ -89,7 +89,7 @@ it('FILE-18 grows a version with each change, and tells when the last one was', 
   expect((await read(locker)).body.updated_at).toBe(new Date(house.clock.now()).toISOString().replace('.000Z', 'Z'))
 })
 
-it('FILE-18 comes in pages, each with the facts of the whole', async () => {
+it('FILE-18 the manifest comes in pages, each with the totals of the locker', async () => {
   const locker = await house.locker(ed25519Identity())
   await insertFiles(house, locker, ['a', 'b', 'c'])
   const { body: first } = await read(locker, '?limit=2')
@@ -101,7 +101,7 @@ it('FILE-18 comes in pages, each with the facts of the whole', async () => {
   expect(beyond.body).toMatchObject({ files: [], file_count: 3 })
 })
 
-it('FILE-18 needs locker:read', async () => {
+it('FILE-18 the manifest needs locker:read', async () => {
   const locker = await house.locker(ed25519Identity())
   expectRefusal(await locker.call(['locker:list', 'locker:write'], 'GET', '/manifest'), 403, 'MISSING_OPS')
 })

@@ -16,7 +16,7 @@ let locker: TestLocker
 
 beforeAll(async () => {
   source = await startTestTlsServer((request, response) => {
-    // Without a length, where it is to be counted.
+    // Without a length, so that the gateway has to count.
     if (request.url === '/counted') response.write('')
     response.end(TOO_MUCH)
   })
@@ -41,7 +41,7 @@ async function expectTooLarge({ status, body }: { status: number; body: unknown 
   expect([await house.staged(), await house.settling()]).toEqual([[], []])
 }
 
-it('T-11 an upload has no more bytes than its provider takes, told or counted', async () => {
+it('T-11 an upload larger than its provider takes is refused, by its declared or its counted size', async () => {
   const { upload } = await createFile(house, locker, 'a')
   const announced = await put(upload, TOO_MUCH)
   await expectTooLarge({ status: announced.status, body: await announced.json() })
@@ -49,7 +49,7 @@ it('T-11 an upload has no more bytes than its provider takes, told or counted', 
   await expectTooLarge({ status: counted.status, body: await counted.json() })
 })
 
-it('T-11 SESS-01 SESS-06 nor has a file of an upload session', async () => {
+it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provider takes', async () => {
   const declared = { files: [{ filename: 'a', size_bytes: MAX + 1 }] }
   await expectTooLarge(await locker.call(['locker:write'], 'POST', '/upload-sessions', declared))
   const session = await openTestSession(house, locker, { files: [{ filename: 'b' }] })
@@ -64,7 +64,7 @@ it('T-11 SESS-01 SESS-06 nor has a file of an upload session', async () => {
   await locker.call(['locker:write'], 'DELETE', '/files/b')
 })
 
-it('T-08 T-11 FILE-26 nor has what is fetched', async () => {
+it('T-08 T-11 FILE-26 fetching refuses a file larger than its provider takes', async () => {
   const { receiptId, lockerId, owner } = locker
   const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId }
   for (const source_url of [SOURCE, new URL('/counted', SOURCE).href]) {

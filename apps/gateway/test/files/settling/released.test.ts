@@ -8,11 +8,11 @@ import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
 import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
 
-forEachDatabase('a file that goes while its bytes settle', (database) => {
+forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
   let stages: Stages
   let house: SettlingHouse
   let locker: TestLocker
-  /** Before anything is noted. */
+  /** Runs before anything is noted. */
   let beforeSettling = async () => {}
   const wrap = (slow: SlowStore): SlowStore => ({
     ...slow,
@@ -49,7 +49,7 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     expect([await house.staged(), await house.objects(), await house.settling()]).toEqual([[], [], []])
   }
 
-  it('FILE-16 SHAPE-23 is called off before it has begun: its bytes are gone, and nothing is paid', async () => {
+  it('FILE-16 SHAPE-23 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
     await locker.put('a', 'never sent')
     expect(await remove('a')).toBe(true)
     await expectNothingLeft()
@@ -57,7 +57,7 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     expect(house.server.paid(hex('never sent'))).toBe(0)
   })
 
-  it('FILE-16 is called off also when its job runs, up to the first note', async () => {
+  it('FILE-16 a running delivery is called off until its first note', async () => {
     await locker.put('a', 'just in time')
     beforeSettling = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
@@ -69,7 +69,7 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 goes on once it has begun, and says that the bytes stay', async () => {
+  it('FILE-16 SHAPE-23 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
     const held = house.server.holdUp(hex('too late'), 'ordering')
     await locker.put('a', 'too late')
     const draining = drain()
@@ -85,14 +85,14 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 stays at its provider when it has settled', async () => {
+  it('FILE-16 SHAPE-23 a deleted file stays at its provider once it was delivered', async () => {
     await locker.put('a', 'settled')
     await drain()
     expect(await remove('a')).toBe(false)
     await expectNothingLeft()
   })
 
-  it('FILE-16 stays at its provider also before the staged copy is dropped', async () => {
+  it('FILE-16 a deleted file stays at its provider also before the staged copy is dropped', async () => {
     const held = house.server.holdUp(hex('not dropped'), 'looking')
     await locker.put('a', 'not dropped')
     const draining = drain()
@@ -104,7 +104,7 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     await expectNothingLeft()
   })
 
-  it('AMB-24 bytes that are replaced do not settle, those in their place do', async () => {
+  it('AMB-24 replaced bytes are not delivered, and the new bytes are', async () => {
     await locker.put('a', 'old')
     await locker.put('a', 'new')
     expect((await house.settling()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
@@ -116,7 +116,7 @@ forEachDatabase('a file that goes while its bytes settle', (database) => {
     expect((await publicBytes(house, locker, 'a')).toString()).toBe('new')
   })
 
-  it('AMB-24 a ref is not that of other bytes, which came while the first were on their way', async () => {
+  it('AMB-24 the reference of a delivery is not recorded for bytes uploaded meanwhile', async () => {
     const held = house.server.holdUp(hex('first'), 'sent')
     await locker.put('b', 'first')
     const draining = drain()

@@ -13,8 +13,8 @@ const PROGRAM = fileURLToPath(new URL('./settler.ts', import.meta.url))
 const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as const
 const AT_THE_GATEWAY = ['before', 'after']
 
-forEachDatabase('a process that is killed at every step of settling', (database) => {
-  it('T-19 loses nothing, and what it began is paid for once', async () => {
+forEachDatabase('a process that is killed during deliveries', (database) => {
+  it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
     const stages = await openStages()
     onTestFinished(stages.remove)
     const heir = await openSettlingHouse(stages, { DATABASE_URL: database.url })
@@ -43,7 +43,7 @@ forEachDatabase('a process that is killed at every step of settling', (database)
     for (const { cutOff } of held) cutOff()
     for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
 
-    // Its leases end, and then the pause after a run that failed.
+    // The leases of the killed process expire, then the pause after a failed run.
     for (let hour = 0; hour < 3; hour++) await heir.later(3600)
     expect((await manifestOf(locker)).files.filter(({ provider_ref }) => provider_ref === null)).toEqual([])
     expect(await heir.settling()).toEqual([])

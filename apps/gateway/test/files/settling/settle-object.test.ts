@@ -9,7 +9,7 @@ import { openTestSession, publicBytes } from '../../transfers/sessions/sessions.
 import { confirmBatch, entryOf, manifestOf } from '../confirm/confirm.ts'
 import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
 
-forEachDatabase('settling', (database) => {
+forEachDatabase('delivery', (database) => {
   let stages: Stages
   let house: SettlingHouse
   let locker: TestLocker
@@ -35,7 +35,7 @@ forEachDatabase('settling', (database) => {
       .transaction()
       .execute((tx) => house.gateway.context.queue.enqueue(tx, kind, { object_id }, options))
 
-  it('FILE-19 a confirmed file moves on, and is named by its ref from then on', async () => {
+  it("FILE-19 a confirmed file is delivered, and shows its provider's reference from then on", async () => {
     await locker.put('a', 'first')
     const id = await objectOf('a')
     expect(await house.staged()).toEqual([id])
@@ -60,7 +60,7 @@ forEachDatabase('settling', (database) => {
     expect(house.server.paid(hex('first'))).toBe(1)
   })
 
-  it('FILE-22 SESS-03 moves on whatever is confirmed, however it came, and nothing else', async () => {
+  it('FILE-22 SESS-03 all confirmed files are delivered, however they were uploaded, and no others', async () => {
     for (const name of ['x', 'y', 'unconfirmed']) await locker.put(name, `batch ${name}`, { confirm: false })
     await confirmBatch(house, locker, ['x', 'y', 'nowhere'])
     const session = await openTestSession(house, locker, { files: [{ filename: 's' }, { filename: 'm' }] })
@@ -97,7 +97,7 @@ forEachDatabase('settling', (database) => {
     },
   )
 
-  it('waits for a provider that is down for days, and for one that takes its time', async () => {
+  it('a delivery waits for a provider that is down for days, and for a slow one', async () => {
     house.server.isDown = true
     await locker.put('a', 'patience')
     for (let i = 0; i < 6; i++) expect(await house.later(8 * 3600)).toMatchObject({ dead: 0 })
@@ -112,7 +112,7 @@ forEachDatabase('settling', (database) => {
     expect([house.server.paid(hex('patience')), house.server.received(hex('patience'))]).toEqual([1, 1])
   })
 
-  it('keeps what is staged until the provider gives the same bytes', async () => {
+  it('the staged copy is kept until the provider returns the same bytes', async () => {
     house.server.isReadable = false
     await locker.put('a', 'not shown yet')
     const id = await objectOf('a')
@@ -132,7 +132,7 @@ forEachDatabase('settling', (database) => {
     expect(await bytesOf('a')).toBe('not shown yet')
   })
 
-  it('shows what was given up, and takes it up again', async () => {
+  it('a delivery that was given up is still reported, and resumed by the sweep', async () => {
     const { queue, database: opened } = house.gateway.context
     house.server.isDown = true
     await locker.put('a', 'given up')

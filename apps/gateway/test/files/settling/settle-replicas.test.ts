@@ -11,7 +11,7 @@ describe('two gateways with one database and one folder', () => {
   let one: SettlingHouse
   let other: SettlingHouse
   let locker: TestLocker
-  /** Of the first, when it has read what is noted. */
+  /** Runs in the first gateway, after it has read the notes. */
   let beforeSettling = async () => {}
   const wrap = (slow: SlowStore): SlowStore => ({
     ...slow,
@@ -34,7 +34,7 @@ describe('two gateways with one database and one folder', () => {
     await database.drop()
   })
 
-  it('T-19 share the work, and pay for each object once', async () => {
+  it('T-19 two gateways share the deliveries and pay for each object once', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `file ${i}`)
     for (const name of names) await locker.put(name, name)
     await Promise.all([one, other].map(({ gateway }) => gateway.context.queue.drain()))
@@ -45,13 +45,13 @@ describe('two gateways with one database and one folder', () => {
     expect(await stages.staged()).toEqual([])
   })
 
-  it('T-19 pay once also where one takes over from another that is not dead', async () => {
+  it('T-19 an object is paid for once also where a gateway takes over from a live one', async () => {
     const held = stages.server.holdUp(hex('contended'), 'ordering')
     await locker.put('a', 'contended')
     const first = one.gateway.context.queue.drain()
     await held.reached
     one.clock.advance(3600)
-    // A lease that has ended is a failed run, after which there is a pause.
+    // An expired lease counts as a failed run, which is followed by a pause.
     await other.gateway.context.queue.drain()
     one.clock.advance(3600)
     await other.gateway.context.queue.drain()
@@ -63,7 +63,7 @@ describe('two gateways with one database and one folder', () => {
     expect(stages.server.paid(hex('contended'))).toBe(1)
     expect(await one.settling()).toEqual([])
   })
-  it('T-19 pay once also where both find nothing noted', async () => {
+  it('T-19 an object is paid for once also where two gateways find no notes', async () => {
     const held = stages.server.holdUp(hex('raced'), 'ordering')
     const began = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()

@@ -8,8 +8,7 @@ import { createQueue } from '@svc/queue/create-queue'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
-import { dropStaged } from '../../../src/files/settling/drop-staged.ts'
-import { settleObject } from '../../../src/files/settling/settle-object.ts'
+import { dropStaged, settleObject } from '../../../src/files/settling/settle-object.ts'
 import { openStagedProviders } from './staged-providers.ts'
 
 interface Orders {

@@ -1,4 +1,4 @@
-// For tests: a gateway whose lockers are all kept at a slow server, behind a folder.
+// A gateway whose lockers are kept at a slow provider, behind a staging folder.
 
 import { hash } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type { ObjectTable, SettlingObjectTable } from '../../../src/db/schema.ts
 import { type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { openStagedProviders, type StagedOptions } from './staged-providers.ts'
 
-/** The folder and the server, which several gateways may share. */
+/** The staging folder and the provider's server, which several gateways may share. */
 export interface Stages {
   folder: string
   server: SlowServer
@@ -24,7 +24,7 @@ export interface Stages {
 export interface SettlingHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
   objects(): Promise<ObjectTable[]>
   settling(): Promise<SettlingObjectTable[]>
-  /** Does what is due after so much time. */
+  /** Advances the clock and runs the jobs that are due. */
   later(seconds: number): Promise<Drained>
   settlingOf(locker: TestLocker): Promise<LockerRecord['settling']>
 }

@@ -1,4 +1,4 @@
-// For tests: a folder before a slow server, as the providers of a gateway.
+// A staging folder in front of a slow server, as the providers of a gateway.
 
 import { openLocalProvider } from '@svc/storage/local'
 import type { Providers } from '@svc/storage/open-providers'
@@ -13,7 +13,7 @@ export interface StagedOptions {
   folder: string
   url: string
   db(): Db
-  /** Around what goes to the server. */
+  /** Wraps the store that talks to the server. */
   wrap?: ((slow: SlowStore) => SlowStore) | undefined
   maxBytes?: number | undefined
 }

@@ -28,9 +28,9 @@ const query = (more = {}) => new URLSearchParams({ receipt_id: locker.receiptId,
 const read = <Body>(path: string, more = {}) => house.send<Body>('GET', `/v1/storage/${path}?${query(more)}`)
 
 async function expectAllWorks(): Promise<void> {
-  // Past the time for which a recomputation is kept.
+  // Longer than a recomputation is cached.
   house.clock.advance(61)
-  // Something new, so that there is something to state.
+  // A new file, so that there is a new statement.
   await locker.put(`new ${++statements}`, `new ${statements}`)
   const { attestation } = await attest(house, locker)
   expect(attestation).toMatchObject({ evidence_seq: statements, file_count: statements + 1, files_skipped: 0 })
@@ -54,7 +54,7 @@ async function expectAllWorks(): Promise<void> {
   expect(again.status).toBe(304)
 }
 
-it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file is all there before, while and after its bytes settle', async () => {
+it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', async () => {
   await locker.put('a', BYTES)
   await expectAllWorks()
 
@@ -77,7 +77,7 @@ it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file is all there before, while and a
   await expectAllWorks()
 })
 
-it('T-31 a provider that does not give back what has settled is trouble with the storage, and no loss', async () => {
+it('T-31 a provider that does not return a delivered object is a storage error, not a loss', async () => {
   stages.server.isDown = true
   const link = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a`)
   expect([link.status, ((await link.json()) as { error: string }).error]).toEqual([503, 'STORAGE_UNAVAILABLE'])

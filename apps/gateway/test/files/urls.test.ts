@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { mapInTurns } from '../../src/files/in-turns.ts'
+import { mapInChunks } from '../../src/files/urls.ts'
 
-it('keeps the order, and lets others run in between', async () => {
+it('mapping in chunks keeps the order and lets other work run in between', async () => {
   let turns = 0
   let isDone = false
   function takeTurn(): void {
@@ -10,7 +10,7 @@ it('keeps the order, and lets others run in between', async () => {
   }
   setImmediate(takeTurn)
   const items = Array.from({ length: 100 }, (_, i) => i)
-  expect(await mapInTurns(items, (item) => item * 2)).toEqual(items.map((item) => item * 2))
+  expect(await mapInChunks(items, (item) => item * 2)).toEqual(items.map((item) => item * 2))
   isDone = true
   expect(turns).toBeGreaterThanOrEqual(5)
 })

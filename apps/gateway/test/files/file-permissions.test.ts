@@ -38,7 +38,7 @@ describe.each([
     locker = await house.locker(identity(), { operators: [operator] })
   })
 
-  it.each(CALLS)('OPER-04 OPER-07 OPER-08 owner and operator may: %s', async (_name, ops, method, path, body) => {
+  it.each(CALLS)('OPER-04 OPER-07 OPER-08 owner and operator may call: %s', async (_name, ops, method, path, body) => {
     for (const who of [locker.owner, operator]) {
       await storeFile(house, locker, 'a', 'hello')
       const reply = await locker.call(ops, method, path, body, who)
@@ -46,7 +46,7 @@ describe.each([
     }
   })
 
-  it.each(CALLS)('OPER-06 ENV-17 a stranger may not: %s', async (_name, ops, method, path, body) => {
+  it.each(CALLS)('OPER-06 ENV-17 a stranger may not call: %s', async (_name, ops, method, path, body) => {
     await storeFile(house, locker, 'a', 'hello')
     const before = await lockerRow(house, locker)
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
@@ -55,7 +55,7 @@ describe.each([
     expect(await lockerRow(house, locker)).toEqual(before)
   })
 
-  it.each(CALLS)('OPER-06 the owner of another locker may not: %s', async (_name, ops, method, path, body) => {
+  it.each(CALLS)('OPER-06 the owner of another locker may not call: %s', async (_name, ops, method, path, body) => {
     await storeFile(house, locker, 'a', 'hello')
     const other = await house.locker(ed25519Identity())
     const call = { method, path: `/v1/lockers/${locker.lockerId}${path}`, body, ops }
@@ -63,13 +63,16 @@ describe.each([
     expectRefusal(await house.call(other.owner, signed), 401, 'LOCKER_ID_MISMATCH')
   })
 
-  it.each(CALLS)('ENV-18 ENV-19 AMB-03 nobody may without an envelope: %s', async (_name, _ops, method, path, body) => {
-    const reply = await house.send(method, `/v1/lockers/${locker.lockerId}${path}`, body)
-    if (method === 'GET') expectRefusal(reply, 401, 'MISSING_ENVELOPE')
-    else expectRefusal(reply, 422, 'validation_error')
-  })
+  it.each(CALLS)(
+    'ENV-18 ENV-19 AMB-03 a call without an envelope is refused: %s',
+    async (_name, _ops, method, path, body) => {
+      const reply = await house.send(method, `/v1/lockers/${locker.lockerId}${path}`, body)
+      if (method === 'GET') expectRefusal(reply, 401, 'MISSING_ENVELOPE')
+      else expectRefusal(reply, 422, 'validation_error')
+    },
+  )
 
-  it.each(CALLS)('ENV-09 an envelope without the op is not enough: %s', async (_name, ops, method, path, body) => {
+  it.each(CALLS)('ENV-09 an envelope without the op is refused: %s', async (_name, ops, method, path, body) => {
     const others = ['locker:admin', 'locker:attest', 'locker:provision', 'locker:refresh']
     const near = ['locker:write', 'locker:read', 'locker:list'].filter((op) => !ops.includes(op))
     const allowed = path === '/urls' ? near.filter((op) => op === 'locker:write') : near
@@ -77,7 +80,7 @@ describe.each([
   })
 })
 
-it('a locker that is not there is 404 for everybody', async () => {
+it('an unknown locker answers 404 to all callers', async () => {
   const who = ed25519Identity()
   for (const [, ops, method, path, body] of CALLS) {
     const lockerId = 'locker_000000000000'

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readExpectedHash } from '../../src/files/expected-hash.ts'
+import { readExpectedHash } from '../../src/files/name-files.ts'
 
 const hex = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 const anyHex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 })
 
 describe('expected hash', () => {
-  it('AMB-73 with or without prefix, in any case, it is the same hash', () => {
+  it('AMB-73 reads the same hash with and without prefix, in upper and lower case', () => {
     fc.assert(
       fc.property(fc.mixedCase(anyHex), fc.mixedCase(fc.constant('sha256:')), (spelled, prefix) => {
         const canonical = `sha256:${spelled.toLowerCase()}`
