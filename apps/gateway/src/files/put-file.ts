@@ -3,11 +3,11 @@ import type { ObjectKey } from '@svc/storage/provider'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
+import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
 import { type NewObject, statObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import { settleLater } from './settling/schedule.ts'
 import { changeManifest, holdObject, lockFile, releaseObjects, updateFile, upsertFiles } from './store.ts'
 
 export interface FilePut extends NamedFile {
@@ -66,7 +66,7 @@ export async function putFileIn(
   await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
   if (contentHash !== null) {
     const { id, size } = object
-    await settleLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
+    await deliverLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
   }
   const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
   if (isManifestChanged) {

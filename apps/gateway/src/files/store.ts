@@ -1,7 +1,7 @@
 import { sortedByFilename } from '@svc/protocol/order'
 import type { Transaction } from 'kysely'
 import type { Db, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
-import { callOff } from './settling/store.ts'
+import { callOff } from './delivery/store.ts'
 
 type Tx = Transaction<Schema>
 
@@ -170,7 +170,7 @@ export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
   await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
-/** The oldest objects that were released or left unfinished before these times, and are not settling. */
+/** The oldest objects that were released or left unfinished before these times, and are not being delivered. */
 export function findUnheldObjects(
   db: Db,
   before: { released: number; writing: number },

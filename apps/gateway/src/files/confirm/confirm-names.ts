@@ -7,10 +7,10 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
+import { deliverLater } from '../delivery/schedule.ts'
 import { contentNotFound, fileNotFound, hashMismatch, keepsChanging, storageError } from '../errors.ts'
 import { currentBytes } from '../put-file.ts'
 import type { FilesContext } from '../room.ts'
-import { settleLater } from '../settling/schedule.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
 import type { Reading } from './hash-object.ts'
 
@@ -120,7 +120,7 @@ async function recordInspections(context: FilesContext, locker: Locker, inspecti
       const { content_type } = files.get(filename) as FileRow // its row is locked since it was recorded
       return { id: objectId, size, contentHash, contentType: content_type }
     })
-    await settleLater(tx, context, locker, objects)
+    await deliverLater(tx, context, locker, objects)
     await changeManifest(tx, locker_id, { at, bytes: recorded.reduce((sum, { size }) => sum + size, 0) })
     return { files, reattest: await context.manifestChanged(tx, locker) }
   })

@@ -7,15 +7,15 @@ import { findFile } from '../../../src/files/store.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { openTestSession, publicBytes } from '../../transfers/sessions/sessions.ts'
 import { confirmBatch, entryOf, manifestOf } from '../confirm/confirm.ts'
-import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
 
 forEachDatabase('delivery', (database) => {
   let stages: Stages
-  let house: SettlingHouse
+  let house: DeliveryHouse
   let locker: TestLocker
   beforeAll(async () => {
     stages = await openStages()
-    house = await openSettlingHouse(stages, { DATABASE_URL: database.url })
+    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
     await house.gateway.context.queue.drain()
   })
   afterAll(async () => {
@@ -41,15 +41,15 @@ forEachDatabase('delivery', (database) => {
     expect(await house.staged()).toEqual([id])
     expect(await entryOf(locker, 'a')).not.toHaveProperty('provider_ref')
     expect((await manifestOf(locker)).files).toMatchObject([{ provider: 'arweave', provider_ref: null }])
-    expect(await house.settlingOf(locker)).toEqual({ files: 1, bytes: 5, oldest_since: '2026-09-01T12:00:00Z' })
+    expect(await house.deliveriesOf(locker)).toEqual({ files: 1, bytes: 5, oldest_since: '2026-09-01T12:00:00Z' })
 
     expect(await house.later(0)).toEqual({ done: 2, failed: 0, dead: 0 })
     const ref = await refOf('a')
     expect(ref).toEqual(expect.any(String))
     const manifest = await manifestOf(locker)
     expect(manifest.files).toMatchObject([{ provider: 'arweave', provider_ref: ref }])
-    expect(await house.settlingOf(locker)).toBeNull()
-    expect(await house.settling()).toEqual([])
+    expect(await house.deliveriesOf(locker)).toBeNull()
+    expect(await house.deliveries()).toEqual([])
     expect(await house.staged()).toEqual([])
     expect(await bytesOf('a')).toBe('first')
     expect([house.server.paid(hex('first')), house.server.received(hex('first'))]).toEqual([1, 1])
@@ -69,9 +69,9 @@ forEachDatabase('delivery', (database) => {
     await session.finalize()
     const elsewhere = await house.locker(ed25519Identity(), { provider: 'gcs' })
     await elsewhere.put('g', 'quick')
-    expect(await house.settlingOf(elsewhere)).toBeNull()
-    expect(await house.settlingOf(locker)).toMatchObject({ files: 4, bytes: 7 + 7 + 8 + 12 })
-    expect((await house.settling()).map(({ sha256 }) => sha256).sort()).toEqual(
+    expect(await house.deliveriesOf(elsewhere)).toBeNull()
+    expect(await house.deliveriesOf(locker)).toMatchObject({ files: 4, bytes: 7 + 7 + 8 + 12 })
+    expect((await house.deliveries()).map(({ sha256 }) => sha256).sort()).toEqual(
       ['batch x', 'batch y', 'one part', 'part 0part 1'].map(hex).sort(),
     )
     await house.later(0)
@@ -101,7 +101,7 @@ forEachDatabase('delivery', (database) => {
     house.server.isDown = true
     await locker.put('a', 'patience')
     for (let i = 0; i < 6; i++) expect(await house.later(8 * 3600)).toMatchObject({ dead: 0 })
-    expect((await house.settlingOf(locker))?.files).toBe(1)
+    expect((await house.deliveriesOf(locker))?.files).toBe(1)
     house.server.isDown = false
     house.server.isSealing = false
     for (let i = 0; i < 2; i++) await house.later(3600)

@@ -5,13 +5,13 @@ import { ed25519Identity, expectRefusal, type TestLocker } from '../../auth/lock
 import { openTestSession } from '../../transfers/sessions/sessions.ts'
 import { createFile, put } from '../../transfers/transfers.ts'
 import type { ErrorReply } from '../confirm/confirm.ts'
-import { openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+import { type DeliveryHouse, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
 
 const MAX = 1000
 const TOO_MUCH = Buffer.alloc(MAX + 1)
 let source: TestTlsServer
 let stages: Stages
-let house: SettlingHouse
+let house: DeliveryHouse
 let locker: TestLocker
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
     response.end(TOO_MUCH)
   })
   stages = await openStages()
-  house = await openSettlingHouse(
+  house = await openDeliveryHouse(
     stages,
     {},
     { maxBytes: MAX, fetchSource: (url, maxBytes) => openSource(url, { ...source.options, maxBytes }) },
@@ -38,7 +38,7 @@ async function expectTooLarge({ status, body }: { status: number; body: unknown 
   const { error, message, details } = body as ErrorReply
   expect([status, error, details.max_bytes]).toEqual([413, 'UPLOAD_TOO_LARGE', MAX])
   expect(message).toContain(String(MAX))
-  expect([await house.staged(), await house.settling()]).toEqual([[], []])
+  expect([await house.staged(), await house.deliveries()]).toEqual([[], []])
 }
 
 it('T-11 an upload larger than its provider takes is refused, by its declared or its counted size', async () => {
@@ -60,7 +60,7 @@ it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provid
   expectRefusal(await session.raw(1, 'x'), 413, 'UPLOAD_TOO_LARGE')
   expectRefusal(await session.part(1, 'x'), 413, 'UPLOAD_TOO_LARGE')
   expect((await session.finalize()).body.status).toBe('complete')
-  expect(await house.settlingOf(locker)).toMatchObject({ files: 1, bytes: MAX })
+  expect(await house.deliveriesOf(locker)).toMatchObject({ files: 1, bytes: MAX })
   await locker.call(['locker:write'], 'DELETE', '/files/b')
 })
 

@@ -5,18 +5,18 @@ import { attest } from '../../attestations/attest.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
-import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
 
 const BYTES = 'bytes that take their time'
 const ENTRY = { filename: 'a', size_bytes: BYTES.length, content_hash: `sha256:${hex(BYTES)}` }
 let stages: Stages
-let house: SettlingHouse
+let house: DeliveryHouse
 let locker: TestLocker
 let statements = 0
 
 beforeAll(async () => {
   stages = await openStages()
-  house = await openSettlingHouse(stages, { ATTEST_CHECK_MODE: 'bytes_hashed' })
+  house = await openDeliveryHouse(stages, { ATTEST_CHECK_MODE: 'bytes_hashed' })
   locker = await house.locker(ed25519Identity())
 })
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { openTestFilecoin, stage, startTestFilecoin, type TestFilecoin } from '.
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
-describe('an object that settles at Filecoin', () => {
+describe('a delivery to Filecoin', () => {
   let filecoin: TestFilecoin
   beforeAll(async () => {
     filecoin = await startTestFilecoin()
@@ -22,7 +22,7 @@ describe('an object that settles at Filecoin', () => {
   it('is a piece of a data set on the chain, under the content id that other software computes', async () => {
     const bytes = randomBytes(3000)
     const object = stage(bytes)
-    const ref = await object.settle(filecoin.store)
+    const ref = await object.deliver(filecoin.store)
     expect(filecoin.server.pieces.received).toContain(ref)
     expect(committed()).toContain(ref)
     expect(await filecoin.store.stat(ref)).toEqual({ size: 3000 })
@@ -32,7 +32,7 @@ describe('an object that settles at Filecoin', () => {
 
   it.each([0, 1, 126])('of %i bytes gets zeros appended, which no reader sees', async (size) => {
     const bytes = randomBytes(size)
-    const ref = await stage(bytes).settle(filecoin.store)
+    const ref = await stage(bytes).deliver(filecoin.store)
     const [cid] = ref.split('?') as [string]
     expect(filecoin.server.pieces.find(cid)?.size).toBe(127)
     expect(await filecoin.store.stat(ref)).toEqual({ size })
@@ -47,26 +47,26 @@ describe('an object that settles at Filecoin', () => {
 
   it('is not sent when the provider has the same bytes, but is committed', async () => {
     const bytes = randomBytes(500)
-    const ref = await stage(bytes).settle(filecoin.store)
+    const ref = await stage(bytes).deliver(filecoin.store)
     const uploads = count(/^PUT/)
-    expect(await stage(bytes).settle(filecoin.store)).toBe(ref)
+    expect(await stage(bytes).deliver(filecoin.store)).toBe(ref)
     expect(count(/^PUT/)).toBe(uploads)
     expect(committed().filter((piece) => piece === ref)).toHaveLength(2)
   })
 
   it('is not committed twice even when its notes were lost', async () => {
     const object = stage(randomBytes(500))
-    const ref = await object.settle(filecoin.store)
+    const ref = await object.deliver(filecoin.store)
     const requests = [count(/^PUT/), count(/^POST \/pdp\/data-sets/)]
     object.notes = null
-    expect(await object.settle(filecoin.store)).toBe(ref)
+    expect(await object.deliver(filecoin.store)).toBe(ref)
     expect([count(/^PUT/), count(/^POST \/pdp\/data-sets/)]).toEqual(requests)
   })
 
   it('is rejected when it has one byte more than a piece may have', async () => {
     expect(filecoin.store.maxBytes).toBe(1_065_353_216)
     const object = stage(randomBytes(500))
-    await expect(object.settle(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
+    await expect(object.deliver(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
     expect(object.notes).toBeNull()
   })
 
@@ -74,7 +74,7 @@ describe('an object that settles at Filecoin', () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
     const open = async () => streamOf(randomBytes(500))
-    await expect(object.settle(filecoin.store, { open })).rejects.toThrow('not those that were staged')
+    await expect(object.deliver(filecoin.store, { open })).rejects.toThrow('not those that were staged')
     expect([object.notes, count(/./)]).toEqual([null, before])
   })
 
@@ -82,7 +82,7 @@ describe('an object that settles at Filecoin', () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
     const gone = new Error('not wanted')
-    await expect(object.settle(filecoin.store, { note: () => Promise.reject(gone) })).rejects.toBe(gone)
+    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(gone) })).rejects.toBe(gone)
     expect(count(/./)).toBe(before)
   })
 
@@ -90,25 +90,25 @@ describe('an object that settles at Filecoin', () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
     const { server, store, open } = await openTestFilecoin({ looks: 0 })
-    await stage(randomBytes(200)).settle(store) // makes the data set
+    await stage(randomBytes(200)).deliver(store) // makes the data set
     server.chain.isStopped = true
     const patient = await open({}, { pollMs: 60_000, progressMs: 60_000 })
-    const settling = object.settle(patient, { signal: stopping.signal }).catch((error) => error)
+    const delivery = object.deliver(patient, { signal: stopping.signal }).catch((error) => error)
     await expect.poll(() => server.requests.at(-1)).toMatch(/\/added\//)
     stopping.abort()
-    expect(await settling).toMatchObject({ name: 'AbortError' })
+    expect(await delivery).toMatchObject({ name: 'AbortError' })
     server.chain.isStopped = false
-    expect(await store.stat(await object.settle(store))).toEqual({ size: 500 })
+    expect(await store.stat(await object.deliver(store))).toEqual({ size: 500 })
   })
 
   it('stops waiting for an answer when the signal is aborted', async () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
     filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, mishap: 'silence', times: 1 })
-    const settling = object.settle(filecoin.store, { signal: stopping.signal })
+    const delivery = object.deliver(filecoin.store, { signal: stopping.signal })
     await expect.poll(() => filecoin.server.requests.at(-1)).toMatch(/\/uploads$/)
     stopping.abort()
-    await expect(settling).rejects.toMatchObject(UNAVAILABLE)
+    await expect(delivery).rejects.toMatchObject(UNAVAILABLE)
   })
 })
 
@@ -121,15 +121,15 @@ describe('the Filecoin data set of a gateway', () => {
   const creations = () => filecoin.server.requests.filter((line) => line === 'POST /pdp/data-sets').length
 
   it('is created once by concurrent runs', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => stage(randomBytes(200)).settle(filecoin.store)))
+    await Promise.all(Array.from({ length: 5 }, () => stage(randomBytes(200)).deliver(filecoin.store)))
     expect([creations(), filecoin.server.chain.dataSets.size]).toEqual([1, 1])
-    await stage(randomBytes(200)).settle(await filecoin.open())
+    await stage(randomBytes(200)).deliver(await filecoin.open())
     expect([creations(), filecoin.server.chain.dataSets.size]).toEqual([1, 1])
   })
 
   it('is created once even when two gateways create it at the same time', async () => {
     const stores = [filecoin.store, await filecoin.open()]
-    await Promise.all(stores.map((store) => stage(randomBytes(200)).settle(store)))
+    await Promise.all(stores.map((store) => stage(randomBytes(200)).deliver(store)))
     expect(filecoin.server.chain.dataSets.size).toBe(1)
   })
 
@@ -138,27 +138,27 @@ describe('the Filecoin data set of a gateway', () => {
     filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: 'lost answer', times: 1 })
     filecoin.server.chain.isStopped = true
     const quick = await filecoin.open({}, { progressMs: 0 })
-    for (const _ of ['once', 'twice']) await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
+    for (const _ of ['once', 'twice']) await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.isStopped = false
-    await expect.poll(() => object.settle(quick).catch(() => null)).not.toBeNull()
+    await expect.poll(() => object.deliver(quick).catch(() => null)).not.toBeNull()
     expect(creations()).toBe(1)
   })
 
   it('is created again when the provider or the chain rejected it', async () => {
     const object = stage(randomBytes(200))
     filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: { status: 503, code: 'later' }, times: 1 })
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.rejections = 1
     const quick = await filecoin.open({}, { progressMs: 10, lostMs: 0 })
-    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
-    await object.settle(filecoin.store)
+    await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
+    await object.deliver(filecoin.store)
     expect(filecoin.server.chain.dataSets.size).toBe(1)
   })
 
   it('can be an existing one, and then no other is created', async () => {
-    await stage(randomBytes(200)).settle(filecoin.store)
+    await stage(randomBytes(200)).deliver(filecoin.store)
     const given = await filecoin.open({ dataSet: 1000n, payee: null })
-    await stage(randomBytes(200)).settle(given)
+    await stage(randomBytes(200)).deliver(given)
     expect(filecoin.server.chain.dataSets.get(1000n)?.pieces).toHaveLength(2)
   })
 
@@ -171,10 +171,10 @@ describe('the Filecoin data set of a gateway', () => {
       () => Object.assign(filecoin.server.chain.dataSets.get(1000n)!, { payer: filecoin.server.payee }),
     ],
   ])('closes the provider when it %s', async (_, dataSet, change) => {
-    await stage(randomBytes(200)).settle(filecoin.store)
+    await stage(randomBytes(200)).deliver(filecoin.store)
     change()
     const given = await filecoin.open({ dataSet, payee: null })
-    await expect(stage(randomBytes(200)).settle(given)).rejects.toMatchObject(CLOSED)
+    await expect(stage(randomBytes(200)).deliver(given)).rejects.toMatchObject(CLOSED)
     const commits = filecoin.server.requests.filter((line) => /^POST .*\/pieces$/.test(line))
     expect(commits).toHaveLength(1)
   })
@@ -182,7 +182,7 @@ describe('the Filecoin data set of a gateway', () => {
   it('closes the provider when the payee is another', async () => {
     const other = await filecoin.open({ payee: filecoin.server.recordKeeper })
     const failure = await stage(randomBytes(200))
-      .settle(other)
+      .deliver(other)
       .catch((error) => error)
     expect(failure).toMatchObject(CLOSED)
     expect(failure.cause.message).toMatch(/^the provider answered 500 to POST \/pdp\/data-sets: .*InvalidSignature/)
@@ -193,7 +193,7 @@ describe('the Filecoin data set of a gateway', () => {
     const dataSet = { payer: filecoin.server.payee, clientDataSetId: 1n, pieces: [], hasEnded: false }
     filecoin.server.chain.dataSets.set(7n, dataSet)
     const given = await filecoin.open({ dataSet: 7n, payee: null, key: `0x${'77'.repeat(32)}` })
-    await expect(stage(randomBytes(200)).settle(given)).rejects.toMatchObject(CLOSED)
+    await expect(stage(randomBytes(200)).deliver(given)).rejects.toMatchObject(CLOSED)
     expect(dataSet.pieces).toEqual([])
   })
 })

@@ -3,7 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { ProviderError } from '../provider.ts'
-import type { SettlingObject } from '../slow-store.ts'
+import type { StagedObject } from '../slow-store.ts'
 import { type HttpTimeouts, withRetries } from '../timeouts.ts'
 import { type DataItem, signItem } from './data-item.ts'
 import type { ItemBody, ItemState, UploadService } from './upload-service.ts'
@@ -21,7 +21,7 @@ export interface Notes {
   uploadId: string | null
 }
 
-interface SettleTools {
+interface DeliveryTools {
   service: UploadService
   seed: Uint8Array
   timeouts: HttpTimeouts
@@ -30,7 +30,7 @@ interface SettleTools {
 }
 
 /** Resolves with the id of the item once it is permanently on the chain: until then it can still fail to get there. */
-export async function settleItem(tools: SettleTools, object: SettlingObject): Promise<string> {
+export async function deliverItem(tools: DeliveryTools, object: StagedObject): Promise<string> {
   const { service, seed } = tools
   const noted = object.notes as Notes | null // only this driver writes them
   const state = noted && (await stateOf(tools, noted.id, object.size))
@@ -45,7 +45,7 @@ export async function settleItem(tools: SettleTools, object: SettlingObject): Pr
 }
 
 /** Gateways know items that a service has forgotten, or never had. */
-async function stateOf({ service, sizeAtGateways }: SettleTools, id: string, size: number): Promise<ItemState> {
+async function stateOf({ service, sizeAtGateways }: DeliveryTools, id: string, size: number): Promise<ItemState> {
   const state = await service.itemState(id)
   return state === null && (await sizeAtGateways(id)) === size ? 'permanent' : state
 }
@@ -57,9 +57,9 @@ function requirePermanent(id: string, state: ItemState): string {
 
 /** Continues the noted upload as long as the service knows it, unless it has failed. */
 async function sendInChunks(
-  tools: SettleTools,
+  tools: DeliveryTools,
   item: DataItem,
-  object: SettlingObject,
+  object: StagedObject,
   notes: Notes,
   hasFailed: boolean,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function sendInChunks(
   if (outcome === 'gone') throw new ProviderError('unavailable', `the service rejected item ${item.id}`)
 }
 
-async function beginUpload({ service }: SettleTools, { id }: DataItem, object: SettlingObject): Promise<string> {
+async function beginUpload({ service }: DeliveryTools, { id }: DataItem, object: StagedObject): Promise<string> {
   const uploadId = await service.beginUpload(CHUNK_BYTES)
   await object.note({ id, uploadId } satisfies Notes)
   return uploadId
@@ -82,9 +82,9 @@ async function beginUpload({ service }: SettleTools, { id }: DataItem, object: S
 
 /** After a failure the service is asked for the chunks it has: the lost answer may have been a success. */
 async function sendChunks(
-  { service, timeouts }: SettleTools,
+  { service, timeouts }: DeliveryTools,
   item: DataItem,
-  object: SettlingObject,
+  object: StagedObject,
   uploadId: string,
 ): Promise<void> {
   const attempt = async () => {
@@ -100,7 +100,7 @@ async function sendChunks(
 }
 
 /** A part of an item. */
-function itemBody(item: DataItem, object: SettlingObject, start: number, length: number): ItemBody {
+function itemBody(item: DataItem, object: StagedObject, start: number, length: number): ItemBody {
   const header = item.header.subarray(start, start + length)
   const rest = length - header.length
   let stream: Readable | null = null

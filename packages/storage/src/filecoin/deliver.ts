@@ -6,7 +6,7 @@ import { parse } from '@filoz/synapse-core/piece'
 import { signAddPieces } from '@filoz/synapse-core/typed-data'
 import { keccak256, toHex } from 'viem'
 import { ProviderError } from '../provider.ts'
-import type { SettlingObject } from '../slow-store.ts'
+import type { StagedObject } from '../slow-store.ts'
 import type { DataSet, FilecoinClient, RecordKeeper } from './chain.ts'
 import { answerError, isRejection } from './errors.ts'
 import { openPdp, type Pdp } from './pdp.ts'
@@ -39,14 +39,14 @@ interface Commit {
 
 /** One run with one object. */
 interface Run extends Filecoin {
-  object: SettlingObject
+  object: StagedObject
   pdp: Pdp
   /** The latest notes. */
   notes: Notes
   note(notes: Notes): Promise<void>
 }
 
-export async function settle(filecoin: Filecoin, object: SettlingObject): Promise<{ ref: string }> {
+export async function deliver(filecoin: Filecoin, object: StagedObject): Promise<{ ref: string }> {
   if (object.size > MAX_BYTES) throw new RangeError('the object is larger than a piece may be')
   const run: Run = {
     ...filecoin,
@@ -69,7 +69,7 @@ export async function settle(filecoin: Filecoin, object: SettlingObject): Promis
 }
 
 /** The commitment is to the confirmed bytes, or there is none. */
-async function computePiece({ commitmentOf }: Filecoin, object: SettlingObject): Promise<string> {
+async function computePiece({ commitmentOf }: Filecoin, object: StagedObject): Promise<string> {
   const sha256 = createHash('sha256')
   async function* hashed() {
     for await (const chunk of (await object.open()) as AsyncIterable<Buffer>) {

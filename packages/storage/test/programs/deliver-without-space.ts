@@ -1,9 +1,9 @@
-// On a full disk: prints the outcome of writing a new object, then settles a staged one and frees its space.
+// On a full disk: prints the outcome of writing a new object, then delivers a staged one and frees its space.
 import { openLocalProvider } from '../../src/local/open.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { openStagedProvider } from '../../src/staged.ts'
 import { streamOf } from '../objects.ts'
-import { openTestSlowStore, settleStaged } from '../slow-store.ts'
+import { deliverStaged, openTestSlowStore } from '../slow-store.ts'
 
 const [folder, url, staged, fresh] = process.argv.slice(2) as [string, string, string, string]
 const staging = await openLocalProvider({ folder })
@@ -19,5 +19,5 @@ async function write(): Promise<unknown> {
 }
 
 const written = await write()
-const ref = await settleStaged(slow, staging, staged)
+const ref = await deliverStaged(slow, staging, staged)
 console.log(JSON.stringify({ written, ref, removed: await provider.remove({ id: staged, ref }) }))

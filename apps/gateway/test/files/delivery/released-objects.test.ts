@@ -6,24 +6,24 @@ import { sweepObjects } from '../../../src/files/objects.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
-import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
 
 forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
   let stages: Stages
-  let house: SettlingHouse
+  let house: DeliveryHouse
   let locker: TestLocker
   /** Runs before anything is noted. */
-  let beforeSettling = async () => {}
+  let beforeDelivery = async () => {}
   const wrap = (slow: SlowStore): SlowStore => ({
     ...slow,
-    async settle(object) {
-      await beforeSettling()
-      return slow.settle(object)
+    async deliver(object) {
+      await beforeDelivery()
+      return slow.deliver(object)
     },
   })
   beforeAll(async () => {
     stages = await openStages()
-    house = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { wrap })
+    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap })
     await house.gateway.context.queue.drain()
   })
   afterAll(async () => {
@@ -32,7 +32,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   })
   beforeEach(async () => {
     locker = await house.locker(ed25519Identity())
-    beforeSettling = async () => {}
+    beforeDelivery = async () => {}
   })
 
   const drain = () => house.gateway.context.queue.drain()
@@ -46,7 +46,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     return body.bytes_removed
   }
   const expectNothingLeft = async () => {
-    expect([await house.staged(), await house.objects(), await house.settling()]).toEqual([[], [], []])
+    expect([await house.staged(), await house.objects(), await house.deliveries()]).toEqual([[], [], []])
   }
 
   it('FILE-16 SHAPE-23 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
@@ -59,10 +59,10 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
 
   it('FILE-16 a running delivery is called off until its first note', async () => {
     await locker.put('a', 'just in time')
-    beforeSettling = async () => void expect(await remove('a')).toBe(true)
+    beforeDelivery = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
-    beforeSettling = async () => {
-      throw new Error('there is nothing to settle')
+    beforeDelivery = async () => {
+      throw new Error('there is nothing to deliver')
     }
     expect(await house.later(60)).toMatchObject({ failed: 0 })
     expect(house.server.paid(hex('just in time'))).toBe(0)
@@ -75,7 +75,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     const draining = drain()
     await held.reached
     expect(await remove('a')).toBe(false)
-    expect(await house.settlingOf(locker)).toBeNull()
+    expect(await house.deliveriesOf(locker)).toBeNull()
     expect(await sweepLater()).toBe(0)
     expect(await house.staged()).toHaveLength(1)
     held.letGo()
@@ -86,7 +86,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   })
 
   it('FILE-16 SHAPE-23 a deleted file stays at its provider once it was delivered', async () => {
-    await locker.put('a', 'settled')
+    await locker.put('a', 'delivered')
     await drain()
     expect(await remove('a')).toBe(false)
     await expectNothingLeft()
@@ -107,7 +107,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   it('AMB-24 replaced bytes are not delivered, and the new bytes are', async () => {
     await locker.put('a', 'old')
     await locker.put('a', 'new')
-    expect((await house.settling()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
+    expect((await house.deliveries()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
     await drain()
     expect([house.server.paid(hex('old')), house.server.paid(hex('new'))]).toEqual([0, 1])
     expect(await house.staged()).toHaveLength(1)

@@ -1,9 +1,14 @@
+// Objects that wait in the staging folder until a slow provider has them. The code calls that a delivery; `settle` means
+// the settlement of an x402 payment. What is stored or on the wire keeps its older name, because databases, queued jobs
+// and clients depend on it: the table `settling_objects`, the jobs `settle-object` and `sweep-settling`, the metrics
+// `svc_settling_*` and the field `settling` of a locker's record.
+
 import type { Transaction } from 'kysely'
 import type { Db, ObjectTable, Schema, SettlingObjectTable } from '../../db/schema.ts'
 
 type Tx = Transaction<Schema>
 
-export async function insertSettling(tx: Tx, objects: readonly SettlingObjectTable[]): Promise<void> {
+export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectTable[]): Promise<void> {
   await tx
     .insertInto('settling_objects')
     .values(objects)
@@ -11,8 +16,8 @@ export async function insertSettling(tx: Tx, objects: readonly SettlingObjectTab
     .execute()
 }
 
-/** Notes that a run is working on the object. Null when it has settled, or was called off. */
-export async function seeSettling(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
+/** Notes that a run is working on the object. Null when it was delivered, or was called off. */
+export async function touchDelivery(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
   const row = await db
     .updateTable('settling_objects')
     .set({ seen_at: at })
@@ -47,12 +52,12 @@ export async function callOff(tx: Tx, objectIds: readonly string[]): Promise<voi
   await tx.deleteFrom('settling_objects').where('object_id', 'in', objectIds).where('notes', 'is', null).execute()
 }
 
-export async function isSettling(db: Db, objectId: string): Promise<boolean> {
+export async function isBeingDelivered(db: Db, objectId: string): Promise<boolean> {
   const row = db.selectFrom('settling_objects').select('object_id').where('object_id', '=', objectId)
   return (await row.executeTakeFirst()) !== undefined
 }
 
-/** False if it was recorded before. Locks rows in the order in which a release does: file, object, settling object. */
+/** False if it was recorded before. Locks rows in the order in which a release does: file, object, delivery. */
 export async function recordRef(tx: Tx, objectId: string, provider_ref: string): Promise<boolean> {
   await tx
     .updateTable('files')
@@ -103,7 +108,7 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
 }
 
 /** Counts what the locker's files hold. A released object may still be on its way, and is not counted. */
-export function sumSettling(db: Db, lockerId: string) {
+export function sumDeliveries(db: Db, lockerId: string) {
   return db
     .selectFrom('settling_objects as s')
     .innerJoin('objects as o', 'o.object_id', 's.object_id')

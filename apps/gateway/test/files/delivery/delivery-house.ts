@@ -21,12 +21,12 @@ export interface Stages {
   remove(): Promise<void>
 }
 
-export interface SettlingHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
+export interface DeliveryHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
   objects(): Promise<ObjectTable[]>
-  settling(): Promise<SettlingObjectTable[]>
+  deliveries(): Promise<SettlingObjectTable[]>
   /** Advances the clock and runs the jobs that are due. */
   later(seconds: number): Promise<Drained>
-  settlingOf(locker: TestLocker): Promise<LockerRecord['settling']>
+  deliveriesOf(locker: TestLocker): Promise<LockerRecord['settling']>
 }
 
 export async function openStages(): Promise<Stages> {
@@ -46,11 +46,11 @@ export async function openStages(): Promise<Stages> {
   }
 }
 
-export async function openSettlingHouse(
+export async function openDeliveryHouse(
   { folder, server, staged }: Stages,
   variables: Record<string, string> = {},
   { wrap, maxBytes, ...overrides }: Pick<StagedOptions, 'wrap' | 'maxBytes'> & Omit<Overrides, 'providers'> = {},
-): Promise<SettlingHouse> {
+): Promise<DeliveryHouse> {
   const db = () => house.gateway.context.database.db
   const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
   const house = await openLockerHouse(variables, { providers, ...overrides })
@@ -60,12 +60,12 @@ export async function openSettlingHouse(
     server,
     staged,
     objects: () => db().selectFrom('objects').selectAll().execute(),
-    settling: () => db().selectFrom('settling_objects').selectAll().execute(),
+    deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
     async later(seconds) {
       house.clock.advance(seconds)
       return house.gateway.context.queue.drain()
     },
-    async settlingOf(locker) {
+    async deliveriesOf(locker) {
       const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
       return body.settling
     },

@@ -1,5 +1,6 @@
-// For tests: a process that does the jobs of settling, eight at a time. Of each object it is told by its hash where to
-// stay: before anything is noted, or when it has settled and nobody knows yet. It says when it is there.
+// A process that runs the delivery jobs, eight at a time. It stops forever at two objects, which its arguments name by
+// their hashes: before the first note of one, and after the delivery of the other but before that is recorded. It prints
+// a line at each.
 
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { createQueue } from '@svc/queue/create-queue'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
-import { dropStaged, settleObject } from '../../../src/files/settling/settle-object.ts'
+import { deliverObject, dropStaged } from '../../../src/files/delivery/deliver-object.ts'
 import { openStagedProviders } from './staged-providers.ts'
 
 interface Orders {
@@ -24,7 +25,7 @@ const { databaseUrl, folder, url, stayBefore, stayAfter, ...at } = JSON.parse(pr
 const now = () => at.now
 const never = new Promise<never>(() => {})
 
-/** At once: the process may be killed for it. */
+/** Writes synchronously, because the process may be killed right after. */
 function stay(where: string): Promise<never> {
   writeSync(1, `${where}\n`)
   return never
@@ -32,18 +33,18 @@ function stay(where: string): Promise<never> {
 
 const wrap = (slow: SlowStore): SlowStore => ({
   ...slow,
-  async settle(object) {
+  async deliver(object) {
     if (object.sha256 === stayBefore) await stay('before')
-    const settled = await slow.settle(object)
+    const delivered = await slow.deliver(object)
     if (object.sha256 === stayAfter) await stay('after')
-    return settled
+    return delivered
   },
 })
 
 const database = await openDatabase<Schema>({ url: databaseUrl, migrations })
 const providers = await openStagedProviders({ folder, url, db: () => database.db, wrap })
 const log = { warn() {}, error() {} }
-const queue: Parameters<typeof settleObject>[0]['queue'] = await createQueue({
+const queue: Parameters<typeof deliverObject>[0]['queue'] = await createQueue({
   database,
   databaseUrl,
   log,
@@ -52,7 +53,7 @@ const queue: Parameters<typeof settleObject>[0]['queue'] = await createQueue({
 })
 const context = { database, providers, queue, now }
 queue.handle('settle-object', { concurrency: 8 }, async ({ object_id }, { signal }) => {
-  await settleObject(context, object_id, signal)
+  await deliverObject(context, object_id, signal)
   return async () => {}
 })
 queue.handle('drop-staged', { concurrency: 8 }, async ({ object_id }, { signal }) => {

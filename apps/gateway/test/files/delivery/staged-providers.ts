@@ -7,7 +7,7 @@ import { openStagedProvider } from '@svc/storage/staged'
 import { openTestSlowStore } from '@svc/storage/test/slow-store'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import type { Db } from '../../../src/db/schema.ts'
-import { findRefs } from '../../../src/files/settling/store.ts'
+import { findRefs } from '../../../src/files/delivery/store.ts'
 
 export interface StagedOptions {
   folder: string
@@ -18,7 +18,7 @@ export interface StagedOptions {
   maxBytes?: number | undefined
 }
 
-/** Lockers at `arweave` settle; what others are staged for is no matter. */
+/** Only lockers at `arweave` are delivered. */
 export async function openStagedProviders(options: StagedOptions): Promise<Providers> {
   const { folder, url, db, wrap = (slow) => slow, maxBytes } = options
   const slow = wrap({ ...openTestSlowStore(url), ...(maxBytes !== undefined && { maxBytes }) })

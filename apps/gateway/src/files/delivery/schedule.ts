@@ -7,7 +7,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Schema } from '../../db/schema.ts'
-import { findUnseen, insertSettling, seeSettling, sumSettling } from './store.ts'
+import { findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
 
 interface ConfirmedObject {
   id: string
@@ -17,7 +17,7 @@ interface ConfirmedObject {
 }
 
 /** Runs in the transaction that confirms the files. Does nothing for a provider that is not slow. */
-export async function settleLater(
+export async function deliverLater(
   tx: Transaction<Schema>,
   context: Context,
   { locker_id, provider }: Locker,
@@ -36,7 +36,7 @@ export async function settleLater(
     since: now,
     seen_at: now,
   }))
-  await insertSettling(tx, rows)
+  await insertDeliveries(tx, rows)
   // Without keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here once.
   for (const { object_id } of rows) await context.queue.enqueue(tx, 'settle-object', { object_id })
 }
@@ -46,13 +46,13 @@ const UNSEEN_SECONDS = 2 * 3600
 const SWEEP_AT_ONCE = 500
 
 /** Queues objects again whose job was lost or given up. Returns how many. */
-export async function sweepSettling(context: Context): Promise<number> {
+export async function sweepDeliveries(context: Context): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
   let queued = 0
   for (const object_id of await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)) {
     await db.transaction().execute(async (tx) => {
-      if (!(await seeSettling(tx, object_id, now))) return
+      if (!(await touchDelivery(tx, object_id, now))) return
       if (await context.queue.enqueue(tx, 'settle-object', { object_id }, { key: object_id })) queued++
     })
   }
@@ -60,11 +60,11 @@ export async function sweepSettling(context: Context): Promise<number> {
 }
 
 /** The files of a locker that are on their way; null if there are none. */
-export async function summarizeSettling(
+export async function summarizeDeliveries(
   { database, providers }: Context,
   { locker_id, provider }: Locker,
 ): Promise<NonNullable<LockerRecord['settling']> | null> {
   if (!providers.slow(provider)) return null
-  const { files, bytes, oldest } = await sumSettling(database.db, locker_id)
+  const { files, bytes, oldest } = await sumDeliveries(database.db, locker_id)
   return oldest === null ? null : { files, bytes: bytes ?? 0, oldest_since: isoSeconds(oldest) }
 }

@@ -3,28 +3,28 @@ import type { SlowStore } from '@svc/storage/slow-store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
-import { hex, openSettlingHouse, openStages, type SettlingHouse, type Stages } from './settling.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
 
 describe('two gateways with one database and one folder', () => {
   let database: FreshDatabase
   let stages: Stages
-  let one: SettlingHouse
-  let other: SettlingHouse
+  let one: DeliveryHouse
+  let other: DeliveryHouse
   let locker: TestLocker
   /** Runs in the first gateway, after it has read the notes. */
-  let beforeSettling = async () => {}
+  let beforeDelivery = async () => {}
   const wrap = (slow: SlowStore): SlowStore => ({
     ...slow,
-    async settle(object) {
-      await beforeSettling()
-      return slow.settle(object)
+    async deliver(object) {
+      await beforeDelivery()
+      return slow.deliver(object)
     },
   })
   beforeAll(async () => {
     database = await createFreshDatabase('postgres')
     stages = await openStages()
-    one = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { wrap })
-    other = await openSettlingHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now })
+    one = await openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap })
+    other = await openDeliveryHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now })
     locker = await one.locker(ed25519Identity())
   })
   afterAll(async () => {
@@ -61,13 +61,13 @@ describe('two gateways with one database and one folder', () => {
     await first
     expect((await entryOf(locker, 'a'))?.provider_ref).toBe(provider_ref)
     expect(stages.server.paid(hex('contended'))).toBe(1)
-    expect(await one.settling()).toEqual([])
+    expect(await one.deliveries()).toEqual([])
   })
   it('T-19 an object is paid for once also where two gateways find no notes', async () => {
     const held = stages.server.holdUp(hex('raced'), 'ordering')
     const began = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    beforeSettling = () => {
+    beforeDelivery = () => {
       began.resolve()
       return goOn.promise
     }

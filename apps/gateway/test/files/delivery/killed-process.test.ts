@@ -7,9 +7,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { manifestOf } from '../confirm/confirm.ts'
-import { hex, openSettlingHouse, openStages } from './settling.ts'
+import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
 
-const PROGRAM = fileURLToPath(new URL('./settler.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./delivery-process.ts', import.meta.url))
 const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as const
 const AT_THE_GATEWAY = ['before', 'after']
 
@@ -17,7 +17,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
   it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
     const stages = await openStages()
     onTestFinished(stages.remove)
-    const heir = await openSettlingHouse(stages, { DATABASE_URL: database.url })
+    const heir = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
     onTestFinished(heir.close)
     await heir.gateway.context.queue.drain()
     const locker = await heir.locker(ed25519Identity())
@@ -46,7 +46,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     // The leases of the killed process expire, then the pause after a failed run.
     for (let hour = 0; hour < 3; hour++) await heir.later(3600)
     expect((await manifestOf(locker)).files.filter(({ provider_ref }) => provider_ref === null)).toEqual([])
-    expect(await heir.settling()).toEqual([])
+    expect(await heir.deliveries()).toEqual([])
     expect(await stages.staged()).toEqual([])
     for (const name of names) {
       expect([name, stages.server.paid(hex(name)), stages.server.received(hex(name))]).toEqual([name, 1, 1])

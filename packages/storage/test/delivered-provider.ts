@@ -4,10 +4,14 @@ import type { StorageProvider } from '../src/provider.ts'
 import type { SlowStore } from '../src/slow-store.ts'
 import { openStagedProvider } from '../src/staged.ts'
 import { makeFolder } from './local/open-folder.ts'
-import { settleStaged } from './slow-store.ts'
+import { deliverStaged } from './slow-store.ts'
 
-/** A staged provider whose objects up to a size have settled when they are written. */
-export async function openSettledProvider(slow: SlowStore, closeSlow: () => Promise<void>, maxSettledBytes = Infinity) {
+/** A staged provider whose objects up to a size are delivered when they are written. */
+export async function openDeliveredProvider(
+  slow: SlowStore,
+  closeSlow: () => Promise<void>,
+  maxDeliveredBytes = Infinity,
+) {
   const folder = await makeFolder()
   const staging = await openLocalProvider({ folder })
   const staged = openStagedProvider({ staging, slow, findRefs: async () => new Map() })
@@ -15,8 +19,8 @@ export async function openSettledProvider(slow: SlowStore, closeSlow: () => Prom
     ...staged,
     async write(id, bytes, about) {
       const { size } = await staged.write(id, bytes, about)
-      if (size > maxSettledBytes) return { size, ref: null }
-      const ref = await settleStaged(slow, staging, id, about.contentType)
+      if (size > maxDeliveredBytes) return { size, ref: null }
+      const ref = await deliverStaged(slow, staging, id, about.contentType)
       await staging.remove({ id, ref: null })
       return { size, ref }
     },

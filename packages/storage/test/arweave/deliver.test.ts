@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_CHUNKS, expectStored, newObject, ONE_POST, watch } from './new-object.ts'
-import { SEED, settlingObject, startTestArweave, type TestArweave } from './start-arweave.ts'
+import { SEED, stagedObject, startTestArweave, type TestArweave } from './start-arweave.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -27,7 +27,7 @@ describe.each([
       noted.push([notes, sinceThen().sent])
       await object.note(notes)
     }
-    const { ref } = await arweave.store.settle({ ...object, note })
+    const { ref } = await arweave.store.deliver({ ...object, note })
     expect(noted[0]).toEqual([{ id: ref, uploadId: null }, []])
     expect(sinceThen()).toEqual(once)
     expect(arweave.server.items().at(-1)).toMatchObject({
@@ -40,45 +40,45 @@ describe.each([
     await expectStored(arweave.store, object, ref)
   })
 
-  it('T-19 has settled only when it is permanently on the chain', async () => {
+  it('T-19 an object is delivered only when it is permanently on the chain', async () => {
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
     arweave.server.isSealing = false
-    for (const _ of ['once', 'twice']) await expect(arweave.store.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+    for (const _ of ['once', 'twice']) await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
     const unread = { ...object, open: () => Promise.reject(new Error('there is nothing to read')) }
-    await expect(arweave.store.settle(unread)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(arweave.store.deliver(unread)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.isSealing = true
-    await expectStored(arweave.store, object, (await arweave.store.settle(unread)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.deliver(unread)).ref)
     expect(sinceThen()).toEqual(once)
   })
 
   it('is sent again when the service could not bring it to the chain', async () => {
     const object = newObject(size)
-    const { ref } = await arweave.store.settle(object)
+    const { ref } = await arweave.store.deliver(object)
     arweave.server.failItem(ref)
     expect(await arweave.store.stat(ref)).toBeNull()
-    expect(await arweave.store.settle(object)).toEqual({ ref })
+    expect(await arweave.store.deliver(object)).toEqual({ ref })
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(2)
     await expectStored(arweave.store, object, ref)
   })
 
   it('T-19 is not sent when a gateway has it, though the service does not know it', async () => {
     const object = newObject(size)
-    const { ref } = await arweave.store.settle(object)
+    const { ref } = await arweave.store.deliver(object)
     const sinceThen = watch(arweave.server)
     arweave.server.fail({ at: /^upload GET .*\/status/, mishap: { status: 404, code: 'unknown' } })
-    expect(await arweave.store.settle(object)).toEqual({ ref })
+    expect(await arweave.store.deliver(object)).toEqual({ ref })
     arweave.server.moods.first = { lags: 'unknown', ignoresRange: false }
-    expect(await arweave.store.settle(object)).toEqual({ ref })
+    expect(await arweave.store.deliver(object)).toEqual({ ref })
     expect(sinceThen().sent).toEqual([])
   })
 
   it('T-19 counts as sent when the service answers that it has it', async () => {
     const object = newObject(size)
-    const { ref } = await arweave.store.settle(object)
+    const { ref } = await arweave.store.deliver(object)
     const { paid } = arweave.server.items().at(-1)!
-    const again = settlingObject(Buffer.alloc(0), { ...object, notes: null })
-    expect(await arweave.store.settle({ ...again, note: object.note })).toEqual({ ref })
+    const again = stagedObject(Buffer.alloc(0), { ...object, notes: null })
+    expect(await arweave.store.deliver({ ...again, note: object.note })).toEqual({ ref })
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(paid)
   })
 
@@ -86,11 +86,11 @@ describe.each([
     const object = newObject(size)
     const last = size === 'small' ? /^upload POST/ : /^upload POST .*\/finalize/
     arweave.server.fail({ at: last, mishap: { status: 403, code: 'Forbidden' }, times: 1 })
-    await expect(arweave.store.settle(object)).rejects.toMatchObject({ reason: 'closed' })
+    await expect(arweave.store.deliver(object)).rejects.toMatchObject({ reason: 'closed' })
     const before = object.notes?.id
     const other = await arweave.open({ seed: randomBytes(32) })
     const sinceThen = watch(arweave.server)
-    const { ref } = await other.settle(object)
+    const { ref } = await other.deliver(object)
     expect(ref).not.toBe(before)
     expect(sinceThen()).toEqual(once)
   })
@@ -98,12 +98,12 @@ describe.each([
   it('T-31 stays staged when its key has no credit', async () => {
     const object = newObject(size)
     arweave.server.payers = ['00'.repeat(32)]
-    const failure = await arweave.store.settle(object).catch((error) => error)
+    const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
     expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
     await expect.poll(object.held).toBe(0)
     arweave.server.payers = [Buffer.from(ed25519Signer(SEED).publicKey).toString('hex')]
-    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
   it.each([
@@ -116,7 +116,7 @@ describe.each([
   ] as const)('T-31 that is answered with %i %s stays here: %s', async (status, code, reason) => {
     const object = newObject(size)
     arweave.server.fail({ at: /^upload POST/, mishap: { status, code } })
-    const failure = await arweave.store.settle(object).catch((error) => error)
+    const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ name: 'ProviderError', reason })
     expect(failure.cause.message).toContain(`${status}: ${code}`)
     await expect.poll(object.held).toBe(0)
@@ -126,10 +126,10 @@ describe.each([
     const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
     arweave.server.fail({ at: /^upload/, mishap: 'silence' })
-    await expect(quick.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
+    await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     arweave.server.recover()
     arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
-    await expect(quick.settle(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
+    await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     await expect.poll(object.held).toBe(0)
   })
 
@@ -137,59 +137,59 @@ describe.each([
     const stop = new AbortController()
     const object = newObject(size, { signal: stop.signal })
     arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
-    const settling = arweave.store.settle(object).catch((error) => error)
+    const delivery = arweave.store.deliver(object).catch((error) => error)
     const asked = arweave.server.requests.length
     await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
     stop.abort()
-    expect(await settling).toBe(stop.signal.reason)
+    expect(await delivery).toBe(stop.signal.reason)
     await expect.poll(object.held).toBe(0)
-    await expect(arweave.store.settle(object)).rejects.toBe(stop.signal.reason)
+    await expect(arweave.store.deliver(object)).rejects.toBe(stop.signal.reason)
   })
 
   it('does not begin when it is not wanted any more', async () => {
     const sinceThen = watch(arweave.server)
     const complaint = new Error('called off')
     const note = () => Promise.reject(complaint)
-    await expect(arweave.store.settle({ ...newObject(size), note })).rejects.toBe(complaint)
+    await expect(arweave.store.deliver({ ...newObject(size), note })).rejects.toBe(complaint)
     expect(sinceThen()).toEqual({ sent: [], paid: [], begun: 0 })
   })
 })
 
-describe('a large object that settles at Arweave', () => {
+describe('the delivery of a large object to Arweave', () => {
   it('continues after temporary errors with the chunks that the service does not have', async () => {
     const sinceThen = watch(arweave.server)
     arweave.server.fail({ at: /POST .*\/0$/, mishap: { status: 503, code: 'busy' }, times: 1 })
     arweave.server.fail({ at: /POST .*\/0$/, mishap: 'lost answer', times: 1 })
     arweave.server.fail({ at: /POST .*\/8388608$/, mishap: { cutBodyAt: 1000 }, times: 1 })
-    await arweave.store.settle(newObject('large'))
+    await arweave.store.deliver(newObject('large'))
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
   it('is sent from the beginning when the service has forgotten the upload', async () => {
     const object = newObject('large')
     arweave.server.fail({ at: /POST .*finalize/, mishap: { status: 400, code: 'no' }, times: 1 })
-    await expect(arweave.store.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.forgetUploads()
-    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
-  it('fails when its bytes change meanwhile, and settles the next time', async () => {
+  it('fails when its bytes change meanwhile, and succeeds the next time', async () => {
     const object = newObject('large')
-    const [right, wrong] = [object.open, settlingObject(Buffer.alloc(object.size)).open]
+    const [right, wrong] = [object.open, stagedObject(Buffer.alloc(object.size)).open]
     await expect(
-      arweave.store.settle({ ...object, open: (range) => (range ? wrong(range) : right()) }),
+      arweave.store.deliver({ ...object, open: (range) => (range ? wrong(range) : right()) }),
     ).rejects.toMatchObject(UNAVAILABLE)
     expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
-    const shorter = settlingObject(Buffer.alloc(1000)).open
+    const shorter = stagedObject(Buffer.alloc(1000)).open
     await expect(
-      arweave.store.settle({ ...object, open: (range) => (range ? shorter() : right()) }),
+      arweave.store.deliver({ ...object, open: (range) => (range ? shorter() : right()) }),
     ).rejects.toMatchObject(UNAVAILABLE)
-    await expectStored(arweave.store, object, (await arweave.store.settle(object)).ref)
+    await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
   it('is one item when two gateways send it at once', async () => {
     const object = newObject('large')
-    const [one, other] = await Promise.all([arweave.store.settle({ ...object }), arweave.store.settle({ ...object })])
+    const [one, other] = await Promise.all([arweave.store.deliver({ ...object }), arweave.store.deliver({ ...object })])
     expect(one).toEqual(other)
     expect(arweave.server.items().find(({ id }) => id === one.ref)?.paid).toBe(1)
   })
@@ -200,6 +200,6 @@ it('the Arweave driver rejects objects that are too large for the service', asyn
   expect(store.maxBytes).toBe(4 * 1024 * MIB - 2048)
   const sinceThen = watch(arweave.server)
   const object = { ...newObject('small'), size: store.maxBytes + 1 }
-  await expect(store.settle(object)).rejects.toThrow(RangeError)
+  await expect(store.deliver(object)).rejects.toThrow(RangeError)
   expect([object.notes, sinceThen().sent]).toEqual([null, []])
 })
