@@ -13,7 +13,7 @@ import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
-import { findRefs } from './files/settling/store.ts'
+import { findRefs } from './files/delivery/store.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
 
 /** Jobs under way are given this long when the gateway stops. */

@@ -12,10 +12,10 @@ import type { Secrets } from './config.ts'
 import type { Context } from './context.ts'
 import { createEvidence, type EvidenceContext } from './evidence/room.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
-import { firstFiles } from './files/list-files.ts'
+import { summarizeDeliveries } from './files/delivery/schedule.ts'
+import { firstFiles } from './files/lists/list-files.ts'
 import { createFiles, type FilesContext } from './files/room.ts'
 import { fileRoutes } from './files/routes.ts'
-import { summarizeSettling } from './files/settling/summarize-settling.ts'
 import { createInfo, type InfoContext } from './info/room.ts'
 import { infoRoutes } from './info/routes.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
@@ -57,7 +57,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
-    summarizeSettling: (locker) => summarizeSettling(context, locker),
+    summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
   })
   const purchases = createPurchases(context)
   const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { startArweaveServer } from '@svc/devnet/providers/arweave/start'
 import { type DriverSettings, openDriver } from '@svc/storage/drivers'
-import type { SettlingObject } from '@svc/storage/slow-store'
+import type { StagedObject } from '@svc/storage/slow-store'
 import { signItem } from '@svc/storage/test/driver-steps'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
@@ -32,7 +32,7 @@ export async function arweaveRows(): Promise<Row[]> {
     const object = newObject(round, sha256)
     let ref = ''
     const put = async () => {
-      ref = (await store.settle(object)).ref
+      ref = (await store.deliver(object)).ref
     }
     const get = async () => drain((await store.read(ref))!)
     const barePut = async () => {
@@ -48,14 +48,14 @@ export async function arweaveRows(): Promise<Row[]> {
   const { put, barePut, get, bareGet } = seconds
   const leastPut = 'SHA-384 for the signature, then the item by node:http'
   return [
-    speedRow({ what: 'arweave: settling of 256 MiB', ours: put, against: leastPut, theirs: barePut }),
+    speedRow({ what: 'arweave: delivery of 256 MiB', ours: put, against: leastPut, theirs: barePut }),
     speedRow({
       what: 'arweave: GET of 256 MiB',
       ours: get,
       against: 'node:http from the same gateway',
       theirs: bareGet,
     }),
-    memoryRow('arweave: memory while 256 MiB settle, then are read', Math.max(...peaks), MEMORY_GOAL_MIB),
+    memoryRow('arweave: memory while 256 MiB are delivered, then read', Math.max(...peaks), MEMORY_GOAL_MIB),
   ]
 }
 
@@ -65,7 +65,7 @@ function hashOf(algorithm: 'sha256' | 'sha384'): string {
   return sum.digest('hex')
 }
 
-function newObject(number: number, sha256: string): SettlingObject {
+function newObject(number: number, sha256: string): StagedObject {
   return {
     id: hash('sha256', `${number}`).slice(0, 32),
     size: SIZE,

@@ -26,7 +26,7 @@ export async function filecoinRows(): Promise<Row[]> {
   const store = await openDriver('filecoin', server.facts as Settings) // as `serve` below reports them
   const commitmentOf = commitmentThread()
   const seconds = { thread: [] as number[], bare: [] as number[], get: [] as number[], bareGet: [] as number[] }
-  await settle(store, MEBIBYTE) // creates the data set
+  await deliver(store, MEBIBYTE) // creates the data set
   for (let round = 0; round < ROUNDS; round++) {
     seconds.bare.push(await secondsOf(async () => commitTo(SMALL)))
     seconds.thread.push(await secondsOf(() => commitmentOf(source(SMALL, CHUNK))))
@@ -34,7 +34,7 @@ export async function filecoinRows(): Promise<Row[]> {
   const barePut = await secondsOf(async () => commitTo(SIZE))
   let ref = ''
   const put = await secondsOf(async () => {
-    ref = await settle(store, SIZE)
+    ref = await deliver(store, SIZE)
   })
   for (let round = 0; round < ROUNDS; round++) {
     seconds.bareGet.push(await secondsOf(() => drainBytes(`${server.url}/piece/${ref}`)))
@@ -52,7 +52,7 @@ export async function filecoinRows(): Promise<Row[]> {
       atLeast: 0.9,
     }),
     speedRow({
-      what: 'filecoin: 256 MiB until they have settled',
+      what: 'filecoin: 256 MiB until they are delivered',
       ours: [put],
       against: 'the bare WASM alone',
       theirs: [barePut],
@@ -69,10 +69,10 @@ function commitTo(length: number): void {
   hasher.free()
 }
 
-async function settle(store: SlowStore, size: number): Promise<string> {
+async function deliver(store: SlowStore, size: number): Promise<string> {
   const sha256 = createHash('sha256')
   for (let left = size; left > 0; left -= CHUNK.length) sha256.update(CHUNK)
-  const { ref } = await store.settle({
+  const { ref } = await store.deliver({
     id: randomBytes(16).toString('hex'),
     size,
     sha256: sha256.digest('hex'),

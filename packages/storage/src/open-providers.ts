@@ -21,7 +21,7 @@ export interface ProvidersConfig {
   /** The providers that are sold, and what stores their bytes: a local folder, or the provider's own driver. */
   drivers: Partial<Record<Provider, 'local' | 'own'>>
   localFolder: string
-  /** Holds the bytes of slow providers until they have settled; all gateways of one database share it. */
+  /** Holds the bytes of slow providers until they are delivered; all gateways of one database share it. */
   stagingFolder: string
 }
 

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange } from './provider.ts'
 
-export interface SettlingObject {
+export interface StagedObject {
   /** 32 lowercase hex characters. */
   id: string
   size: number
@@ -30,7 +30,7 @@ export interface SlowStore {
    * with the provider's name for the object once it is stored permanently; rejects with a `ProviderError` when it is to
    * be tried again later.
    */
-  settle(object: SettlingObject): Promise<{ ref: string }>
+  deliver(object: StagedObject): Promise<{ ref: string }>
   /** Null when the provider does not have it, or cannot return it yet. A range lies within the object. */
   read(ref: string, range?: ByteRange): Promise<Readable | null>
   /** Null when the provider does not have it. */

@@ -4,14 +4,14 @@ import { forEachParallel } from './absent.ts'
 import type { ObjectKey, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 
-/** The refs of those objects that have settled, by their ids. */
+/** The refs of those objects that were delivered, by their ids. */
 export type FindRefs = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Stages {
-  /** Holds objects until they have settled. All gateways must share it. */
+  /** Holds objects until they are delivered. All gateways must share it. */
   staging: StorageProvider
   slow: SlowStore
-  /** A caller may hold a key from before the object settled, and use it after the staged copy is gone. */
+  /** A caller may hold a key from before the delivery, and use it after the staged copy is gone. */
   findRefs: FindRefs
 }
 

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { ProviderError, type StorageProvider } from '../src/provider.ts'
-import type { SettlingObject, SlowStore } from '../src/slow-store.ts'
+import type { SlowStore, StagedObject } from '../src/slow-store.ts'
 import { fetchBytes, streamOf } from './objects.ts'
 
 interface OrderState {
@@ -23,7 +23,7 @@ interface Question {
 export function openTestSlowStore(url: string): SlowStore {
   const ask = (method: string, path: string, question?: Question) => askServer(method, url + path, question)
 
-  async function orderOf({ notes, note }: SettlingObject): Promise<string> {
+  async function orderOf({ notes, note }: StagedObject): Promise<string> {
     if (notes !== null) return (notes as { order: string }).order
     const order = randomUUID()
     await note({ order })
@@ -35,19 +35,19 @@ export function openTestSlowStore(url: string): SlowStore {
     return response && ((await json(response)) as OrderState)
   }
 
-  async function placeOrder(order: string, { size, sha256 }: SettlingObject): Promise<OrderState> {
+  async function placeOrder(order: string, { size, sha256 }: StagedObject): Promise<OrderState> {
     const body = JSON.stringify({ size, sha256 })
     return (await json(await ask('POST', `/orders/${order}`, { body }))) as OrderState
   }
 
-  async function send(order: string, { size, open }: SettlingObject): Promise<OrderState> {
+  async function send(order: string, { size, open }: StagedObject): Promise<OrderState> {
     const headers = { 'content-length': String(size) }
     return (await json(await ask('PUT', `/orders/${order}`, { headers, body: await open() }))) as OrderState
   }
 
   return {
     maxBytes: Number.POSITIVE_INFINITY,
-    async settle(object) {
+    async deliver(object) {
       const order = await orderOf(object)
       const state = (await stateOf(order)) ?? (await placeOrder(order, object))
       const { ref } = state.isWhole ? state : await send(order, object)
@@ -72,14 +72,14 @@ export function openTestSlowStore(url: string): SlowStore {
 }
 
 /** As the job of the gateway does it, without a database. */
-export async function settleStaged(
+export async function deliverStaged(
   slow: SlowStore,
   staging: StorageProvider,
   id: string,
   contentType = 'text/plain',
 ): Promise<string> {
   const bytes = (await fetchBytes(staging, { id, ref: null })) as Buffer // just written
-  const { ref } = await slow.settle({
+  const { ref } = await slow.deliver({
     id,
     size: bytes.length,
     sha256: hash('sha256', bytes),

@@ -12,7 +12,7 @@ import { makeFolder, openTestFolder, type TestFolder } from './local/open-folder
 import { fetchBytes, keep, newId } from './objects.ts'
 import { describeProvider } from './provider-suite.ts'
 import { type SlowServer, startSlowServer } from './slow-server.ts'
-import { openTestSlowStore, settleStaged } from './slow-store.ts'
+import { deliverStaged, openTestSlowStore } from './slow-store.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
@@ -71,10 +71,10 @@ describe('a staged provider', () => {
     expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
   })
 
-  it('reads settled objects from the slow store, also by a key from before they settled', async () => {
+  it('reads delivered objects from the slow store, also by a key from before their delivery', async () => {
     const bytes = randomBytes(500)
     const before = await keep(provider, bytes)
-    const ref = await settleStaged(slow, at.provider, before.id)
+    const ref = await deliverStaged(slow, at.provider, before.id)
     await at.provider.remove(before)
     expect(await fetchBytes(provider, before)).toBeNull()
     refs.set(before.id, ref)
@@ -94,18 +94,18 @@ describe('a staged provider', () => {
 
   it('finds the absent ones of many objects in both places', async () => {
     const staged = await keep(provider, randomBytes(10))
-    const settled = await keep(provider, randomBytes(10))
-    const ref = await settleStaged(slow, at.provider, settled.id)
-    await at.provider.remove(settled)
+    const delivered = await keep(provider, randomBytes(10))
+    const ref = await deliverStaged(slow, at.provider, delivered.id)
+    await at.provider.remove(delivered)
     const never = Array.from({ length: 50 }, () => ({ id: newId(), ref: null }))
     const lost = { id: newId(), ref: 'nowhere' }
-    const absent = await provider.absent([staged, ...never, { id: settled.id, ref }, lost])
+    const absent = await provider.absent([staged, ...never, { id: delivered.id, ref }, lost])
     expect(absent).toEqual(new Set([...never, lost].map(({ id }) => id)))
   })
 
-  it('frees the space of a settled object, and reports it as immutable', async () => {
+  it('frees the space of a delivered object, and reports it as immutable', async () => {
     const { id } = await keep(provider, Buffer.from('kept'))
-    const ref = await settleStaged(slow, at.provider, id)
+    const ref = await deliverStaged(slow, at.provider, id)
     for (const _ of ['once', 'twice']) expect(await provider.remove({ id, ref })).toBe('immutable')
     expect(await at.objects()).toEqual([])
     expect(await fetchBytes(provider, { id, ref })).toEqual(Buffer.from('kept'))
@@ -114,10 +114,10 @@ describe('a staged provider', () => {
     expect(await provider.stat(other)).toBeNull()
   })
   // A limit on the length of files is as good as a full disk: see durability.test.ts.
-  it('rejects writes when its folder is full, and still settles what it has', async () => {
+  it('rejects writes when its folder is full, and still delivers what it has', async () => {
     const bytes = randomBytes(500)
     const { id } = await keep(provider, bytes)
-    const program = fileURLToPath(new URL('./programs/settle-without-room.ts', import.meta.url))
+    const program = fileURLToPath(new URL('./programs/deliver-without-space.ts', import.meta.url))
     const limited = ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, program]
     const { stdout } = await promisify(execFile)('sh', [...limited, at.folder, server.url, id, newId()])
     const { written, ref, removed } = JSON.parse(stdout)

@@ -6,8 +6,8 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import { createObjectReader, type HashObject } from '../files/confirm/hash-object.ts'
-import { firstPageOf, pagesFrom, readPage } from '../files/file-pages.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { firstPageOf, pagesFrom, readPage } from '../files/lists/file-pages.ts'
+import { storageError } from '../files/errors.ts'
 import { bytesChanged, emptyFileList } from './errors.ts'
 import type { FindAbsent, Snapshot } from './snapshots/make-snapshot.ts'
 import { takeSnapshot } from './snapshots/take-snapshot.ts'
@@ -51,7 +51,7 @@ export function createLockerReader(
     try {
       return await read(locker)
     } catch (error) {
-      throw storageTrouble(error)
+      throw storageError(error)
     }
   }
 }

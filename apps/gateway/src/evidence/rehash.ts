@@ -8,8 +8,8 @@ import { filesOf } from '../attestations/view.ts'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import type { HashObject, Reading } from '../files/confirm/hash-object.ts'
-import { statObject } from '../files/current-bytes.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { storageError } from '../files/errors.ts'
+import { statObject } from '../files/objects.ts'
 import { findFile, findFiles } from '../files/store.ts'
 
 export interface Rehashed {
@@ -79,7 +79,7 @@ async function readEntry(context: Context, locker: Locker, entry: FileRow, how: 
     const reading = await how.readObject(locker.provider, { id, ref })
     if (reading) return reading
   } catch (error) {
-    throw storageTrouble(error)
+    throw storageError(error)
   }
   // Replaced since the entry was read, or lost.
   const now = await findFile(context.database.db, locker.locker_id, entry.filename)

@@ -2,10 +2,10 @@ import type { FileDeleted } from '@svc/api/files'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
+import { isBeingDelivered } from './delivery/store.ts'
 import { fileNotFound } from './errors.ts'
-import { noSuchFile } from './filename.ts'
+import { noSuchFile } from './name-files.ts'
 import { removeObject } from './objects.ts'
-import { isSettling } from './settling/store.ts'
 import { changeManifest, deleteFileRow, findFile, lockFile, releaseObjects } from './store.ts'
 
 export async function deleteFile(context: Context, locker: Locker, filename: string): Promise<FileDeleted> {
@@ -14,32 +14,32 @@ export async function deleteFile(context: Context, locker: Locker, filename: str
   return removeFile(context, locker, filename)
 }
 
-/** The entry is gone when this resolves, and its bytes too unless the answer says otherwise. */
+/** `bytes_removed` is false while the bytes are left to the sweep. */
 export async function removeFile(context: Context, locker: Locker, filename: string): Promise<FileDeleted> {
   const { locker_id, provider } = locker
-  const { object_id: id, provider_ref: ref, isOnItsWay } = await takeOut(context, locker_id, filename)
-  const isRemoved = id === null || (!isOnItsWay && (await removeObject(context, provider, id, ref)))
+  const { object_id: id, provider_ref: ref, isInDelivery } = await deleteEntry(context, locker_id, filename)
+  const isRemoved = id === null || (!isInDelivery && (await removeObject(context, provider, id, ref)))
   return { ok: true, locker_id, filename, deleted: true, bytes_removed: isRemoved }
 }
 
-interface TakenOut extends FileRow {
-  /** To a provider that keeps what it has: what is staged is swept once it is there. */
-  isOnItsWay: boolean
+interface DeletedEntry extends FileRow {
+  /** The provider is receiving the object. The sweep removes the staged copy afterwards. */
+  isInDelivery: boolean
 }
 
 /**
- * An object that a client was sent to upload by itself is left as it is, to be swept when it has grown too old: it can
- * still be written, and what has no row would stay for ever.
+ * Leaves `upload_object_id` to the sweep. A redirected client can still write that object, and without a row it would
+ * stay forever.
  */
-async function takeOut(context: Context, lockerId: string, filename: string): Promise<TakenOut> {
+async function deleteEntry(context: Context, lockerId: string, filename: string): Promise<DeletedEntry> {
   const now = unixNow(context)
   return context.database.db.transaction().execute(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
     if (!file) throw fileNotFound(filename)
     await deleteFileRow(tx, lockerId, filename)
     await releaseObjects(tx, file.object_id === null ? [] : [file.object_id], now)
-    const isOnItsWay = file.object_id !== null && (await isSettling(tx, file.object_id))
+    const isInDelivery = file.object_id !== null && (await isBeingDelivered(tx, file.object_id))
     await changeManifest(tx, lockerId, { at: isoSeconds(now), files: -1, bytes: -(file.size_bytes ?? 0) })
-    return { ...file, isOnItsWay }
+    return { ...file, isInDelivery }
   })
 }

@@ -1,18 +1,19 @@
-// Errors of uploads tell which layer they come from and what to do next (FILE-31).
+// Upload errors name the layer that failed and what to do next (FILE-31).
 
 import type { ErrorBody, ErrorCode } from '@svc/api/errors'
 import { type InvalidInput, ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ProviderError } from '@svc/storage/provider'
 
 type Layer = 'app_orchestrator' | 'sandbox_runtime' | 'mcp' | 'gateway' | 'provider' | 'viewer'
 
-interface UploadTrouble {
+interface UploadErrorDetails {
   layer: Layer
   recovery_hint: string
   next_best_method: string
   [more: string]: unknown
 }
 
-export function uploadError(code: ErrorCode, message: string, details: UploadTrouble): ServiceError {
+export function uploadError(code: ErrorCode, message: string, details: UploadErrorDetails): ServiceError {
   return new ServiceError(code, message, { hint: details.recovery_hint, details })
 }
 
@@ -25,7 +26,7 @@ export function fileNotFound(filename: string): ServiceError {
   })
 }
 
-/** A name is there, its bytes are not: never uploaded, or lost. */
+/** The entry exists without bytes: they were never uploaded, or the provider lost them. */
 export function contentNotFound(lockerId: string, filename: string): ServiceError {
   return uploadError('CONTENT_NOT_FOUND', 'the file is listed, but there are no bytes of it', {
     layer: 'provider',
@@ -35,7 +36,7 @@ export function contentNotFound(lockerId: string, filename: string): ServiceErro
   })
 }
 
-/** The object stays, and the file stays unconfirmed until other bytes are put. */
+/** The object stays. The file stays unconfirmed until other bytes are uploaded. */
 export function hashMismatch(filename: string, expected: string, actual: string): ServiceError {
   return uploadError('HASH_MISMATCH', 'the bytes are not those that expected_hash promised', {
     layer: 'provider',
@@ -47,7 +48,7 @@ export function hashMismatch(filename: string, expected: string, actual: string)
   })
 }
 
-/** At every look there were other bytes than those just read. */
+/** Each time the bytes had been read, the file pointed at other bytes. */
 export function keepsChanging(filename: string): ServiceError {
   return uploadError('CONTENT_HASH_CHANGED', 'the file was put anew each time its bytes had been read', {
     layer: 'gateway',
@@ -57,7 +58,7 @@ export function keepsChanging(filename: string): ServiceError {
   })
 }
 
-/** An upload that took longer than its object was kept for. */
+/** The upload took so long that the sweep removed its object. */
 export function uploadAbandoned(): ServiceError {
   return uploadError('STORAGE_UNAVAILABLE', 'the upload took too long, and was cleared away', {
     layer: 'gateway',
@@ -66,10 +67,10 @@ export function uploadAbandoned(): ServiceError {
   })
 }
 
-/** A 422 that says, as every error of uploads, what to do next. */
+/** A 422 with the details of an upload error. */
 class InvalidUpload extends ValidationError {
   override body(requestId: string): ErrorBody {
-    const details: UploadTrouble = {
+    const details: UploadErrorDetails = {
       layer: 'gateway',
       recovery_hint: 'correct what detail names, and send the request again',
       next_best_method: 'the same',
@@ -80,4 +81,29 @@ class InvalidUpload extends ValidationError {
 
 export function invalidUpload(...inputs: [InvalidInput, ...InvalidInput[]]): ServiceError {
   return new InvalidUpload(...inputs)
+}
+
+/** A provider's error as the client sees it: the storage is unavailable, and no detail of the provider (T-31). */
+export function storageError(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error
+  if (error.reason === 'signing-denied') return signingDenied(error)
+  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker cannot be used right now', {
+    hint: 'try again in a minute: nothing was changed',
+    headers: { 'retry-after': '30' },
+    details: {
+      layer: 'provider',
+      recovery_hint: 'nothing was stored; send the same request again later',
+      next_best_method: 'the same',
+    },
+    cause: error,
+  })
+}
+
+/** The only provider error with a code of its own (FILE-35). */
+function signingDenied(cause: ProviderError): ServiceError {
+  return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway may not sign addresses of its storage', {
+    hint: 'nothing you can do: the operator has to let the gateway sign, or have bytes go through it',
+    details: { layer: 'provider', recovery_hint: 'tell the operator of this gateway', next_best_method: 'none' },
+    cause,
+  })
 }

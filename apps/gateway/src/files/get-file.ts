@@ -1,14 +1,15 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
-import { currentBytes, statObject } from './current-bytes.ts'
 import { contentNotFound } from './errors.ts'
-import { noSuchFile } from './filename.ts'
+import { noSuchFile } from './name-files.ts'
+import { statObject } from './objects.ts'
+import { currentBytes } from './put-file.ts'
 import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 import { urlMinter, urlPair } from './urls.ts'
 
-/** Fresh URLs of a file whose bytes are there: the provider is asked (FILE-15). */
+/** Fresh URLs of a file, after asking the provider whether its bytes exist (FILE-15). */
 export async function getFile(
   context: FilesContext,
   { locker, signer }: LockerCaller,
@@ -25,7 +26,7 @@ export async function getFile(
   const minter = urlMinter(context, locker, ttlMinutes)
   return {
     locker_id,
-    // What the next upload must come with may be another type than that of the bytes (AMB-24).
+    // The next upload may have another type than the current bytes (AMB-24).
     ...urlPair(minter, filename, file.upload_content_type),
     content_type: file.content_type,
     urls_expire_in_sec: minter.expiresIn,

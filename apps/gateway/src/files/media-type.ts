@@ -1,4 +1,4 @@
-// The content type of a file: chosen when the file is created, sent with every answer, demanded of every upload.
+// The content type of a file: fixed when the file is created, required of each upload, sent with each download.
 
 export const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
 
@@ -10,15 +10,15 @@ const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`
 const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
-/** Null for a type that is accepted, else what is wrong with it, to be read after "content_type: " (AMB-63). */
+/** What is wrong with the type, as text after "content_type: "; null for a valid one (AMB-63). */
 export function mediaTypeProblem(text: string): string | null {
   if (text.length > MAX_CHARACTERS) return `must be at most ${MAX_CHARACTERS} characters`
-  // It becomes a header, here and at the storage providers: nothing that could end one (T-30).
+  // It becomes a header here and at the providers, so it must not be able to end one (T-30).
   if (/[^\x20-\x7e]/.test(text)) return 'must be printable ASCII'
   return MEDIA_TYPE.test(text) ? null : "must have the form 'type/subtype', with parameters as in '; charset=utf-8'"
 }
 
-/** Whether an upload comes with the locked type, however it is spelled (SHORT-06). */
+/** Whether an upload has the locked type, in any spelling (SHORT-06). */
 export function isSameMediaType(locked: string, sent: string | undefined): boolean {
   const canonical = sent === undefined ? null : canonicalForm(sent)
   return canonical !== null && canonical === canonicalForm(locked)

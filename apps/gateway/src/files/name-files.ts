@@ -1,12 +1,14 @@
-import type { InvalidInput } from '@svc/http-service/service-error'
-import { toHex } from '@svc/protocol/bytes'
+// What a client may ask of a file that it creates: a name, a content type, and the hash that its bytes will have.
+
+import type { InvalidInput, ServiceError } from '@svc/http-service/service-error'
+import { toHex, withPrefix } from '@svc/protocol/bytes'
+import { filenameProblem } from '@svc/protocol/filename'
 import type { Context } from '../context.ts'
-import { invalidUpload } from './errors.ts'
-import { readExpectedHash } from './expected-hash.ts'
-import { filenameObjection } from './filename.ts'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { fileNotFound, invalidUpload } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 
-interface AskedFile {
+interface RequestedFile {
   filename?: string
   content_type?: string
   expected_hash?: string
@@ -18,39 +20,73 @@ export interface NamedFile {
   expectedHash: string | null
 }
 
-const MAX_OBJECTIONS = 20
+const MAX_PROBLEMS = 20
 
-/** Files as they are asked for, with what was left out; throws what is wrong with any of them. */
+/** Fills in what the client left out. Throws one error that lists what is wrong with all of the files. */
 export function nameFiles(
   context: Context,
-  asked: readonly AskedFile[],
+  requested: readonly RequestedFile[],
   locOf: (index: number) => InvalidInput['loc'],
 ): NamedFile[] {
   const names = new Set<string>()
-  const objections = asked.flatMap((file, i) => {
-    const isTwice = file.filename !== undefined && names.size === names.add(file.filename).size
-    const twice = isTwice ? [{ loc: [...locOf(i), 'filename'], msg: 'is named before in the same request' }] : []
-    return [...fileObjections(context, file, locOf(i)), ...twice]
+  const problems = requested.flatMap((file, i) => {
+    const isRepeated = file.filename !== undefined && names.size === names.add(file.filename).size
+    const repeated = isRepeated ? [{ loc: [...locOf(i), 'filename'], msg: 'is named before in the same request' }] : []
+    return [...problemsOf(context, file, locOf(i)), ...repeated]
   })
-  const [first, ...rest] = objections.slice(0, MAX_OBJECTIONS)
+  const [first, ...rest] = problems.slice(0, MAX_PROBLEMS)
   if (first) throw invalidUpload(first, ...rest)
-  return asked.map(({ filename, content_type, expected_hash }) => ({
+  return requested.map(({ filename, content_type, expected_hash }) => ({
     filename: filename ?? `file_${toHex(context.randomBytes(8))}`,
     contentType: content_type ?? DEFAULT_MEDIA_TYPE,
     expectedHash: expected_hash === undefined ? null : readExpectedHash(expected_hash),
   }))
 }
 
-function fileObjections(context: Context, file: AskedFile, loc: InvalidInput['loc']): InvalidInput[] {
+function problemsOf({ config }: Context, file: RequestedFile, loc: InvalidInput['loc']): InvalidInput[] {
   const { filename, content_type, expected_hash } = file
-  const name = filename === undefined ? null : filenameObjection(context, filename, [...loc, 'filename'])
+  const nameProblem = filename === undefined ? null : filenameProblem(filename, config.storage.systemPrefix)
   const typeProblem = content_type === undefined ? null : mediaTypeProblem(content_type)
   const isHashBad = expected_hash !== undefined && readExpectedHash(expected_hash) === null
   return [
-    ...(name ? [name] : []),
+    ...(nameProblem === null ? [] : [{ loc: [...loc, 'filename'], msg: nameProblem }]),
     ...(typeProblem === null ? [] : [{ loc: [...loc, 'content_type'], msg: typeProblem }]),
     ...(isHashBad ? [{ loc: [...loc, 'expected_hash'], msg: HASH_PROBLEM }] : []),
   ]
 }
 
 const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
+
+/** With its prefix and in lower case; null for text that is not a SHA-256 (AMB-73). */
+export function readExpectedHash(text: string): string | null {
+  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(text) ?? []
+  return hex === undefined ? null : withPrefix(hex.toLowerCase())
+}
+
+/**
+ * The error for a name that is not in the locker. Only missing names are checked against the rules: a stored name stays
+ * readable after the rules change.
+ */
+export function noSuchFile({ config }: Context, filename: string): ServiceError {
+  const msg = filenameProblem(filename, config.storage.systemPrefix)
+  return msg === null ? fileNotFound(filename) : invalidUpload({ loc: ['path', 'filename'], msg })
+}
+
+/** An entry that awaits its bytes. */
+export function newFile({ locker_id }: Locker, { filename, contentType, expectedHash }: NamedFile): FileRow {
+  return {
+    locker_id,
+    filename,
+    content_type: contentType,
+    expected_hash: expectedHash,
+    object_id: null,
+    provider_ref: null,
+    size_bytes: null,
+    content_hash: null,
+    uploaded_at: null,
+    hash_recorded_at: null,
+    upload_content_type: contentType,
+    upload_expected_hash: expectedHash,
+    upload_object_id: null,
+  }
+}

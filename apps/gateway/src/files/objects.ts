@@ -1,27 +1,27 @@
-// The life of an object: noted, written, held by a file, released, cleared away. Whatever may be at a provider has a
-// row, so that a crash at any moment leaves nothing that nobody knows of.
+// The life of an object: announced, written, held by a file, released, removed. Everything that may be at a provider
+// has a row, so a crash never leaves an object that the sweep does not find.
 
 import type { Readable } from 'node:stream'
-import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
-import { ProviderError, type StoredObject } from '@svc/storage/provider'
+import { type ObjectKey, ProviderError, type StoredObject } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
-import type { ObjectTable } from '../db/schema.ts'
+import type { Locker, ObjectTable } from '../db/schema.ts'
+import { storageError } from './errors.ts'
 import type { FilesContext } from './room.ts'
-import { condemnObject, deleteObjectRow, findUnheldObjects } from './store.ts'
+import { deleteObjectRow, findUnheldObjects, markForRemoval } from './store.ts'
 
 export interface NewObject extends StoredObject {
   id: string
 }
 
-/** Notes an object that is about to be written, by us or by a client that is sent to its provider. */
+/** Writes the row of an object before its first byte, whether we or a redirected client will write it. */
 export async function announceObject(context: FilesContext, provider: string): Promise<string> {
   const object_id = toHex(context.randomBytes(16))
   await context.announceObject({ object_id, provider, provider_ref: null, state: 'writing', since: unixNow(context) })
   return object_id
 }
 
-/** Keeps bytes at a provider. They belong to nobody until a transaction holds them. */
+/** Writes bytes to a provider. The sweep removes them unless a transaction holds the object. */
 export async function writeObject(
   context: FilesContext,
   provider: string,
@@ -33,20 +33,28 @@ export async function writeObject(
     return { id, ...(await context.providers.named(provider).write(id, bytes, about)) }
   } catch (error) {
     bytes.destroy()
-    // A provider that is gone may have the object all the same: its row stays, for the sweep.
+    // An unavailable provider may still have stored the object. Its row stays for the sweep.
     const mayBeThere = error instanceof ProviderError && error.reason === 'unavailable'
-    // Any other should have nothing of it; should it have failed to clear up, this does, or the sweep.
+    // After any other error the provider should have removed it already. This, or the sweep, makes sure.
     if (!mayBeThere) await removeObject(context, provider, id, null)
-    throw storageTrouble(error)
+    throw storageError(error)
   }
 }
 
-/** The most that an object may have: the gateway's limit, or less where the provider takes less. */
+export async function statObject({ providers }: Context, { provider }: Locker, key: ObjectKey) {
+  try {
+    return await providers.named(provider).stat(key)
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** The gateway's limit, or the provider's where that is lower. */
 export function maxObjectBytes({ config, providers }: Context, provider: string): number {
   return Math.min(config.storage.maxUploadBytes, providers.named(provider).maxBytes)
 }
 
-/** Removes released bytes at once, where the provider can; else they are left to the sweep. */
+/** Removes a released object now. After an error its row stays for the sweep. */
 export async function removeObject(context: Context, provider: string, id: string, ref: string | null) {
   try {
     const outcome = await context.providers.named(provider).remove({ id, ref })
@@ -58,38 +66,13 @@ export async function removeObject(context: Context, provider: string, id: strin
   }
 }
 
-/** Trouble of a provider as clients are told of it: that there is some, and nothing else (T-31). */
-export function storageTrouble(error: unknown): unknown {
-  if (!(error instanceof ProviderError)) return error
-  if (error.reason === 'signing-denied') return signingDenied(error)
-  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker cannot be used right now', {
-    hint: 'try again in a minute: nothing was changed',
-    headers: { 'retry-after': '30' },
-    details: {
-      layer: 'provider',
-      recovery_hint: 'nothing was stored; send the same request again later',
-      next_best_method: 'the same',
-    },
-    cause: error,
-  })
-}
-
-/** The one thing about a provider that has a code of its own (FILE-35). */
-function signingDenied(cause: ProviderError): ServiceError {
-  return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway may not sign addresses of its storage', {
-    hint: 'nothing you can do: the operator has to let the gateway sign, or have bytes go through it',
-    details: { layer: 'provider', recovery_hint: 'tell the operator of this gateway', next_best_method: 'none' },
-    cause,
-  })
-}
-
-/** Readers that began before a file was replaced are given this long. */
+/** Time for readers that began before the file was replaced. */
 const RELEASED_KEPT_SECONDS = 15 * 60
-/** Longer than any short URL lives, and then some for the transfer. */
+/** The longest life of a short URL, and as long again for the transfer. */
 const WRITING_KEPT_SECONDS = 48 * 3600
 const SWEEP_AT_ONCE = 500
 
-/** Clears away what nobody holds; tells how many objects that were. */
+/** Removes objects that nothing holds. Returns how many. */
 export async function sweepObjects(context: Context): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
@@ -103,6 +86,6 @@ export async function sweepObjects(context: Context): Promise<number> {
 
 async function sweepObject(context: Context, object: ObjectTable): Promise<boolean> {
   const { object_id, provider, provider_ref } = object
-  if (!(await condemnObject(context.database.db, object, unixNow(context)))) return false
+  if (!(await markForRemoval(context.database.db, object, unixNow(context)))) return false
   return removeObject(context, provider, object_id, provider_ref)
 }

@@ -1,37 +1,36 @@
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { ObjectKey } from '@svc/storage/provider'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
+import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
-import type { NewObject } from './objects.ts'
+import { type NamedFile, newFile } from './name-files.ts'
+import { type NewObject, statObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import { settleLater } from './settling/settle-later.ts'
 import { changeManifest, holdObject, lockFile, releaseObjects, updateFile, upsertFiles } from './store.ts'
 
-export interface FilePut {
-  filename: string
+export interface FilePut extends NamedFile {
   object: NewObject
-  contentType: string
-  expectedHash: string | null
-  /** Where it was computed as the bytes came: the file is confirmed at once. */
+  /** Given when it was computed during the upload: the file is confirmed at once. */
   contentHash?: string
-  /** Whether a name that is not there (any more) is made. */
+  /** Whether to create a name that does not exist, or was deleted meanwhile. */
   mayCreate: boolean
-  /** Of bytes that a client brought to the provider by itself: they count only while they are still waited for. */
+  /** The bytes of a redirected client. They are ignored once the file awaits another upload. */
   isAdoption?: true
-  /** The object is held already, by whoever gives it up in the same transaction. */
+  /** An upload session holds the object, and gives it up in the same transaction. */
   isHeld?: true
 }
 
 /**
- * Points a file at new bytes, in one transaction: the object is held, the one before it released, what was known of
- * the old bytes forgotten. Of several who put at once the last one stays.
+ * Points a file at new bytes in one transaction: it holds the new object, releases the old one and clears its size and
+ * hash. Of several puts at once the last one wins.
  */
 export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
   return context.database.db.transaction().execute((tx) => putFileIn(tx, context, locker, put))
 }
 
-/** The same within a transaction that has locked no other file, and does not go on to. */
+/** The same inside a caller's transaction, which must lock no other file. */
 export async function putFileIn(
   tx: Transaction<Schema>,
   context: FilesContext,
@@ -44,7 +43,7 @@ export async function putFileIn(
   const { filename, object, contentHash = null } = put
   let isNew: boolean
   let before: FileRow | null
-  // A name that was there is perhaps deleted before it can be locked: then it is made after all.
+  // Another request may delete the name between the insert and the lock. Insert it again then.
   do {
     isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])) > 0
     before = (await lockFile(tx, locker_id, filename)) ?? null
@@ -67,7 +66,7 @@ export async function putFileIn(
   await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
   if (contentHash !== null) {
     const { id, size } = object
-    await settleLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
+    await deliverLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
   }
   const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
   if (isManifestChanged) {
@@ -78,24 +77,29 @@ export async function putFileIn(
   return { ...before, ...changes }
 }
 
-/** An entry that awaits its bytes. */
-export function newFile(
-  { locker_id }: Locker,
-  { filename, contentType, expectedHash }: Pick<FilePut, 'filename' | 'contentType' | 'expectedHash'>,
-): FileRow {
-  return {
-    locker_id,
-    filename,
-    content_type: contentType,
-    expected_hash: expectedHash,
-    object_id: null,
-    provider_ref: null,
-    size_bytes: null,
-    content_hash: null,
-    uploaded_at: null,
-    hash_recorded_at: null,
-    upload_content_type: contentType,
-    upload_expected_hash: expectedHash,
-    upload_object_id: null,
-  }
+export interface CurrentBytes {
+  file: FileRow
+  key: ObjectKey
+}
+
+/** The object that a file points at, after adopting what a redirected client has uploaded; null if there is none. */
+export async function currentBytes(context: FilesContext, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
+  const current =
+    file.upload_object_id === null ? file : await adoptUpload(context, locker, file, file.upload_object_id)
+  const { object_id, provider_ref } = current
+  return object_id === null ? null : { file: current, key: { id: object_id, ref: provider_ref } }
+}
+
+/** A redirected client does not report that its upload is done: the file gets the bytes when they are first found. */
+async function adoptUpload(context: FilesContext, locker: Locker, file: FileRow, id: string): Promise<FileRow> {
+  const found = await statObject(context, locker, { id, ref: null })
+  if (!found) return file
+  return putFile(context, locker, {
+    filename: file.filename,
+    object: { id, size: found.size, ref: null },
+    contentType: file.upload_content_type,
+    expectedHash: file.upload_expected_hash,
+    mayCreate: false,
+    isAdoption: true,
+  })
 }

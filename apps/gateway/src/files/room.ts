@@ -11,7 +11,7 @@ interface Needs {
 }
 
 export interface FilesContext extends Context, Needs {
-  /** Durable when it resolves; many uploads share a commit. */
+  /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
   announceObject: (object: ObjectTable) => Promise<void>
   hashObject: HashObject
 }

@@ -1,4 +1,4 @@
-// Settings of files: where their bytes are kept and how large they may be.
+// Where the bytes of files are kept, and how large they may be.
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
@@ -14,7 +14,7 @@ export interface StorageConfig extends ProvidersConfig {
   systemPrefix: string
 }
 
-/** How to reach what is not on this machine. */
+/** Addresses and credentials of the providers. */
 export interface StorageSecrets {
   providers: ProviderSettings
 }
@@ -50,7 +50,7 @@ export function readStorageConfig(
   return [config, { providers }]
 }
 
-/** In development every name is kept locally that nothing else is configured for. */
+/** In development each provider that is not configured is kept locally. */
 function readDrivers(
   settings: SettingsReader,
   isProduction: boolean,

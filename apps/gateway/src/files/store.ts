@@ -1,7 +1,7 @@
 import { sortedByFilename } from '@svc/protocol/order'
 import type { Transaction } from 'kysely'
 import type { Db, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
-import { callOff } from './settling/store.ts'
+import { callOff } from './delivery/store.ts'
 
 type Tx = Transaction<Schema>
 
@@ -10,20 +10,20 @@ export async function findFile(db: Db, lockerId: string, filename: string): Prom
   return row ?? null
 }
 
-/** In no order; fewer than names where some are not there. */
+/** In no order. Names that do not exist are left out. */
 export async function findFiles(db: Db, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
   if (filenames.length === 0) return []
   return ofLocker(db, lockerId).where('filename', 'in', filenames).execute()
 }
 
-/** In code-point order, beginning after a name. */
+/** In code-point order, starting after a name. */
 export function pageOfFiles(db: Db, lockerId: string, after: string | null, limit: number): Promise<FileRow[]> {
   return filesAfter(db, lockerId, after, limit).execute()
 }
 
 export type ManifestFacts = Pick<Locker, 'manifest_version' | 'manifest_changed_at' | 'file_count' | 'total_bytes'>
 
-/** The same with what the locker says of all its files at that moment: one statement sees one state. */
+/** The same with the locker's totals. One SQL statement, so that both show the same state. */
 export async function pageOfManifest(
   db: Db,
   lockerId: string,
@@ -40,7 +40,7 @@ export async function pageOfManifest(
     .execute()
   const facts = rows[0]
   if (!facts) throw new Error(`there is no locker ${lockerId}`)
-  // A row has a whole file, or, where there is none, no column of one.
+  // The left join yields one row of nulls for a locker without files.
   return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & FileRow)[] }
 }
 
@@ -53,7 +53,7 @@ function ofLocker(db: Db, lockerId: string) {
   return db.selectFrom('files').selectAll().where('locker_id', '=', lockerId)
 }
 
-/** Kept from others until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export async function lockFile(tx: Tx, lockerId: string, filename: string): Promise<FileRow | null> {
   return (await ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate().executeTakeFirst()) ?? null
 }
@@ -65,7 +65,7 @@ export async function findLockerOf(db: Db, by: { locker_id: string } | { receipt
   return (await chosen.executeTakeFirst()) ?? null
 }
 
-/** How many of the names are new. Of those that are there, what the next upload must be like is replaced. */
+/** Returns how many names are new. An existing name gets the type and hash for its next upload. */
 export async function upsertFiles(tx: Tx, files: readonly FileRow[]): Promise<number> {
   const inserted = await tx
     .insertInto('files')
@@ -105,7 +105,7 @@ export interface FileReading {
   contentHash: string
 }
 
-/** Those that are recorded: the file still points at what was read, and nobody recorded it before. */
+/** Returns the readings it recorded: those whose file still points at the object and has no hash yet. */
 export async function recordHashes(
   tx: Tx,
   lockerId: string,
@@ -127,7 +127,7 @@ export async function recordHashes(
   return recorded
 }
 
-/** Counts a change of names, sizes or hashes. The locker's row comes last in a transaction: many files share it. */
+/** Counts a change of names, sizes or hashes. Call it last in a transaction: it locks the row that all files share. */
 export async function changeManifest(
   tx: Tx,
   lockerId: string,
@@ -149,7 +149,7 @@ export async function insertObjects(db: Db, objects: readonly ObjectTable[]): Pr
   await db.insertInto('objects').values(objects).execute()
 }
 
-/** False when it is not being written any more: it took too long, and was cleared away. */
+/** False when the sweep has removed the object because writing it took too long. */
 export async function holdObject(tx: Tx, objectId: string, ref: string | null, since: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('objects')
@@ -160,7 +160,6 @@ export async function holdObject(tx: Tx, objectId: string, ref: string | null, s
   return numUpdatedRows > 0n
 }
 
-/** What nobody holds need not settle, either. */
 export async function releaseObjects(tx: Tx, objectIds: readonly string[], since: number): Promise<void> {
   if (objectIds.length === 0) return
   await tx.updateTable('objects').set({ state: 'released', since }).where('object_id', 'in', objectIds).execute()
@@ -171,7 +170,7 @@ export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
   await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
-/** The oldest that nobody holds, nor is settling any more: released or unfinished before these times. */
+/** The oldest objects that were released or left unfinished before these times, and are not being delivered. */
 export function findUnheldObjects(
   db: Db,
   before: { released: number; writing: number },
@@ -201,17 +200,17 @@ export function findUnheldObjects(
 }
 
 /**
- * Takes an unheld object out of everybody's reach, as released just now: one that cannot be removed is behind all others
- * then. False when it is held after all.
+ * Claims an unheld object, so that no transaction can hold it any more. Its time becomes now: an object that cannot be
+ * removed goes to the end of the sweep's queue. False when the object is held after all.
  */
-export async function condemnObject(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
+export async function markForRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('objects')
     .set({ state: 'released', since: now })
     .where('object_id', '=', object_id)
     .where('state', '=', state)
     .where('since', '=', since)
-    // Its state says so already; what cannot be undone is asked for twice.
+    // The state implies this already. Removal cannot be undone, so it is checked twice.
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('files').select('filename').whereRef('files.object_id', '=', 'objects.object_id'))),
     )

@@ -1,5 +1,6 @@
-// Short URLs: one operation on one file until a time.
+// Short URLs. Each allows one operation on one file until it expires.
 
+import { setImmediate } from 'node:timers/promises'
 import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
@@ -11,12 +12,12 @@ const DEFAULT_TTL_MINUTES = 30
 export interface UrlMinter {
   /** Seconds. */
   expiresIn: number
-  /** What the provider wants of uploads. */
+  /** Headers that the provider requires of an upload. */
   uploadHeaders: Readonly<Record<string, string>>
   url(method: TokenMethod, filename: string): string
 }
 
-/** Mints URLs of one locker that all end at once. */
+/** Mints URLs of one locker that all expire at the same time. */
 export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT_TTL_MINUTES): UrlMinter {
   const expiresIn = ttlMinutes * 60
   const fields = {
@@ -36,7 +37,7 @@ export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT
   }
 }
 
-/** What one file's bytes go in and out by. */
+/** The URLs to upload, download and delete one file. */
 export function urlPair(minter: UrlMinter, filename: string, contentType: string) {
   return {
     filename,
@@ -56,4 +57,20 @@ export function downloadUrl(minter: UrlMinter, file: FileRow) {
     content_hash: file.content_hash,
     size_bytes: file.size_bytes,
   }
+}
+
+/** Signing sixteen URLs takes a few milliseconds. */
+const CHUNK_SIZE = 16
+
+/** Maps a long list, and lets other requests run after each chunk. */
+export async function mapInChunks<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && i % CHUNK_SIZE === 0) await setImmediate()
+    results.push(map(item))
+  }
+  return results
 }

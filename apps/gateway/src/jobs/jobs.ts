@@ -12,11 +12,10 @@ import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
 import { cronAttest } from '../attestations/cron-attest.ts'
 import type { AttestationsContext } from '../attestations/room.ts'
 import { unixNow } from '../context.ts'
+import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/deliver-object.ts'
+import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import { sweepObjects } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { dropStaged } from '../files/settling/drop-staged.ts'
-import { SETTLE_ATTEMPTS, settleObject } from '../files/settling/settle-object.ts'
-import { sweepSettling } from '../files/settling/sweep-settling.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { sweepSessions } from '../transfers/sessions/close-session.ts'
 import type { X402Context } from '../x402/room.ts'
@@ -39,15 +38,15 @@ interface JobRooms {
 export function registerJobs({ anchors, attestations, files, transfers, x402 }: JobRooms): void {
   const { queue, config, rateLimiter, database } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
-  const settles: HandleOptions = { concurrency: 4, maxAttempts: SETTLE_ATTEMPTS }
+  const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
   handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(attestations, receipt_id, attempt))
   handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(anchors, receipt_id))
   handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
   handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(anchors, receipt_id))
   handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => transfers.finalizeSession(session_id))
-  handle('settle-object', settles, ({ object_id }, { signal }) => settleObject(files, object_id, signal))
-  handle('drop-staged', settles, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))
+  handle('settle-object', deliveries, ({ object_id }, { signal }) => deliverObject(files, object_id, signal))
+  handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))
 
   if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(attestations, {}))
   if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
@@ -57,7 +56,7 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
   regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
-  regularly(600, 'sweep-settling', () => sweepSettling(files))
+  regularly(600, 'sweep-settling', () => sweepDeliveries(files))
 
   /** Every job may be interrupted and repeated: it commits its own writes and skips what is done. */
   function handle<Kind extends keyof JobPayloads>(

@@ -8,7 +8,7 @@ interface Needs {
   /** The first page of its files. */
   listFiles(locker: Locker): Promise<FileEntry[]>
   summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
-  summarizeSettling(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
+  summarizeDeliveries(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
 }
 
 export interface LockersContext extends Context, Needs {}

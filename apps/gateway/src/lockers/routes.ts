@@ -10,7 +10,7 @@ import type { LockersContext } from './room.ts'
 
 export function lockerRoutes(service: Service, auth: Auth, context: LockersContext): void {
   const withSettling = async <Facts>(locker: Locker, facts: Facts) => {
-    return { ...facts, settling: await context.summarizeSettling(locker) }
+    return { ...facts, settling: await context.summarizeDeliveries(locker) }
   }
   serveReceipt(service, auth, lockers.signedProvision, ({ caller, body }) => provision(context, caller, body))
   serveReceiptOrAnybody(

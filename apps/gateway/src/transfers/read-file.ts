@@ -8,9 +8,10 @@ import { lockerNotFound } from '../auth/callers.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { type CurrentBytes, currentBytes, statObject } from '../files/current-bytes.ts'
+import { type CurrentBytes, currentBytes } from '../files/put-file.ts'
+import { statObject } from '../files/objects.ts'
 import { contentNotFound, fileNotFound } from '../files/errors.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { storageError } from '../files/errors.ts'
 import type { FilesContext } from '../files/room.ts'
 import { findFile } from '../files/store.ts'
 import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
@@ -85,7 +86,7 @@ async function openBytes({ providers }: Context, { locker, file, key }: FoundByt
     const stream = await providers.named(locker.provider).read(key, range)
     if (stream) return stream
   } catch (error) {
-    throw storageTrouble(error)
+    throw storageError(error)
   }
   throw contentNotFound(locker.locker_id, file.filename)
 }

@@ -6,9 +6,9 @@ import { toHex } from '@svc/protocol/bytes'
 import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { type CurrentBytes, currentBytes } from '../files/current-bytes.ts'
+import { type CurrentBytes, currentBytes } from '../files/put-file.ts'
 import { fileNotFound } from '../files/errors.ts'
-import { storageTrouble } from '../files/objects.ts'
+import { storageError } from '../files/errors.ts'
 import type { FilesContext } from '../files/room.ts'
 import { insertObjects, lockFile, updateFile } from '../files/store.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
@@ -59,7 +59,7 @@ async function requestTarget(target: Promise<Redirect | null>): Promise<Redirect
   try {
     return await target
   } catch (error) {
-    throw storageTrouble(error)
+    throw storageError(error)
   }
 }
 

@@ -4,7 +4,6 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'
 import { ServiceError } from '@svc/http-service/service-error'
-import { judgePayment } from '@svc/payments/payment'
 import { networkNamed } from '@svc/payments/networks'
 import { type ChainReading, judgePayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'

@@ -1,4 +1,4 @@
-// All six, as an operator configures them, in one gateway.
+// One gateway with all six providers, configured as an operator does it.
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ async function staged(): Promise<number> {
 const publicly = (locker: TestLocker) =>
   fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`).then((answer) => answer.text())
 
-it('VER-20 says that all of them answer', async () => {
+it('VER-20 /health reports that all six providers answer', async () => {
   const look = async () => {
     house.clock.advance(11)
     return (await house.send<{ providers: object }>('GET', '/health')).body.providers
@@ -93,7 +93,7 @@ it('VER-20 says that all of them answer', async () => {
 describe.each(PROVIDERS)('a locker at %s', (provider) => {
   const isSlow = SLOW.includes(provider)
 
-  it('FILE-01 FILE-30 keeps a file, and settles where that takes its time', async () => {
+  it('FILE-01 FILE-30 keeps a file, and delivers it where the provider is slow', async () => {
     const locker = lockers.get(provider)!
     await locker.put('a.txt', `kept at ${provider}`)
     expect(await publicly(locker)).toBe(`kept at ${provider}`)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFile } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { lockerRow, storeFile } from './files.ts'
 
 interface UrlSet {
   locker_id: string
@@ -25,8 +26,8 @@ afterAll(() => house.close())
 const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', '/files', body)
 const rowOf = (filename: string) => findFile(house.gateway.context.database.db, locker.lockerId, filename)
 
-describe('naming a file', () => {
-  it('FILE-01 FILE-07 FILE-08 FILE-11 GEN-06 GEN-07 AMB-67 answers 200 with URLs on the base URL', async () => {
+describe('creating a file', () => {
+  it('FILE-01 FILE-07 FILE-08 FILE-11 GEN-06 GEN-07 AMB-67 creating a file answers 200 with URLs on the base URL', async () => {
     const { status, headers, body } = await create({ filename: 'docs/a.txt', content_type: 'text/plain' })
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
@@ -45,7 +46,7 @@ describe('naming a file', () => {
     expect(new Set(urls).size).toBe(3)
   })
 
-  it('STATE-06 leaves the file awaiting its bytes, without a hash', async () => {
+  it('STATE-06 a created file awaits its bytes and has no hash', async () => {
     await create({ filename: 'new' })
     const { body } = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
     expect(body.files.find(({ filename }) => filename === 'new')).toEqual({
@@ -59,14 +60,14 @@ describe('naming a file', () => {
     })
   })
 
-  it('FILE-02 makes up a name where none is given, another one each time', async () => {
+  it('FILE-02 each create without a name gets a new generated one', async () => {
     const names = [(await create({})).body.filename, (await create({ content_type: 'text/plain' })).body.filename]
     for (const name of names) expect(name).toMatch(/^file_[0-9a-f]{16}$/)
     expect(names[0]).not.toBe(names[1])
     expect(await rowOf(names[1] as string)).toMatchObject({ content_type: 'text/plain' })
   })
 
-  it('AMB-63 takes application/octet-stream where no type is given', async () => {
+  it('AMB-63 the default type of a created file is application/octet-stream', async () => {
     const { body } = await create({ filename: 'untyped' })
     expect([body.content_type, body.upload_headers]).toEqual([
       'application/octet-stream',
@@ -74,7 +75,7 @@ describe('naming a file', () => {
     ])
   })
 
-  it.each([1, 30, 1440])('FILE-10 FILE-11 LIM-01 LIM-02 takes a ttl_min of %i', async (ttl_min) => {
+  it.each([1, 30, 1440])('FILE-10 FILE-11 LIM-01 LIM-02 create takes a ttl_min of %i', async (ttl_min) => {
     expect((await create({ filename: 'ttl', ttl_min })).body.urls_expire_in_sec).toBe(ttl_min * 60)
   })
 
@@ -99,13 +100,13 @@ describe('naming a file', () => {
     expect(await rowOf(filename)).toBeNull()
   })
 
-  it('FILE-31 says with a name it refuses which layer it was and what to do next', async () => {
+  it('FILE-31 a refused name comes with the layer and what to do next', async () => {
     expect((await create({ filename: 'a:b' })).body).toMatchObject({
       details: { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
     })
   })
 
-  it('AMB-22 takes names under the system prefix', async () => {
+  it('AMB-22 create takes names under the system prefix', async () => {
     expect((await create({ filename: '.svc/index.json' })).status).toBe(200)
   })
 
@@ -127,7 +128,7 @@ describe('naming a file', () => {
     expect(await rowOf('bad-type')).toBeNull()
   })
 
-  it('AMB-73 takes an expected hash in each of its forms', async () => {
+  it('AMB-73 create takes an expected hash in each of its forms', async () => {
     const hex = 'ab'.repeat(32)
     const forms = [hex, hex.toUpperCase(), `sha256:${hex}`, `SHA256:${hex.toUpperCase()}`]
     for (const [i, expected_hash] of forms.entries()) {
@@ -146,7 +147,7 @@ describe('naming a file', () => {
     },
   )
 
-  it('names everything that is wrong at once', async () => {
+  it('create lists all invalid fields in one answer', async () => {
     const reply = await create({ filename: 'a:b', content_type: 'no', expected_hash: 'no' })
     const { detail } = reply.body as unknown as { detail: { loc: string[] }[] }
     expect(detail.map(({ loc }) => loc[1])).toEqual(['filename', 'content_type', 'expected_hash'])
@@ -159,7 +160,52 @@ describe('naming a file', () => {
     },
   )
 
-  it('ADD-11 takes an empty body for an empty object', async () => {
+  it('ADD-11 create reads an empty body as an empty object', async () => {
     expect((await create(undefined)).body.filename).toMatch(/^file_/)
+  })
+})
+
+describe('creating an existing name', () => {
+  it('AMB-24 creating an existing name keeps its bytes, hash and type, and locks the new type for the next upload', async () => {
+    const before = await storeFile(house, locker, 'a', 'hello')
+    const hash = `sha256:${'cd'.repeat(32)}`
+    const { status, body } = await create({ filename: 'a', content_type: 'text/csv', expected_hash: hash })
+    expect([status, body.upload_headers]).toEqual([200, { 'Content-Type': 'text/csv' }])
+    expect(await rowOf('a')).toEqual({ ...before, upload_content_type: 'text/csv', upload_expected_hash: hash })
+  })
+
+  it('AMB-24 creating an existing name without expected hash clears the earlier one', async () => {
+    await create({ filename: 'b', expected_hash: 'ab'.repeat(32) })
+    await create({ filename: 'b' })
+    expect(await rowOf('b')).toMatchObject({
+      upload_expected_hash: null,
+      upload_content_type: 'application/octet-stream',
+    })
+  })
+
+  it('AMB-32 only a new name counts as a file and as a change of the manifest', async () => {
+    const before = await lockerRow(house, locker)
+    await create({ filename: 'counted' })
+    await create({ filename: 'counted', content_type: 'text/html' })
+    const after = await lockerRow(house, locker)
+    expect([after.file_count - before.file_count, after.manifest_version - before.manifest_version]).toEqual([1, 1])
+    expect(after.manifest_changed_at).toBe('2026-09-01T12:00:00Z')
+  })
+})
+
+describe('the limit of creates', () => {
+  it('LIM-11 each create counts against the limit of its signer, and a refused one creates nothing', async () => {
+    const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '2' })
+    try {
+      const locker = await limited.locker(ed25519Identity())
+      const create = (filename: string) => locker.call(['locker:write'], 'POST', '/files', { filename })
+      expect([(await create('a')).status, (await create('b')).status]).toEqual([200, 200])
+      const refused = await create('c')
+      expectRefusal(refused, 429, 'RATE_LIMITED')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect((await lockerRow(limited, locker)).file_count).toBe(2)
+    } finally {
+      await limited.close()
+    }
   })
 })

@@ -23,7 +23,7 @@ const stateOf = async () => {
   return { file_count, manifest_version }
 }
 
-it('FILE-12 SHAPE-20 answers the URLs of each file in the order asked for, with its own type', async () => {
+it('FILE-12 SHAPE-20 batch create answers the URLs of each file in order, with its own type', async () => {
   const files = [{ filename: 'z.csv', content_type: 'text/csv' }, { filename: 'a/b' }, {}]
   const { status, body } = await create({ files, ttl_min: 5 })
   expect(status).toBe(200)
@@ -43,7 +43,7 @@ it('FILE-12 SHAPE-20 answers the URLs of each file in the order asked for, with 
   )
 })
 
-it('FILE-12 changes the manifest once, and counts only the names that are new', async () => {
+it('FILE-12 batch create changes the manifest once and counts only new names', async () => {
   await storeFile(house, locker, 'kept', 'bytes')
   const before = await stateOf()
   const { status } = await create({ files: [{ filename: 'new-1' }, { filename: 'kept' }, { filename: 'new-2' }] })
@@ -54,7 +54,7 @@ it('FILE-12 changes the manifest once, and counts only the names that are new', 
   })
 })
 
-it('FILE-12 changes nothing of the manifest where every name is there', async () => {
+it('FILE-12 batch create of existing names does not change the manifest', async () => {
   await create({ files: [{ filename: 'again' }] })
   const before = await stateOf()
   expect((await create({ files: [{ filename: 'again', content_type: 'text/html' }] })).status).toBe(200)
@@ -76,19 +76,19 @@ it.each([
   expect(await stateOf()).toEqual(before)
 })
 
-it('SHAPE-20 names many wrong files, but not without end', async () => {
+it('SHAPE-20 batch create lists many invalid files, up to a limit', async () => {
   const reply = await create({ files: Array.from({ length: 1000 }, () => ({ filename: 'a:b' })) })
   const { detail } = reply.body as unknown as { detail: { loc: unknown[] }[] }
   expect([detail.length, detail[0]?.loc]).toEqual([20, ['body', 'files', 0, 'filename']])
 })
 
-it('T-06 takes twins that only look alike, and names of object members, for different names', async () => {
+it('T-06 batch create keeps look-alike names and names of object members apart', async () => {
   const names = ['\u00e9', 'e\u0301', '__proto__', 'constructor', 'A', 'a']
   const { status, body } = await create({ files: names.map((filename) => ({ filename })) })
   expect([status, body.count]).toEqual([200, 6])
 })
 
-it('AMB-47 LIM-12 takes 1,000 files at once, and no more', async () => {
+it('AMB-47 LIM-12 batch create takes 1,000 files at once and no more', async () => {
   const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
   expectRefusal(await create(many(1001)), 422, 'validation_error')
   const before = await stateOf()
@@ -98,13 +98,13 @@ it('AMB-47 LIM-12 takes 1,000 files at once, and no more', async () => {
 })
 
 it.each([{}, { files: [] }, { files: {} }, { files: [null] }, { files: ['a'] }, { files: [{}], ttl_min: 0 }])(
-  'FILE-10 FILE-12 refuses %j',
+  'FILE-10 FILE-12 batch create refuses %j',
   async (body) => {
     expectRefusal(await create(body), 422, 'validation_error')
   },
 )
 
-it('LIM-11 counts once, however many files it names', async () => {
+it('LIM-11 a batch create counts once against the limit', async () => {
   const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1' })
   try {
     const locker = await limited.locker(ed25519Identity())

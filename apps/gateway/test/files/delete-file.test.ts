@@ -25,7 +25,7 @@ const objectRow = (id: string | null): Promise<ObjectTable | undefined> =>
     .where('object_id', '=', id as string)
     .executeTakeFirst()
 
-it('FILE-16 SHAPE-23 takes the file out of list and manifest, and its bytes from the storage', async () => {
+it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
   await fresh()
   const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
   await storeFile(house, locker, 'kept', 'bytes')
@@ -42,7 +42,7 @@ it('FILE-16 SHAPE-23 takes the file out of list and manifest, and its bytes from
   expect([await statOf(object_id), await objectRow(object_id)]).toEqual([null, undefined])
 })
 
-it('FILE-16 a second time it is 404, and nothing is counted twice', async () => {
+it('FILE-16 a second delete answers 404 and counts nothing twice', async () => {
   await fresh()
   await storeFile(house, locker, 'a', 'hello')
   await remove('a')
@@ -51,14 +51,14 @@ it('FILE-16 a second time it is 404, and nothing is counted twice', async () => 
   expect(await lockerRow(house, locker)).toEqual(before)
 })
 
-it('FILE-16 a file that awaits its bytes goes too', async () => {
+it('FILE-16 a file that awaits its bytes can be deleted', async () => {
   await fresh()
   await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })
   expect((await remove('a')).body).toMatchObject({ deleted: true, bytes_removed: true })
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
 })
 
-it('FILE-16 a name can be given again afterwards, and knows nothing of what was', async () => {
+it('FILE-16 a deleted name can be created again and has nothing of the old file', async () => {
   await fresh()
   await storeFile(house, locker, 'a', 'hello')
   await remove('a')
@@ -72,7 +72,7 @@ it('FILE-16 a name can be given again afterwards, and knows nothing of what was'
   })
 })
 
-it('FILE-16 what a client may still be uploading by itself is cleared away later, not forgotten', async () => {
+it('FILE-16 an object that a redirected client may still write is swept later', async () => {
   await fresh()
   const { files } = house.gateway.rooms
   await storeFile(house, locker, 'a', 'hello')
@@ -85,7 +85,7 @@ it('FILE-16 what a client may still be uploading by itself is cleared away later
   expect(await objectRow(upload_object_id)).toBeUndefined()
 })
 
-it('FILE-16 needs locker:write', async () => {
+it('FILE-16 delete needs locker:write', async () => {
   await fresh()
   await storeFile(house, locker, 'a', 'hello')
   expectRefusal(await locker.call(['locker:read', 'locker:list'], 'DELETE', '/files/a'), 403, 'MISSING_OPS')

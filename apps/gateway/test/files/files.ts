@@ -1,12 +1,13 @@
-// For tests: bytes and names put straight into a locker, and requests that nobody tidies on their way.
+// Files written straight into a locker, and requests whose target is sent without normalization.
 
 import { hash } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FileRow, Locker } from '../../src/db/schema.ts'
+import { newFile } from '../../src/files/name-files.ts'
 import { writeObject } from '../../src/files/objects.ts'
-import { newFile, putFile } from '../../src/files/put-file.ts'
+import { putFile } from '../../src/files/put-file.ts'
 import { changeManifest, findLockerOf } from '../../src/files/store.ts'
 import type { Identity, LockerHouse, SignedCall, TestLocker } from '../auth/lockers.ts'
 
@@ -16,7 +17,7 @@ export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLock
   return locker
 }
 
-/** A file with these bytes, as an upload leaves it. */
+/** A file with these bytes, as after an upload. */
 export async function storeFile(
   house: LockerHouse,
   to: TestLocker,
@@ -39,7 +40,7 @@ export async function storeFile(
   })
 }
 
-/** Many entries at once; what they say of bytes is made up. */
+/** Inserts many entries. They have no bytes; their facts are invented. */
 export async function insertFiles(
   house: LockerHouse,
   to: TestLocker,
@@ -69,7 +70,7 @@ export interface RawReply {
   text: string
 }
 
-/** The target goes over the wire as it is: `fetch` would resolve dots and encode. */
+/** Sends the target as it is. `fetch` would resolve dots and encode. */
 export async function sendRaw(
   house: LockerHouse,
   method: string,
@@ -85,7 +86,7 @@ export function callRaw(house: LockerHouse, who: Identity, call: SignedCall): Pr
   return sendRaw(house, call.method ?? 'GET', call.path, house.sign(who, call).headers)
 }
 
-/** Resolves when the answer begins; its body is read by whoever asked. */
+/** Resolves with the headers of the answer. The caller reads the body. */
 export function beginRaw(
   { gateway }: LockerHouse,
   method: string,
@@ -98,7 +99,7 @@ export function beginRaw(
   })
 }
 
-/** A name in a path: each part of it encoded. */
+/** A name in a path, with each segment encoded. */
 export function pathOf(filename: string): string {
   return filename.split('/').map(encodeURIComponent).join('/')
 }

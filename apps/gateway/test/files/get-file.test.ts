@@ -29,7 +29,7 @@ const get = (path: string) => locker.call<UrlSet>(['locker:read'], 'GET', `/file
 const lose = (objectId: string | null) =>
   house.gateway.context.providers.named('gcs').remove({ id: objectId as string, ref: null })
 
-it('FILE-14 FILE-34 SHAPE-17 AMB-67 mints fresh URLs each time, for this file alone', async () => {
+it('FILE-14 FILE-34 SHAPE-17 AMB-67 get mints fresh URLs each time, for this file alone', async () => {
   await storeFile(house, locker, 'docs/a.txt', 'hello')
   const [first, second] = [await get('docs/a.txt'), await get('docs/a.txt')]
   expect(first.status).toBe(200)
@@ -56,7 +56,7 @@ it('FILE-14 FILE-34 SHAPE-17 AMB-67 mints fresh URLs each time, for this file al
   }
 })
 
-it('FILE-10 FILE-11 takes ttl_min in the query', async () => {
+it('FILE-10 FILE-11 get takes ttl_min in the query', async () => {
   await storeFile(house, locker, 'ttl', 'hello')
   expect((await get('ttl?ttl_min=1')).body.urls_expire_in_sec).toBe(60)
   expect((await get('ttl?ttl_min=1440')).body.urls_expire_in_sec).toBe(86_400)
@@ -72,7 +72,7 @@ it.each(['0', '1441', '1.5', '30m', '', '-1', '1e1', '"30"', 'null', '1&ttl_min=
   },
 )
 
-it('FILE-15 AMB-07 FILE-31 a name without bytes is 404 and tells how to upload', async () => {
+it('FILE-15 AMB-07 FILE-31 getting a name without bytes answers 404 and says how to upload', async () => {
   await locker.call(['locker:write'], 'POST', '/files', { filename: 'empty' })
   const reply = await get('empty')
   expectRefusal(reply, 404, 'CONTENT_NOT_FOUND')
@@ -85,7 +85,7 @@ it('FILE-15 AMB-07 FILE-31 a name without bytes is 404 and tells how to upload',
   })
 })
 
-it('FILE-15 a file whose object is lost is 404, and an upload heals it', async () => {
+it('FILE-15 getting a file whose object is lost answers 404 until the next upload', async () => {
   const { object_id } = await storeFile(house, locker, 'lost', 'hello')
   expect((await get('lost')).status).toBe(200)
   await lose(object_id)
@@ -94,24 +94,24 @@ it('FILE-15 a file whose object is lost is 404, and an upload heals it', async (
   expect((await get('lost')).status).toBe(200)
 })
 
-it('FILE-15 an unknown name is FILE_NOT_FOUND', async () => {
+it('FILE-15 getting an unknown name answers FILE_NOT_FOUND', async () => {
   expectRefusal(await get('unknown'), 404, 'FILE_NOT_FOUND')
 })
 
-it('FILE-09 AMB-24 tells the type of the bytes, and the one that the next upload must have', async () => {
+it('FILE-09 AMB-24 get answers the type of the bytes, and the type of the next upload', async () => {
   await storeFile(house, locker, 'typed', 'hello')
   await locker.call(['locker:write'], 'POST', '/files', { filename: 'typed', content_type: 'text/html' })
   const { content_type, upload_headers } = (await get('typed')).body
   expect([content_type, upload_headers]).toEqual(['text/plain', { 'Content-Type': 'text/html' }])
 })
 
-it('FILE-14 needs locker:read', async () => {
+it('FILE-14 get needs locker:read', async () => {
   await storeFile(house, locker, 'guarded', 'hello')
   const reply = await locker.call(['locker:write', 'locker:list'], 'GET', '/files/guarded')
   expectRefusal(reply, 403, 'MISSING_OPS')
 })
 
-it('GEN-11 FILE-31 trouble of the storage is a 503 that names no storage', async () => {
+it('GEN-11 FILE-31 a storage error answers 503 without naming the storage', async () => {
   const { object_id } = await storeFile(house, locker, 'unreachable', 'hello')
   const folder = join(house.gateway.context.config.storage.localFolder, 'objects', (object_id as string).slice(0, 2))
   await rm(folder, { recursive: true })

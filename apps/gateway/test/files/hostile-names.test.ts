@@ -16,7 +16,7 @@ afterAll(() => house.close())
 const named = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
 
-/** A name in seven, and so of every kind: of what stands in three places each place in turn. */
+/** Every seventh name. Each kind of name is in the list three times, in three positions, so all kinds stay covered. */
 const someOf = (names: readonly string[]) => names.filter((_, i) => i % 7 === 0)
 
 interface Made {
@@ -51,7 +51,7 @@ async function forEachName(names: readonly string[], work: (name: string) => Pro
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are accepted come back byte for byte everywhere', async () => {
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 accepted names come back byte for byte everywhere', async () => {
   const names = named(true)
   const inOrder = names.toSorted(compareCodePoints)
   const batch = await createAll(names)
@@ -86,7 +86,7 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are accepted com
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: left, total_bytes: 0 })
 })
 
-it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are refused are 422 everywhere, and nothing is made', async () => {
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 refused names answer 422 everywhere and create nothing', async () => {
   const names = named(false)
   const before = await lockerRow(house, locker)
   await forEachName(names, async (name) => {
@@ -94,7 +94,7 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are refused are 
   })
   await forEachName(someOf(names), async (name) => {
     expect((await createAll(['good', name])).status, JSON.stringify(name)).toBe(422)
-    // What no path can say: nothing, half a character, and what is longer than an envelope may be.
+    // A path cannot express an empty name, half a character, or more than fits into an envelope.
     if (name === '' || !name.isWellFormed() || pathOf(name).length > 3000) return
     expect((await byName('GET', name)).status, JSON.stringify(name)).toBe(422)
     expect((await byName('DELETE', name)).status, JSON.stringify(name)).toBe(422)
@@ -103,7 +103,7 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 names that are refused are 
   expect(await lockerRow(house, locker)).toEqual(before)
 })
 
-/** Uploads a text; tells the status and the name in the answer. */
+/** Uploads a text. Returns the status and the name in the answer. */
 async function sendBytes(uploadUrl: string, body: string): Promise<[number, string]> {
   const { pathname } = new URL(uploadUrl)
   const reply = await fetch(house.gateway.url + pathname, {

@@ -78,7 +78,7 @@ describe('media types', () => {
     expect(mediaTypeProblem(`a/b; c="${'\\"'.repeat(500_000)}`)).toBe('must be at most 255 characters')
   })
 
-  it('AMB-63 accepts whatever the grammar makes, and the platform reads the same type from it', () => {
+  it('AMB-63 accepts all that the grammar generates, and the platform parses the same type', () => {
     fc.assert(
       fc.property(mediaType, (text) => {
         expect(mediaTypeProblem(text)).toBeNull()
@@ -87,7 +87,7 @@ describe('media types', () => {
     )
   })
 
-  it('T-30 nothing that is accepted breaks a header', () => {
+  it('T-30 no accepted type breaks a header', () => {
     const pieces = fc.array(
       fc.oneof(mediaType, fc.constantFrom('\r', '\n', '\0', '\t', ';', '"', '\\', 'é', '\u{1f600}')),
     )
@@ -111,7 +111,7 @@ describe('the locked type', () => {
     ['a/b; Version=1; x=y', 'a/b;version=1;X=y'],
     ['a/b; c="d e"', 'a/b; c="d\\ e"'],
     ['a/b; c=d', 'a/b; c="d"'],
-  ])('SHORT-06 %j is sent as %j', (locked, sent) => {
+  ])('SHORT-06 the locked type %j matches %j', (locked, sent) => {
     expect(isSameMediaType(locked, sent)).toBe(true)
     expect(isSameMediaType(sent, locked)).toBe(true)
   })
@@ -132,7 +132,7 @@ describe('the locked type', () => {
     ['a/b; c="d\\"; e=\\""', 'a/b; c="d"; e=""'],
     ['text/plain', 'not a type'],
     ['no type', 'not a type'],
-  ])('SHORT-06 %j is not sent as %j', (locked, sent) => {
+  ])('SHORT-06 the locked type %j does not match %j', (locked, sent) => {
     expect(isSameMediaType(locked, sent)).toBe(false)
   })
 

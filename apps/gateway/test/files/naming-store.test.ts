@@ -5,7 +5,7 @@ import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Locker, Schema } from '../../src/db/schema.ts'
-import { newFile } from '../../src/files/put-file.ts'
+import { newFile } from '../../src/files/name-files.ts'
 import { changeManifest, findFiles, pageOfFiles, pageOfManifest, upsertFiles } from '../../src/files/store.ts'
 
 const AT = '2026-09-01T12:00:00Z'
@@ -52,7 +52,7 @@ forEachDatabase('files by name', (database) => {
     })
 
   describe('pages', () => {
-    it('SHAPE-21 T-06 keep every name as it is, in code-point order', async () => {
+    it('SHAPE-21 T-06 pages keep each name as it is, in code-point order', async () => {
       const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
       const { locker_id } = await lockerOf('hostile', names)
       await lockerOf('hostile_too', ['a'])
@@ -65,7 +65,7 @@ forEachDatabase('files by name', (database) => {
       expect(read).toEqual(names.toSorted(compareCodePoints))
     })
 
-    it('FILE-18 of the manifest say the same, with what the locker counts', async () => {
+    it('FILE-18 pages of the manifest have the same files and the totals of the locker', async () => {
       const locker = await lockerOf('manifest', ['b', 'a', '\uffff', '\u{10000}'])
       const { facts, files } = await pageOfManifest(opened.db, locker.locker_id, 'a', 2)
       expect(facts).toMatchObject({ manifest_version: 1, manifest_changed_at: AT, file_count: 4, total_bytes: 0 })
@@ -73,7 +73,7 @@ forEachDatabase('files by name', (database) => {
       expect(files[0]).toMatchObject(newFile(locker, { filename: 'b', contentType: 'text/plain', expectedHash: null }))
     })
 
-    it('FILE-18 of the manifest have the counts also where no file is left', async () => {
+    it('FILE-18 pages of the manifest have the totals also after the last file', async () => {
       const { locker_id } = await lockerOf('empty', [])
       const { facts, files } = await pageOfManifest(opened.db, locker_id, null, 2)
       expect([facts.manifest_version, facts.file_count, files]).toEqual([0, 0, []])
@@ -81,13 +81,13 @@ forEachDatabase('files by name', (database) => {
   })
 
   describe('names', () => {
-    it('FILE-17 are found as many as there are, and none of none', async () => {
+    it('FILE-17 existing names are found, and no names find nothing', async () => {
       const { locker_id } = await lockerOf('some', ['a', 'b'])
       expect((await findFiles(opened.db, locker_id, ['b', 'c'])).map(({ filename }) => filename)).toEqual(['b'])
       expect(await findFiles(opened.db, locker_id, [])).toEqual([])
     })
 
-    it('AMB-24 that are there keep what they are, and have the type of their next upload replaced', async () => {
+    it('AMB-24 existing names keep their row except the type of the next upload', async () => {
       const locker = await lockerOf('again', ['a'])
       expect(await add(locker, ['a', 'b'], 'text/html')).toBe(1)
       const types = (await pageOfFiles(opened.db, locker.locker_id, null, 9)).map(
@@ -99,7 +99,7 @@ forEachDatabase('files by name', (database) => {
       ])
     })
 
-    it('AMB-47 are added by the thousand', async () => {
+    it('AMB-47 a thousand names are added at once', async () => {
       const names = Array.from({ length: 1000 }, (_, i) => `${i}`)
       const { locker_id } = await lockerOf('thousand', names)
       const { facts } = await pageOfManifest(opened.db, locker_id, null, 1)

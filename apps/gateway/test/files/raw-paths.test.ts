@@ -126,7 +126,7 @@ it.each([
   ['%C3%A9', 'e%CC%81'],
   ['docs/a.txt', 'docs/a.txt?ttl_min=5'],
   ['docs/a.txt?ttl_min=6', 'docs/a.txt%3Fttl_min=5'],
-])('T-05 AMB-27 a signature for another spelling does not do: sent %s, signed %s', async (sent, signed) => {
+])('T-05 AMB-27 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
   const { lockerId, owner } = locker
   const base = `/v1/lockers/${lockerId}/files/`
   const call = { path: base + sent, ops: OPS, lockerId, envelope: { path: base + signed } }
@@ -134,7 +134,7 @@ it.each([
   expect([status, JSON.parse(text).error]).toEqual([403, 'PATH_MISMATCH'])
 })
 
-it('T-05 AMB-27 a signature over the decoded path does', async () => {
+it('T-05 AMB-27 a signature over the decoded path is accepted', async () => {
   expect((await call('GET', '/files/d%6Fcs/a.txt', '/files/docs/a.txt')).status).toBe(200)
   expect((await call('GET', '/files/%C3%A9', '/files/é')).status).toBe(200)
 })
@@ -148,7 +148,7 @@ it.each([
   '/Files',
   '/files%2Fdocs/a.txt',
   '/%66iles/',
-])('T-05 the path %s opens nothing', async (path) => {
+])('T-05 the path %s reaches no file', async (path) => {
   const { status } = await call('GET', path)
   expect([404, 422]).toContain(status)
 })
@@ -161,14 +161,14 @@ it('T-05 dots in the path reach no other endpoint', async () => {
 })
 
 it.each(['docs/a.txt#x', 'docs/a.txt#%zz', '#', '%23#', '\u00ff', 'docs/\u00e9'])(
-  'T-05 a target that is none, /files/%s, is answered without trouble',
+  'T-05 the invalid target /files/%s is answered without an error',
   async (path) => {
     expect((await call('GET', `/files/${path}`)).status).toBeLessThan(500)
     expect((await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBeLessThan(500)
   },
 )
 
-it('T-05 a target in the form for proxies is no way around', async () => {
+it('T-05 a request target in absolute form is no way around the checks', async () => {
   const { lockerId, owner } = locker
   const path = `/v1/lockers/${lockerId}/files/docs/a.txt`
   const { headers } = house.sign(owner, { path, ops: OPS, lockerId })
@@ -177,6 +177,6 @@ it('T-05 a target in the form for proxies is no way around', async () => {
   expect([reply.status, JSON.parse(reply.text).error]).toEqual([403, 'PATH_MISMATCH'])
 })
 
-it('FILE-16 nothing of all this removed a file', async () => {
+it('FILE-16 none of these requests removed a file', async () => {
   expect((await lockerRow(house, locker)).file_count).toBe(9)
 })

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-it('what cannot be removed is tried again later, and does not stand before all others', async () => {
+it('an object that cannot be removed is retried after all others', async () => {
   const { files } = house.gateway.rooms
   stubborn = await announceObject(files, 'gcs')
   house.clock.advance(49 * 3600)

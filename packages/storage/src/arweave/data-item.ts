@@ -3,7 +3,7 @@
 import { createHash, hash } from 'node:crypto'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ProviderError } from '../provider.ts'
-import type { SettlingObject } from '../slow-store.ts'
+import type { StagedObject } from '../slow-store.ts'
 
 export interface DataItem {
   /** Its permanent name: the hash of its signature. */
@@ -14,7 +14,7 @@ export interface DataItem {
   size: number
 }
 
-type ItemSource = Pick<SettlingObject, 'id' | 'size' | 'sha256' | 'contentType' | 'open' | 'signal'>
+type ItemSource = Pick<StagedObject, 'id' | 'size' | 'sha256' | 'contentType' | 'open' | 'signal'>
 
 type Tag = readonly [name: string, value: string]
 

@@ -1,10 +1,10 @@
 import type { SlowStore } from '../slow-store.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { MAX_HEADER_BYTES } from './data-item.ts'
+import { deliverItem } from './deliver.ts'
 import { openGateways } from './gateways.ts'
 import { itemSize, readItem } from './read.ts'
 import type { ArweaveSettings } from './settings.ts'
-import { settleItem } from './settle.ts'
 import { openUploadService } from './upload-service.ts'
 
 /** The service needs a while to join the chunks of an upload. */
@@ -19,7 +19,7 @@ export async function openArweave(settings: ArweaveSettings, timeouts = TIMEOUTS
   const gateways = openGateways(settings.gateways, timeouts)
   return {
     maxBytes: MAX_BYTES,
-    async settle(object) {
+    async deliver(object) {
       const { size, signal } = object
       if (size > MAX_BYTES) throw new RangeError(`an object of ${size} bytes is too large for Arweave`)
       signal.throwIfAborted()
@@ -27,7 +27,7 @@ export async function openArweave(settings: ArweaveSettings, timeouts = TIMEOUTS
       signal.addEventListener('abort', service.close)
       const sizeAtGateways = (id: string) => itemSize(gateways, id).catch(() => null)
       try {
-        return { ref: await settleItem({ service, seed: settings.seed, timeouts, sizeAtGateways }, object) }
+        return { ref: await deliverItem({ service, seed: settings.seed, timeouts, sizeAtGateways }, object) }
       } catch (error) {
         signal.throwIfAborted()
         throw error

@@ -4,11 +4,11 @@ import type { SlowStore } from '../slow-store.ts'
 import { openClient, openRecordKeeper } from './chain.ts'
 import { commitmentThread } from './commitment-thread.ts'
 import { openDataSet } from './data-set.ts'
+import { deliver, type Filecoin } from './deliver.ts'
 import { openPdp } from './pdp.ts'
 import { MAX_BYTES, pieceOf } from './piece.ts'
 import { findPiece, type Places, readPiece } from './read.ts'
 import type { FilecoinSettings } from './settings.ts'
-import { type Filecoin, settle } from './settle.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** Pieces in a data set at a provider that proves to a contract, day by day, that it has them. */
@@ -27,7 +27,7 @@ export async function openFilecoin(settings: FilecoinSettings, timeouts = TIMEOU
   const places: Places = retrievalUrl === null ? [provider] : [place(retrievalUrl, 1), provider]
   return {
     maxBytes: MAX_BYTES,
-    settle: (object) => settle(filecoin, object),
+    deliver: (object) => deliver(filecoin, object),
     async read(ref, range) {
       const piece = pieceOf(ref)
       return piece && readPiece(places, piece, range)

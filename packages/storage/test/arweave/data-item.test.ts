@@ -5,7 +5,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect, it } from 'vitest'
 import { signItem } from '../../src/arweave/data-item.ts'
-import { SEED, settlingObject, type TestObject } from './start-arweave.ts'
+import { SEED, stagedObject, type TestObject } from './start-arweave.ts'
 
 const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
 
@@ -33,7 +33,7 @@ it.each([
   [1000, 'x'.repeat(255)],
 ])('a data item of %i bytes of type %s equals that of another implementation', async (size, contentType) => {
   const bytes = randomBytes(size)
-  const object = settlingObject(bytes, { contentType })
+  const object = stagedObject(bytes, { contentType })
   const theirs = await itemOfOthers(object)
   const ours = await signItem(object, SEED)
   expect(Buffer.concat([ours.header, bytes]).equals(theirs.getRaw())).toBe(true)
@@ -43,15 +43,15 @@ it.each([
 
 it('signing again gives the same data item, and another object or another key gives another', async () => {
   const bytes = randomBytes(1000)
-  const object = settlingObject(bytes)
+  const object = stagedObject(bytes)
   const { id } = await signItem(object, SEED)
   expect((await signItem(object, SEED)).id).toBe(id)
-  expect((await signItem(settlingObject(bytes), SEED)).id).not.toBe(id)
+  expect((await signItem(stagedObject(bytes), SEED)).id).not.toBe(id)
   expect((await signItem(object, randomBytes(32))).id).not.toBe(id)
 })
 
 it('a data item does not contain the id of its object, and always has a content type', async () => {
-  const object = settlingObject(Buffer.from('bytes'), { contentType: '' })
+  const object = stagedObject(Buffer.from('bytes'), { contentType: '' })
   const { header } = await signItem(object, SEED)
   const item = new DataItem(header)
   expect(item.tags[0]).toEqual({ name: 'Content-Type', value: 'application/octet-stream' })
@@ -59,9 +59,9 @@ it('a data item does not contain the id of its object, and always has a content 
 })
 
 it('T-19 only the confirmed bytes are signed', async () => {
-  const object = settlingObject(Buffer.from('confirmed'))
-  const others = settlingObject(Buffer.from('corrupted'))
-  const shorter = settlingObject(Buffer.from('confirm'))
+  const object = stagedObject(Buffer.from('confirmed'))
+  const others = stagedObject(Buffer.from('corrupted'))
+  const shorter = stagedObject(Buffer.from('confirm'))
   for (const { open } of [others, shorter]) {
     await expect(signItem({ ...object, open }, SEED)).rejects.toMatchObject({ reason: 'unavailable' })
   }

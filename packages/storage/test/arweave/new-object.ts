@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { ArweaveServer } from '@svc/devnet/providers/arweave/start'
 import { expect } from 'vitest'
-import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
-import { settlingObject, type TestObject } from './start-arweave.ts'
+import type { SlowStore, StagedObject } from '../../src/slow-store.ts'
+import { stagedObject, type TestObject } from './start-arweave.ts'
 
 const MIB = 1024 * 1024
 const MUCH = randomBytes(9 * MIB)
 
 /** Each time with new bytes. Large ones are sent in two chunks. */
-export function newObject(size: 'small' | 'large', changed: Partial<SettlingObject> = {}): TestObject {
-  if (size === 'small') return settlingObject(randomBytes(100_000), changed)
-  return settlingObject(Buffer.concat([randomBytes(16), MUCH]), changed)
+export function newObject(size: 'small' | 'large', changed: Partial<StagedObject> = {}): TestObject {
+  if (size === 'small') return stagedObject(randomBytes(100_000), changed)
+  return stagedObject(Buffer.concat([randomBytes(16), MUCH]), changed)
 }
 
 /** Returns what was sent completely since, without the ids of uploads, and how often new items were paid for. */

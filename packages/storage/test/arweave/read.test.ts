@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ByteRange } from '../../src/provider.ts'
 import type { SlowStore } from '../../src/slow-store.ts'
-import { settlingObject, startTestArweave, type TestArweave } from './start-arweave.ts'
+import { stagedObject, startTestArweave, type TestArweave } from './start-arweave.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -19,7 +19,7 @@ let arweave: TestArweave
 let ref: string
 beforeAll(async () => {
   arweave = await startTestArweave()
-  ref = (await arweave.store.settle(settlingObject(bytes))).ref
+  ref = (await arweave.store.deliver(stagedObject(bytes))).ref
 })
 afterAll(() => arweave.server.stop())
 afterEach(() => arweave.server.recover())
@@ -212,8 +212,8 @@ describe('the health check of Arweave', () => {
     expect(await gone.store.check()).toBe(false)
     await expect(gone.store.read(ref)).rejects.toMatchObject(UNAVAILABLE)
     await expect(gone.store.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
-    const object = settlingObject(randomBytes(1000))
-    await expect(gone.store.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+    const object = stagedObject(randomBytes(1000))
+    await expect(gone.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
     expect(object.notes?.id).toHaveLength(43)
   })
 })

@@ -20,13 +20,13 @@ const NEVER: Mishap = 'silence'
 const BEGIN = /GET .*\/-1\/-1/
 
 /** Runs up to this step, at which it is stopped. */
-async function settleUntil(step: RegExp, object: TestObject): Promise<void> {
+async function deliverUntil(step: RegExp, object: TestObject): Promise<void> {
   const stop = new AbortController()
   const before = arweave.server.requests.length
-  const settling = arweave.store.settle({ ...object, signal: stop.signal }).catch((error) => error)
+  const delivery = arweave.store.deliver({ ...object, signal: stop.signal }).catch((error) => error)
   await expect.poll(() => arweave.server.requests.slice(before).some((line) => step.test(line))).toBe(true)
   stop.abort()
-  expect(await settling).toBe(stop.signal.reason)
+  expect(await delivery).toBe(stop.signal.reason)
 }
 
 describe.each([
@@ -61,10 +61,10 @@ describe.each([
       // Requests that change nothing are repeated once when the connection breaks.
       const times = mishap === AFTER && step.source.startsWith('GET') ? 2 : 1
       arweave.server.fail({ at: step, mishap, times })
-      if (mishap === NEVER) await settleUntil(step, object)
-      else await expect(impatient.settle(object)).rejects.toMatchObject(UNAVAILABLE)
+      if (mishap === NEVER) await deliverUntil(step, object)
+      else await expect(impatient.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
       await expect.poll(object.held).toBe(0)
-      const { ref } = await arweave.store.settle(object)
+      const { ref } = await arweave.store.deliver(object)
       // An upload whose beginning was not answered does no harm.
       const isForgotten = step === BEGIN && mishap === AFTER
       expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isForgotten ? times : 0) })

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { type ArweaveServer, startArweaveServer } from '@svc/devnet/providers/arweave/start'
+import type { Notes } from '../../src/arweave/deliver.ts'
 import { openArweave } from '../../src/arweave/open.ts'
 import type { ArweaveSettings } from '../../src/arweave/settings.ts'
-import type { Notes } from '../../src/arweave/settle.ts'
-import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
+import type { SlowStore, StagedObject } from '../../src/slow-store.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 import { newId, streamOf } from '../objects.ts'
 
@@ -30,14 +30,14 @@ export async function startTestArweave(): Promise<TestArweave> {
   }
 }
 
-export interface TestObject extends SettlingObject {
+export interface TestObject extends StagedObject {
   notes: Notes | null
   /** How many streams of its bytes are open. */
   held(): number
 }
 
 /** Stores its notes for the next run. */
-export function settlingObject(bytes: Uint8Array, changed: Partial<SettlingObject> = {}): TestObject {
+export function stagedObject(bytes: Uint8Array, changed: Partial<StagedObject> = {}): TestObject {
   let held = 0
   const object: TestObject = {
     id: newId(),

@@ -6,13 +6,13 @@ import { openArweave } from '../../src/arweave/open.ts'
 import { readArweaveSettings } from '../../src/arweave/settings.ts'
 import { ProviderError } from '../../src/provider.ts'
 import type { SlowStore } from '../../src/slow-store.ts'
+import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
-import { openSettledProvider } from '../settled-provider.ts'
 import { startTestArweave } from './start-arweave.ts'
 
 describeProvider('the Arweave driver', async () => {
   const { server, store } = await startTestArweave()
-  return openSettledProvider(store, () => server.stop())
+  return openDeliveredProvider(store, () => server.stop())
 })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_ARWEAVE_'))
@@ -20,18 +20,18 @@ if (process.env.TEST_ARWEAVE_KEY) {
   describeProvider('Arweave itself', async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const store = await openArweave(readArweaveSettings(new SettingsReader(variables))!)
-    return openSettledProvider({ ...store, settle: (object) => settleSoon(store, object) }, async () => {})
+    return openDeliveredProvider({ ...store, deliver: (object) => deliverSoon(store, object) }, async () => {})
   })
 }
 
 /** It takes an hour until an item is permanently on the chain; here it suffices that it can be read. */
-async function settleSoon(store: SlowStore, object: Parameters<SlowStore['settle']>[0]): Promise<{ ref: string }> {
+async function deliverSoon(store: SlowStore, object: Parameters<SlowStore['deliver']>[0]): Promise<{ ref: string }> {
   let ref = ''
   const note = async (notes: unknown) => {
     ref = (notes as { id: string }).id // of the driver's own notes
   }
   try {
-    return await store.settle({ ...object, note })
+    return await store.deliver({ ...object, note })
   } catch (error) {
     const isThere = error instanceof ProviderError && (await store.stat(ref))?.size === object.size
     if (isThere) return { ref }

@@ -10,11 +10,11 @@ const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const MIB = 1024 * 1024
 
-describe('an object that settles at Filecoin with interruptions', () => {
+describe('an interrupted delivery to Filecoin', () => {
   let filecoin: TestFilecoin
   beforeAll(async () => {
     filecoin = await startTestFilecoin()
-    await stage(randomBytes(200)).settle(filecoin.store) // makes the data set
+    await stage(randomBytes(200)).deliver(filecoin.store) // makes the data set
   })
   afterAll(() => filecoin.close())
   afterEach(() => filecoin.server.recover())
@@ -50,13 +50,13 @@ describe('an object that settles at Filecoin with interruptions', () => {
   const cases = steps.flatMap(([step, at]) => mishaps.map(([end, mishap]) => ({ step, at, end, mishap })))
 
   /** Runs again with a new driver, like a restarted gateway, until it succeeds. */
-  async function settleEventually(
+  async function deliverEventually(
     object: ReturnType<typeof stage>,
     timeouts: Partial<FilecoinTimeouts>,
   ): Promise<string> {
     const failures: unknown[] = []
     while (failures.length < 8) {
-      const run = object.settle(await filecoin.open({}, timeouts))
+      const run = object.deliver(await filecoin.open({}, timeouts))
       const ref = await run.catch((error) => void failures.push(error))
       if (ref) return ref
     }
@@ -71,7 +71,7 @@ describe('an object that settles at Filecoin with interruptions', () => {
     filecoin.server.fail({ at, mishap, times: 2 }) // the chain is asked a second time at once
     const from = begun()
     // A commit without an answer would count as lost after a quarter of an hour.
-    const ref = await settleEventually(object, { answerMs: 250, ...(isUnheard && { lostMs: 0 }) })
+    const ref = await deliverEventually(object, { answerMs: 250, ...(isUnheard && { lostMs: 0 }) })
     expect([received(ref), committed(ref)]).toEqual([1, 1])
     expect(since(from, COMMIT)).toBe(isUnheard ? 3 : 1)
     expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
@@ -81,27 +81,27 @@ describe('an object that settles at Filecoin with interruptions', () => {
     const bytes = randomBytes(2 * MIB)
     filecoin.server.fail({ at: PUT, mishap: { cutBodyAt: MIB }, times: 2 })
     const from = begun()
-    const ref = await settleEventually(stage(bytes), {})
+    const ref = await deliverEventually(stage(bytes), {})
     expect([received(ref), committed(ref), since(from, PUT)]).toEqual([1, 1, 3])
   })
 
   it('is sent again when the provider lost it before it was finished', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 503, code: 'later' }, times: 1 })
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     expect(object.notes).toMatchObject({ upload: { isWhole: true } })
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 404, code: '' }, times: 1 })
     const quick = await filecoin.open({}, { progressMs: 0 })
-    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     expect(Object.keys(object.notes as object)).toEqual(['piece'])
-    expect(received(await object.settle(filecoin.store))).toBe(2)
+    expect(received(await object.deliver(filecoin.store))).toBe(2)
   })
 
   it('is sent again when the provider received other bytes', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 400, code: 'does not match' }, times: 1 })
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
-    const ref = await object.settle(filecoin.store)
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
+    const ref = await object.deliver(filecoin.store)
     expect([received(ref), committed(ref)]).toEqual([2, 1])
   })
 
@@ -109,9 +109,9 @@ describe('an object that settles at Filecoin with interruptions', () => {
     const object = stage(randomBytes(300))
     filecoin.server.chain.rejections = 1
     const from = begun()
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     expect(object.notes).not.toHaveProperty('commit')
-    const ref = await object.settle(filecoin.store)
+    const ref = await object.deliver(filecoin.store)
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 2])
   })
 
@@ -119,58 +119,58 @@ describe('an object that settles at Filecoin with interruptions', () => {
     const object = stage(randomBytes(300))
     const code = 'Failed to send transaction: failed to estimate gas: (vm error=[Error(insufficient lockup)])'
     filecoin.server.fail({ at: COMMIT, mishap: { status: 500, code }, times: 1 })
-    const failure = await object.settle(filecoin.store).catch((error) => error)
+    const failure = await object.deliver(filecoin.store).catch((error) => error)
     expect(failure).toMatchObject({ ...CLOSED, message: 'the storage provider is closed' })
     expect(failure.cause.message).toMatch(/insufficient lockup/)
     expect(object.notes).not.toHaveProperty('commit')
-    expect(committed(await object.settle(filecoin.store))).toBe(1)
+    expect(committed(await object.deliver(filecoin.store))).toBe(1)
   })
 
-  it('has settled only when the chain confirms it, whatever the provider says', async () => {
+  it('an object is delivered only when the chain confirms it, whatever the provider says', async () => {
     const object = stage(randomBytes(300))
     const { chain } = filecoin.server
     const from = begun()
     chain.isStopped = true
     const quick = await filecoin.open({}, { progressMs: 20 })
     await expect
-      .poll(() => object.settle(quick).catch(() => object.notes))
+      .poll(() => object.deliver(quick).catch(() => object.notes))
       .toMatchObject({ commit: { dataSet: '1000' } })
     for (const transaction of chain.transactions.values()) transaction.status = 'confirmed'
-    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     chain.transactions.clear() // the provider knows nothing any more
-    await expect(object.settle(quick)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     chain.isStopped = false
-    const ref = await object.settle(filecoin.store)
+    const ref = await object.deliver(filecoin.store)
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 1])
   })
 
   it('is committed separately from another object with the same bytes', async () => {
     const bytes = randomBytes(300)
     const [first, second] = [stage(bytes), stage(bytes)]
-    const refs = await Promise.all([first.settle(filecoin.store), second.settle(filecoin.store)])
+    const refs = await Promise.all([first.deliver(filecoin.store), second.deliver(filecoin.store)])
     expect(refs[0]).toBe(refs[1])
     expect(committed(refs[0])).toBe(2)
   })
 
-  it('settles later when the provider was down or closed', async () => {
+  it('delivers later when the provider was down or closed', async () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^\w+ \/pdp/, mishap: { status: 403, code: 'no' } })
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject(CLOSED)
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject(CLOSED)
     expect(await filecoin.store.check()).toBe(false)
     filecoin.server.recover()
     expect(await filecoin.store.check()).toBe(true)
     filecoin.server.fail({ at: /^PUT/, mishap: { status: 507, code: 'full' }, times: 1 })
-    await expect(object.settle(filecoin.store)).rejects.toMatchObject({ name: 'ProviderError', reason: 'full' })
+    await expect(object.deliver(filecoin.store)).rejects.toMatchObject({ name: 'ProviderError', reason: 'full' })
     const nowhere = await filecoin.open({ pdpUrl: 'http://127.0.0.1:9' })
-    await expect(object.settle(nowhere)).rejects.toMatchObject(UNAVAILABLE)
+    await expect(object.deliver(nowhere)).rejects.toMatchObject(UNAVAILABLE)
     expect(await nowhere.check()).toBe(false)
-    expect(committed(await object.settle(filecoin.store))).toBe(1)
+    expect(committed(await object.deliver(filecoin.store))).toBe(1)
   })
 
   it('does not show the address of the node in an error', async () => {
     const noted = stage(randomBytes(300))
     const rpcUrl = 'http://127.0.0.1:9/secret-of-an-account'
-    const failure = await noted.settle(await filecoin.open({ rpcUrl })).catch((error) => error)
+    const failure = await noted.deliver(await filecoin.open({ rpcUrl })).catch((error) => error)
     expect(failure).toMatchObject(UNAVAILABLE)
     expect(`${failure.cause.message} ${failure.cause.stack} ${failure.cause.cause}`).not.toContain('secret')
   })

@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest'
 import { openFilecoin } from '../../src/filecoin/open.ts'
 import type { FilecoinSettings } from '../../src/filecoin/settings.ts'
 import { type FilecoinTimeouts, TIMEOUTS } from '../../src/filecoin/timeouts.ts'
-import type { SettlingObject, SlowStore } from '../../src/slow-store.ts'
+import type { SlowStore, StagedObject } from '../../src/slow-store.ts'
 import { newId, streamOf } from '../objects.ts'
 
 export interface TestFilecoin {
@@ -53,20 +53,20 @@ export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>)
   return filecoin
 }
 
-interface StagedObject {
+interface TestObject {
   id: string
   /** As a job does it: each run begins with the notes of the last one. */
-  settle(store: SlowStore, changed?: Partial<SettlingObject>): Promise<string>
+  deliver(store: SlowStore, changed?: Partial<StagedObject>): Promise<string>
   /** Of the last run. */
   notes: unknown
 }
 
-export function stage(bytes: Buffer): StagedObject {
-  const staged: StagedObject = {
+export function stage(bytes: Buffer): TestObject {
+  const staged: TestObject = {
     id: newId(),
     notes: null,
-    async settle(store, changed = {}) {
-      const { ref } = await store.settle({
+    async deliver(store, changed = {}) {
+      const { ref } = await store.deliver({
         id: staged.id,
         size: bytes.length,
         sha256: hash('sha256', bytes),

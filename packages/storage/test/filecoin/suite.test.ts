@@ -4,16 +4,16 @@
 import { SettingsReader } from '@svc/http-service/config'
 import { openFilecoin } from '../../src/filecoin/open.ts'
 import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
+import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
-import { openSettledProvider } from '../settled-provider.ts'
 import { startTestFilecoin } from './start-filecoin.ts'
 
 /** Computing commitments of large objects would take most of the time of the suite: they stay staged. */
-const MAX_SETTLED_BYTES = 4 * 1024 * 1024
+const MAX_DELIVERED_BYTES = 4 * 1024 * 1024
 
 describeProvider('the Filecoin driver', async () => {
   const { store, close } = await startTestFilecoin()
-  return openSettledProvider(store, close, MAX_SETTLED_BYTES)
+  return openDeliveredProvider(store, close, MAX_DELIVERED_BYTES)
 })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
@@ -21,6 +21,6 @@ if (process.env.TEST_FILECOIN_PDP_URL) {
   describeProvider('Filecoin itself', async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const settings = readFilecoinSettings(new SettingsReader(variables))
-    return openSettledProvider(await openFilecoin(settings!), async () => {}, MAX_SETTLED_BYTES)
+    return openDeliveredProvider(await openFilecoin(settings!), async () => {}, MAX_DELIVERED_BYTES)
   })
 }

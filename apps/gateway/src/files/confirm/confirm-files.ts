@@ -1,14 +1,28 @@
-import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { FilesContext } from '../room.ts'
-import { confirmNames } from './confirm-names.ts'
+import { confirmNames, type Outcome } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'
-import type { Outcome } from './look-at-file.ts'
 
-type Request = ConfirmRequest<{ receipt_id: string; filenames: string[] }>
+/** Hashes a file's bytes and records the hash. A confirmed file gets the recorded answer again (AMB-58). */
+export async function confirmFile(
+  context: FilesContext,
+  request: ConfirmRequest<{ receipt_id: string; filename: string }>,
+): Promise<ConfirmedFile> {
+  const { receipt_id, filename } = requestedFields(request, 'receipt_id', 'filename')
+  const locker = await lockerToConfirm(context, request, receipt_id)
+  const { outcomes } = await confirmNames(context, locker, [filename])
+  const outcome = outcomes.get(filename)!
+  if (outcome instanceof ServiceError) throw outcome
+  const { locker_id, size_bytes, content_hash, hash_recorded_at } = outcome
+  return { ok: true, receipt_id, locker_id, filename, size_bytes, content_hash, hash_recorded_at }
+}
 
-/** Answers in the order of the request; a name that is in it twice is confirmed once and answered twice. */
-export async function confirmFiles(context: FilesContext, request: Request): Promise<ConfirmedFiles> {
+/** Answers in the order of the request. A repeated name is confirmed once and answered each time. */
+export async function confirmFiles(
+  context: FilesContext,
+  request: ConfirmRequest<{ receipt_id: string; filenames: string[] }>,
+): Promise<ConfirmedFiles> {
   const { receipt_id, filenames } = requestedFields(request, 'receipt_id', 'filenames')
   const locker = await lockerToConfirm(context, request, receipt_id)
   const { outcomes, reattest } = await confirmNames(context, locker, filenames)

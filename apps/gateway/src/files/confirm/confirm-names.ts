@@ -1,33 +1,43 @@
-// Has the bytes that files point at read, and records what they are. Meanwhile a file may be put anew or deleted: what
-// was read counts for a file that still points at it, and for no other (state machine 3.3, T-17).
+// Hashes the objects that files point at, and records size and hash. A file may be replaced or deleted meanwhile, so a
+// hash is recorded only if the file still points at the object that was read (state machine 3.3, T-17).
 
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { limit } from '@svc/concurrency/locks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import { unixNow } from '../../context.ts'
-import type { FileRow, Locker, Schema } from '../../db/schema.ts'
-import { fileNotFound, keepsChanging } from '../errors.ts'
+import type { FileRow, Locker } from '../../db/schema.ts'
+import { deliverLater } from '../delivery/schedule.ts'
+import { contentNotFound, fileNotFound, hashMismatch, keepsChanging, storageError } from '../errors.ts'
+import { currentBytes } from '../put-file.ts'
 import type { FilesContext } from '../room.ts'
-import { type ConfirmedObject, settleLater } from '../settling/settle-later.ts'
-import { changeManifest, type FileReading, findFiles, recordHashes } from '../store.ts'
-import { isConfirmed, lookAtFile, type Outcome, type Sight } from './look-at-file.ts'
+import { changeManifest, findFiles, recordHashes } from '../store.ts'
+import type { Reading } from './hash-object.ts'
+
+type ConfirmedRow = FileRow & { size_bytes: number; content_hash: string; hash_recorded_at: string }
+
+/** The confirmed file, or why it was not confirmed. */
+export type Outcome = ConfirmedRow | ServiceError
+
+/** True for as long as the file points at this object. */
+interface Inspection {
+  filename: string
+  objectId: string
+  /** What to record, or what is wrong with the bytes. */
+  verdict: Reading | ServiceError
+}
 
 interface Confirmation {
-  /** Of every name that was asked for. */
+  /** One for each requested name. */
   outcomes: ReadonlyMap<string, Outcome>
   reattest: ConfirmedFiles['reattest']
 }
 
-/** Within the transaction that records hashes. */
-type TellOfChange = (tx: Transaction<Schema>) => Promise<void>
-
-const MAX_LOOKS = 3
-/** Fewer than are read at once for all, so that one long request leaves room for others. */
+const MAX_ATTEMPTS = 3
+/** Fewer than one provider reads at once, so that a long request leaves room for others. */
 const READ_AT_ONCE = 4
 
-/** What one look can record is recorded in one transaction, as one change of the manifest. */
+/** Inspects and records the files; those that changed meanwhile are inspected again. */
 export async function confirmNames(
   context: FilesContext,
   locker: Locker,
@@ -36,11 +46,11 @@ export async function confirmNames(
   const outcomes = new Map<string, Outcome>()
   const open = new Set(filenames)
   let reattest: Confirmation['reattest'] = context.config.attestations.isAutomatic ? 'skipped' : 'off'
-  const tellOfChange = async (tx: Transaction<Schema>) => {
-    reattest = await context.manifestChanged(tx, locker)
-  }
-  for (let look = 1; look <= MAX_LOOKS && open.size > 0; look++) {
-    for (const [filename, outcome] of await lookOnce(context, locker, [...open], tellOfChange)) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS && open.size > 0; attempt++) {
+    const { inspections, decided } = await inspectFiles(context, locker, [...open])
+    const recorded = await recordInspections(context, locker, inspections)
+    reattest = recorded.reattest ?? reattest
+    for (const [filename, outcome] of [...decided, ...recorded.outcomes]) {
       outcomes.set(filename, outcome)
       open.delete(filename)
     }
@@ -49,69 +59,82 @@ export async function confirmNames(
   return { outcomes, reattest }
 }
 
-/** Leaves out the files that changed meanwhile. */
-async function lookOnce(
-  context: FilesContext,
-  locker: Locker,
-  filenames: string[],
-  tellOfChange: TellOfChange,
-): Promise<Map<string, Outcome>> {
+async function inspectFiles(context: FilesContext, locker: Locker, filenames: string[]) {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
-  const outcomes = new Map<string, Outcome>(missing.map((filename) => [filename, fileNotFound(filename)]))
-  const sights: Sight[] = []
-  const inTurn = limit(READ_AT_ONCE)
+  const decided = new Map<string, Outcome>(missing.map((filename) => [filename, fileNotFound(filename)]))
+  const inspections: Inspection[] = []
+  const limited = limit(READ_AT_ONCE)
   await Promise.all(
     files.map((file) =>
-      inTurn(async () => {
-        const found = await lookAtFile(context, locker, file)
-        if ('verdict' in found) sights.push(found)
-        else outcomes.set(file.filename, found)
+      limited(async () => {
+        const found = await inspectFile(context, locker, file)
+        if ('verdict' in found) inspections.push(found)
+        else decided.set(file.filename, found)
       }),
     ),
   )
-  for (const [filename, outcome] of await settle(context, locker, sights, tellOfChange)) outcomes.set(filename, outcome)
-  return outcomes
+  return { inspections, decided }
 }
 
-async function settle(
-  context: FilesContext,
-  locker: Locker,
-  sights: Sight[],
-  tellOfChange: TellOfChange,
-): Promise<[string, Outcome][]> {
-  if (sights.length === 0) return []
+async function inspectFile(context: FilesContext, locker: Locker, file: FileRow): Promise<Outcome | Inspection> {
+  // A redirected client may have uploaded newer bytes than the recorded ones.
+  if (isConfirmed(file) && file.upload_object_id === null) return file
+  try {
+    const current = await currentBytes(context, locker, file)
+    if (!current) return contentNotFound(locker.locker_id, file.filename)
+    if (isConfirmed(current.file)) return current.file
+    const reading = await context.hashObject(locker.provider, current.key)
+    return { filename: file.filename, objectId: current.key.id, verdict: judge(current.file, reading) }
+  } catch (error) {
+    const refusal = storageError(error)
+    if (refusal instanceof ServiceError) return refusal
+    throw error
+  }
+}
+
+function judge({ locker_id, filename, expected_hash }: FileRow, reading: Reading | null): Reading | ServiceError {
+  if (!reading) return contentNotFound(locker_id, filename)
+  if (expected_hash === null || expected_hash === reading.contentHash) return reading
+  return hashMismatch(filename, expected_hash, reading.contentHash)
+}
+
+/**
+ * Records all hashes in one transaction, as one change of the manifest. Files that changed since they were inspected
+ * get no outcome.
+ */
+async function recordInspections(context: FilesContext, locker: Locker, inspections: readonly Inspection[]) {
+  if (inspections.length === 0) return { outcomes: [], reattest: null }
   const { locker_id } = locker
   const at = isoSeconds(unixNow(context))
-  const readings = sights.flatMap(({ verdict, ...seen }) =>
-    verdict instanceof ServiceError ? [] : [{ ...seen, ...verdict }],
+  const readings = inspections.flatMap(({ verdict, ...inspected }) =>
+    verdict instanceof ServiceError ? [] : [{ ...inspected, ...verdict }],
   )
-  const filenames = sights.map(({ filename }) => filename)
-  const files = await context.database.db.transaction().execute(async (tx) => {
+  const filenames = inspections.map(({ filename }) => filename)
+  const { files, reattest } = await context.database.db.transaction().execute(async (tx) => {
     const recorded = await recordHashes(tx, locker_id, readings, at)
     const files = new Map((await findFiles(tx, locker_id, filenames)).map((file) => [file.filename, file]))
-    const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
-    if (recorded.length > 0) {
-      await settleLater(tx, context, locker, recorded.map(confirmedObject(files)))
-      await changeManifest(tx, locker_id, { at, bytes })
-      await tellOfChange(tx)
-    }
-    return files
+    if (recorded.length === 0) return { files, reattest: null }
+    const objects = recorded.map(({ filename, objectId, size, contentHash }) => {
+      const { content_type } = files.get(filename) as FileRow // its row is locked since it was recorded
+      return { id: objectId, size, contentHash, contentType: content_type }
+    })
+    await deliverLater(tx, context, locker, objects)
+    await changeManifest(tx, locker_id, { at, bytes: recorded.reduce((sum, { size }) => sum + size, 0) })
+    return { files, reattest: await context.manifestChanged(tx, locker) }
   })
-  return sights.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {
+  const outcomes = inspections.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {
     const file = files.get(filename)
     if (file?.object_id !== objectId) return []
-    // Recorded just now, or by somebody else who read the same.
+    // Recorded just now, or by another request that read the same object.
     if (isConfirmed(file)) return [[filename, file]]
     return verdict instanceof ServiceError ? [[filename, verdict]] : []
   })
+  return { outcomes, reattest }
 }
 
-/** Of a file that was just recorded, and is locked since. */
-function confirmedObject(files: ReadonlyMap<string, FileRow>): (reading: FileReading) => ConfirmedObject {
-  return ({ filename, objectId, size, contentHash }) => {
-    const { content_type } = files.get(filename) as FileRow
-    return { id: objectId, size, contentHash, contentType: content_type }
-  }
+/** Size, hash and time are recorded together. */
+function isConfirmed(file: FileRow): file is ConfirmedRow {
+  return file.content_hash !== null
 }

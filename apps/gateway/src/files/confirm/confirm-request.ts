@@ -1,4 +1,4 @@
-// Who has files confirmed, and where: by query anybody who knows the receipt, by body whoever signs (AMB-05).
+// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (AMB-05).
 
 import { requireEnvelopeHeaders } from '@svc/http-service/envelope'
 import type { InvalidInput } from '@svc/http-service/service-error'
@@ -17,7 +17,7 @@ export interface ConfirmRequest<Fields> {
   body: Partial<Fields>
 }
 
-/** Each field from the query or the body. */
+/** Takes each field from the query or the body. */
 export function requestedFields<Fields extends object>(
   { caller, wire, query, body }: ConfirmRequest<Fields>,
   ...names: (keyof Fields & string)[]
@@ -38,7 +38,7 @@ function refuseInputs([first, ...rest]: InvalidInput[]): void {
   if (first) throw invalidUpload(first, ...rest)
 }
 
-/** The locker whose files are asked about. Strangers are counted before anything is looked up for them (T-10). */
+/** Rate limits come before the look-up, so that strangers cannot make the gateway work (T-10). */
 export async function lockerToConfirm(
   context: Context,
   { caller, wire }: Pick<ConfirmRequest<object>, 'caller' | 'wire'>,

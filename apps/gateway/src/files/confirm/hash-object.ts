@@ -8,7 +8,7 @@ import type { Providers } from '@svc/storage/open-providers'
 import type { ObjectKey, StorageProvider } from '@svc/storage/provider'
 import { createHashThread, type HashThread, type ThreadHash } from './hash-thread.ts'
 
-/** What an object's bytes are: read from it, not believed. */
+/** Computed from the stored bytes, never taken from a client. */
 export interface Reading {
   size: number
   contentHash: string
@@ -17,26 +17,26 @@ export interface Reading {
 /** Null when there is no such object. */
 export type HashObject = (provider: string, key: ObjectKey) => Promise<Reading | null>
 
-/** From one provider. They share one thread: more at once would only mean more open files. */
+/** Per provider. All share one hashing thread, so more would only open more files. */
 const AT_ONCE = 8
 const READINGS_KEPT = 10_000
-/** So much is hashed in less time than the way to another thread takes. */
+/** Up to this size, hashing takes less time than passing the bytes to a thread. */
 const SMALL_BYTES = 512 * 1024
 
-/** Reads an object each time it is asked about. A provider that is slow keeps nobody waiting but for itself. */
+/** Reads the object on each call. Each provider has its own limit, so a slow one does not hold up the others. */
 export function createObjectReader(providers: Pick<Providers, 'named'>): HashObject {
-  const turns = new Map<string, Limit>()
+  const limits = new Map<string, Limit>()
   const thread = createHashThread()
   return (provider, key) => {
-    const inTurn = turns.get(provider) ?? limit(AT_ONCE)
-    turns.set(provider, inTurn)
-    return inTurn(() => readWhole(providers.named(provider), key, thread))
+    const limited = limits.get(provider) ?? limit(AT_ONCE)
+    limits.set(provider, limited)
+    return limited(() => readWhole(providers.named(provider), key, thread))
   }
 }
 
 /**
- * Has an object read once, however many ask (T-10). Objects never change, so a reading stays true: who asks again and
- * again about bytes that are not the promised ones does not have them read again.
+ * Reads an object once for all callers (T-10). Objects never change, so a reading is cached: repeated confirmations of
+ * bytes with the wrong hash read nothing again.
  */
 export function createObjectHasher(readObject: HashObject): HashObject {
   const share = singleFlight<Reading | null>()
@@ -76,10 +76,10 @@ function hexOf(pieces: readonly Buffer[]): string {
   return sha256.digest('hex')
 }
 
-/** Hashes what somebody else reads from a stream; to be asked when that is at its end. */
+/** Hashes a stream while another consumer reads it. Call the result at the end of the stream. */
 export function hashAlong(stream: Readable): () => string {
   const sha256 = createHash('sha256')
-  // Paused, so that to listen is not to begin: who reads sets the pace.
+  // A data listener would start the stream. Paused, it waits for its consumer.
   stream.pause().on('data', (chunk: Buffer) => sha256.update(chunk))
   return () => withPrefix(sha256.digest('hex'))
 }

@@ -1,32 +1,32 @@
-// SHA-256 in a thread of its own: a file of gigabytes would else take as much of the gateway's thread as all requests.
+// SHA-256 in a thread of its own. Hashing gigabytes in the main thread would delay all requests.
 
 import { on } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 
 export interface HashThread {
-  /** Several may be under way. */
+  /** Hashes may run concurrently. */
   begin(): ThreadHash
 }
 
 export interface ThreadHash {
-  /** Gives the piece away: it is empty afterwards. Waits while others wait to be hashed. */
+  /** Transfers the piece to the thread: it is empty afterwards. Waits while too many pieces are queued. */
   take(piece: Uint8Array): Promise<void>
   /** Hex. */
   end(): Promise<string>
-  /** Also of one that is given up. */
+  /** Call it always, also for a hash that is abandoned. */
   close(): void
 }
 
 const MAX_WAITING = 4
 
-/** The thread begins with the first hash, and anew should it ever fail. */
+/** The thread starts with the first hash, and again after a failure. */
 export function createHashThread(): HashThread {
   let worker: Worker | null = null
   let failure: unknown
 
   function start(): Worker {
     const started = new Worker(new URL('./hash-worker.ts', import.meta.url))
-    // Whoever waits for it learns of it by their port, which closes.
+    // Pending hashes fail when their port closes.
     started.on('error', (error) => {
       failure = error
     })
@@ -47,7 +47,7 @@ export function createHashThread(): HashThread {
 
       async function answer(): Promise<unknown> {
         const { value, done } = await answers.next()
-        if (done) throw new Error('the thread that hashes has ended', { cause: failure })
+        if (done) throw new Error('the hashing thread has ended', { cause: failure })
         return value[0]
       }
 
@@ -55,7 +55,7 @@ export function createHashThread(): HashThread {
         async take(piece) {
           if (waiting === MAX_WAITING) await answer()
           else waiting++
-          // A part of a larger buffer may be one of many that others hold.
+          // Transferring a view would empty the whole buffer, which others may share.
           const whole = piece.byteLength === piece.buffer.byteLength ? piece : new Uint8Array(piece)
           port.postMessage(whole, [whole.buffer as ArrayBuffer])
         },

@@ -1,4 +1,4 @@
-// Runs in a thread of its own: each port that is sent is one hash, fed piece by piece until null ends it.
+// The hashing thread. Each port it receives is one hash, fed piece by piece until null ends it.
 
 import { createHash } from 'node:crypto'
 import { type MessagePort, parentPort } from 'node:worker_threads'

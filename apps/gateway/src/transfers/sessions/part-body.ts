@@ -9,7 +9,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { validator } from '@svc/http-service/validate'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { invalidUpload } from '../../files/errors.ts'
-import { readExpectedHash } from '../../files/expected-hash.ts'
+import { readExpectedHash } from '../../files/name-files.ts'
 import { encodingRefused, partTooLarge, partUnreadable } from './errors.ts'
 import { base64Decoder, dataScanner, MAX_REST_BYTES } from './json-data.ts'
 

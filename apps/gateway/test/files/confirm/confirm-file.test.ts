@@ -29,7 +29,7 @@ const objectOf = async (filename: string) => {
 }
 
 describe('confirming a file', () => {
-  it('FILE-20 FILE-22 STATE-07 SHAPE-26 AMB-70 reads the bytes and records what they are', async () => {
+  it('FILE-20 FILE-22 STATE-07 SHAPE-26 AMB-70 confirming a file hashes its bytes and records size and hash', async () => {
     await upload(house, locker, 'a.txt', 'hello\n')
     const before = await manifestOf(locker)
     house.clock.advance(5)
@@ -50,19 +50,19 @@ describe('confirming a file', () => {
     expect(after.updated_at).toBe('2026-09-01T12:00:05Z')
   })
 
-  it('FILE-22 records an empty file', async () => {
+  it('FILE-22 confirming records an empty file', async () => {
     await upload(house, locker, 'empty', '')
     expect((await confirm(house, locker, 'empty')).body).toMatchObject({ size_bytes: 0, content_hash: sha256('') })
   })
 
-  it('FILE-22 hashes all of a file that comes in many pieces', async () => {
+  it('FILE-22 confirming hashes all of a file that is read in many pieces', async () => {
     const bytes = Buffer.alloc(3_000_001, 'piece by piece ')
     await upload(house, locker, 'large', bytes)
     const { body } = await confirm(house, locker, 'large')
     expect(body).toMatchObject({ size_bytes: 3_000_001, content_hash: sha256(bytes) })
   })
 
-  it('AMB-58 T-10 answers a confirmed file the same again, without reading it', async () => {
+  it('AMB-58 T-10 confirming a confirmed file answers the same without reading it', async () => {
     await upload(house, locker, 'twice', 'once')
     const first = await confirm(house, locker, 'twice')
     const manifest = await manifestOf(locker)
@@ -73,7 +73,7 @@ describe('confirming a file', () => {
     expect((await manifestOf(locker)).manifest_version).toBe(manifest.manifest_version)
   })
 
-  it('AMB-24 forgets the hash with the bytes it was of, and records that of the new ones', async () => {
+  it('AMB-24 an upload clears the hash of the old bytes, and confirming records that of the new ones', async () => {
     await upload(house, locker, 'again', 'old')
     await confirm(house, locker, 'again')
     await upload(house, locker, 'again', 'newer')
@@ -82,7 +82,7 @@ describe('confirming a file', () => {
     expect(body).toMatchObject({ size_bytes: 5, content_hash: sha256('newer') })
   })
 
-  it('T-06 takes names as they are', async () => {
+  it('T-06 confirming takes names as they are', async () => {
     const names = ['__proto__', 'constructor', 'caf\u00e9', 'cafe\u0301', 'docs/a b&c=d?e#f%20+.txt', '\u{1F980}']
     for (const name of names) await storeFile(house, locker, name, `bytes of ${name}`, { isConfirmed: false })
     for (const name of names) {
@@ -92,8 +92,8 @@ describe('confirming a file', () => {
   })
 })
 
-describe('an expected hash', () => {
-  it('FILE-23 STATE-08 ERR-21 ERR-29 that differs answers 409, and the file stays as it was', async () => {
+describe('confirming with an expected hash', () => {
+  it('FILE-23 STATE-08 ERR-21 ERR-29 a hash other than the expected one answers 409 and changes nothing', async () => {
     await upload(house, locker, 'promised', 'wrong', { expected_hash: sha256('right') })
     const [entry, manifest] = [await entryOf(locker, 'promised'), await manifestOf(locker)]
     const refused = await confirm<ErrorReply>(house, locker, 'promised')
@@ -110,7 +110,7 @@ describe('an expected hash', () => {
     expect(await manifestOf(locker)).toEqual(manifest)
   })
 
-  it('T-10 that differs does not have the bytes read again for whoever asks again', async () => {
+  it('T-10 a repeated confirmation with the wrong hash does not read the bytes again', async () => {
     await upload(house, locker, 'asked', 'wrong', { expected_hash: sha256('right') })
     await confirm(house, locker, 'asked')
     const reads = storage.reads.length
@@ -118,7 +118,7 @@ describe('an expected hash', () => {
     expect(storage.reads).toHaveLength(reads)
   })
 
-  it('FILE-23 AMB-73 is met by the right bytes, put after the wrong ones', async () => {
+  it('FILE-23 AMB-73 the right bytes, uploaded after the wrong ones, meet the expected hash', async () => {
     const expected_hash = sha256('right').toUpperCase().replace('SHA256:', '')
     await upload(house, locker, 'better', 'wrong', { expected_hash })
     expectRefusal(await confirm(house, locker, 'better'), 409, 'HASH_MISMATCH')
@@ -126,14 +126,14 @@ describe('an expected hash', () => {
     expect((await confirm(house, locker, 'better')).body).toMatchObject({ ok: true, content_hash: sha256('right') })
   })
 
-  it('AMB-24 applies from the next upload on, not to bytes that are there', async () => {
+  it('AMB-24 an expected hash applies from the next upload on, not to the current bytes', async () => {
     await upload(house, locker, 'before', 'bytes')
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'before', expected_hash: sha256('others') })
     expect((await confirm(house, locker, 'before')).status).toBe(200)
   })
 })
 
-describe('what is not there', () => {
+describe('confirming what does not exist', () => {
   const expectHelp = ({ body }: { body: ErrorReply }) =>
     expect(body.details).toMatchObject({
       layer: expect.stringMatching(/^(gateway|provider)$/),
@@ -141,7 +141,7 @@ describe('what is not there', () => {
       next_best_method: expect.any(String),
     })
 
-  it('ERR-18 FILE-31 a receipt answers 404', async () => {
+  it('ERR-18 FILE-31 confirming with an unknown receipt answers 404', async () => {
     for (const receiptId of [`rcpt_${'0'.repeat(32)}`, '', 'x'.repeat(5000), "'; drop table files"]) {
       const refused = await confirm<ErrorReply>(house, { receiptId }, 'a.txt')
       expectRefusal(refused, 404, 'receipt_not_found')
@@ -149,7 +149,7 @@ describe('what is not there', () => {
     }
   })
 
-  it('FILE-31 a locker answers 404, by query and signed', async () => {
+  it('FILE-31 confirming for a receipt without locker answers 404, by query and signed', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const refused = await confirm<ErrorReply>(house, { receiptId }, 'a.txt')
@@ -160,7 +160,7 @@ describe('what is not there', () => {
     expectRefusal(await house.call(owner, call), 404, 'locker_not_found')
   })
 
-  it('FILE-31 a name answers 404', async () => {
+  it('FILE-31 confirming an unknown name answers 404', async () => {
     for (const filename of ['unknown', '', '../a.txt', 'A.TXT', 'x'.repeat(5000)]) {
       const refused = await confirm<ErrorReply>(house, locker, filename)
       expectRefusal(refused, 404, 'FILE_NOT_FOUND')
@@ -168,7 +168,7 @@ describe('what is not there', () => {
     }
   })
 
-  it('FILE-24 ERR-17 AMB-07 FILE-31 bytes that never came answer 404', async () => {
+  it('FILE-24 ERR-17 AMB-07 FILE-31 confirming a file that was never uploaded answers 404', async () => {
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
     const refused = await confirm<ErrorReply>(house, locker, 'awaited')
     expectRefusal(refused, 404, 'CONTENT_NOT_FOUND')
@@ -176,21 +176,21 @@ describe('what is not there', () => {
     expect(refused.body.details.next_best_method).toBe(`POST /v1/lockers/${locker.lockerId}/files`)
   })
 
-  it('FILE-24 ERR-17 bytes that the provider lost answer 404, and nothing is recorded', async () => {
+  it('FILE-24 ERR-17 confirming bytes that the provider lost answers 404 and records nothing', async () => {
     await upload(house, locker, 'lost', 'bytes')
     await storage.providers.named('gcs').remove(await objectOf('lost'))
     expectRefusal(await confirm(house, locker, 'lost'), 404, 'CONTENT_NOT_FOUND')
     expect(await entryOf(locker, 'lost')).toMatchObject({ status: 'awaiting_bytes', content_hash: null })
   })
 
-  it('AMB-58 bytes that the provider lost once they were confirmed still answer what is recorded', async () => {
+  it('AMB-58 a confirmed file whose bytes are lost still answers what was recorded', async () => {
     await upload(house, locker, 'gone', 'bytes')
     const first = await confirm(house, locker, 'gone')
     await storage.providers.named('gcs').remove(await objectOf('gone'))
     expect((await confirm(house, locker, 'gone')).body).toEqual(first.body)
   })
 
-  it('T-31 FILE-31 a provider answers 503 with nothing of its own, and the next try works', async () => {
+  it('T-31 FILE-31 a provider error answers 503 without its details, and the next attempt works', async () => {
     await upload(house, locker, 'patience', 'bytes')
     storage.failRead()
     const refused = await confirm<ErrorReply>(house, locker, 'patience')

@@ -35,7 +35,7 @@ function signed<Body = ConfirmedFiles>(filenames: unknown, changes: Partial<Sign
 }
 
 describe('confirming many files', () => {
-  it('FILE-25 SHAPE-24 STATE-07 answers in order, and one that fails does not fail the others', async () => {
+  it('FILE-25 SHAPE-24 STATE-07 a batch answers in order, and one failure does not fail the others', async () => {
     await upload(house, locker, 'b', 'bytes of b')
     await upload(house, locker, 'wrong', 'wrong', { expected_hash: sha256('right') })
     await upload(house, locker, 'a', 'a')
@@ -60,7 +60,7 @@ describe('confirming many files', () => {
     expect(await entryOf(locker, 'wrong')).toMatchObject({ status: 'awaiting_bytes', content_hash: null })
   })
 
-  it('FILE-25 changes the manifest once', async () => {
+  it('FILE-25 a batch changes the manifest once', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `f${i}`)
     for (const name of names) await storeFile(house, locker, name, name, { isConfirmed: false })
     const before = await manifestOf(locker)
@@ -70,7 +70,7 @@ describe('confirming many files', () => {
     expect(after.total_bytes).toBe(names.join('').length)
   })
 
-  it('FILE-25 STATE-08 changes nothing where nothing can be confirmed', async () => {
+  it('FILE-25 STATE-08 a batch in which nothing can be confirmed changes nothing', async () => {
     await upload(house, locker, 'wrong', 'wrong', { expected_hash: sha256('right') })
     const before = await manifestOf(locker)
     const { body } = await confirmBatch(house, locker, ['wrong', 'nothing'])
@@ -78,7 +78,7 @@ describe('confirming many files', () => {
     expect(await manifestOf(locker)).toEqual(before)
   })
 
-  it('FILE-25 T-10 answers a name as often as it is asked, and confirms it once', async () => {
+  it('FILE-25 T-10 a repeated name is confirmed once and answered each time', async () => {
     await upload(house, locker, 'f', 'bytes')
     const { body } = await confirmBatch(house, locker, ['f', 'g', 'f'])
     expect(body.results.map(({ filename, ok }) => [filename, ok])).toEqual([
@@ -91,7 +91,7 @@ describe('confirming many files', () => {
     expect((await manifestOf(locker)).total_bytes).toBe(5)
   })
 
-  it('T-31 names a provider that is away for its file alone', async () => {
+  it('T-31 a provider error fails only the file it concerns', async () => {
     await upload(house, locker, 'f', 'bytes')
     await upload(house, locker, 'g', 'bytes')
     storage.failRead()
@@ -100,7 +100,7 @@ describe('confirming many files', () => {
     expect(body.results).toContainEqual(expect.objectContaining({ ok: false, error: 'STORAGE_UNAVAILABLE' }))
   })
 
-  it('AMB-47 takes 1,000 names of any kind, and not one more', async () => {
+  it('AMB-47 a batch takes 1,000 names of any kind, and refuses one more', async () => {
     const names = Array.from({ length: 1000 }, (_, i) => (i < 900 ? `file ${i}` : '\u{1F980}'.repeat(100 - (i % 100))))
     await insertFiles(house, locker, [...new Set(names)])
     await storeFile(house, locker, 'file 7', 'bytes', { isConfirmed: false })
@@ -111,13 +111,13 @@ describe('confirming many files', () => {
   })
 })
 
-describe('the forms of the request', () => {
-  it('AMB-05 takes one name by query', async () => {
+describe('the forms of a batch request', () => {
+  it('AMB-05 a batch takes a single name by query', async () => {
     await upload(house, locker, 'f', 'bytes')
     expect((await confirmBatch(house, locker, ['f'])).body.summary.confirmed).toBe(1)
   })
 
-  it('FILE-25 ERR-24 names what is missing or wrong', async () => {
+  it('FILE-25 ERR-24 a batch names the fields that are missing or wrong', async () => {
     const locs = async (answer: Promise<{ status: number; body: ErrorReply }>) => {
       const { status, body } = await answer
       return [status, ...body.detail.map(({ loc }) => loc.join('.'))]
@@ -131,7 +131,7 @@ describe('the forms of the request', () => {
     expect(await locs(signed(['a', 7]))).toEqual([422, 'body.filenames.1'])
   })
 
-  it('AMB-05 ENV-19 needs an envelope for a body, and the same names in both', async () => {
+  it('AMB-05 ENV-19 a batch needs an envelope for a body, and the same names in query and body', async () => {
     const path = `${PATH}?receipt_id=${locker.receiptId}&filenames=a&filenames=b`
     const body = { receipt_id: locker.receiptId, filenames: ['a', 'b'] }
     const unsigned = await house.send<ErrorReply>('POST', PATH, body)
@@ -143,7 +143,7 @@ describe('the forms of the request', () => {
     expect((await house.send('POST', path, body)).status).toBe(200)
   })
 
-  it('AMB-05 refuses an envelope of another receipt, of a stranger, or without locker:write', async () => {
+  it('AMB-05 a batch refuses an envelope of another receipt, of a stranger, or without locker:write', async () => {
     const other = await house.receipt(locker.owner)
     expectRefusal(await signed(['f'], { receiptId: other }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await signed(['f'], { ops: ['locker:list'] }), 403, 'MISSING_OPS')
@@ -152,7 +152,7 @@ describe('the forms of the request', () => {
     expectRefusal(await house.call(ed25519Identity(), stranger), 403, 'SIGNATURE_INVALID')
   })
 
-  it('ERR-18 answers 404 for a receipt that is not there, and for one without a locker', async () => {
+  it('ERR-18 a batch answers 404 for an unknown receipt and for one without a locker', async () => {
     expectRefusal(await confirmBatch(house, { receiptId: 'rcpt_none' }, ['f']), 404, 'receipt_not_found')
     const receiptId = await house.receipt(ed25519Identity())
     expectRefusal(await confirmBatch(house, { receiptId }, ['f']), 404, 'locker_not_found')

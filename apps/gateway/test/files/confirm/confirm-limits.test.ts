@@ -24,7 +24,7 @@ function expectWait(answer: Awaited<ReturnType<LockerHouse['send']>>) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-it('T-10 AMB-05 a receipt is asked about so often and then refused, before anything is read; later again', async () => {
+it('T-10 AMB-05 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
   const { house, locker, storage } = await openHouse({ RATE_LIMIT_RECEIPT: '3' })
   for (let i = 0; i < 3; i++) await confirm(house, locker, 'no such file')
   expectWait(await confirm(house, locker, 'f'))
@@ -36,7 +36,7 @@ it('T-10 AMB-05 a receipt is asked about so often and then refused, before anyth
   expect((await confirm(house, locker, 'f')).status).toBe(200)
 })
 
-it('T-10 an address asks so often, about whatever receipts, also those that are not there', async () => {
+it('T-10 confirmations from one address are limited over all receipts, including unknown ones', async () => {
   const { house, locker } = await openHouse({ RATE_LIMIT_ADDRESS: '4' })
   const guesses = ['rcpt_1', 'rcpt_2', 'rcpt_3'].map((receiptId) => confirm(house, { receiptId }, 'f'))
   expect(await statuses(guesses)).toEqual([404, 404, 404])
@@ -44,20 +44,20 @@ it('T-10 an address asks so often, about whatever receipts, also those that are 
   expectWait(await confirm(house, locker, 'f'))
 })
 
-it('T-10 requests that are not complete cost nothing', async () => {
+it('T-10 incomplete confirmations do not count against the limit', async () => {
   const { house, locker } = await openHouse({ RATE_LIMIT_ADDRESS: '1', RATE_LIMIT_RECEIPT: '1' })
   expect((await house.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
   expect((await confirm(house, locker, 'f')).status).toBe(200)
 })
 
-it('T-10 whoever signs is not kept out by strangers, and has a limit too', async () => {
+it('T-10 strangers do not use up the limit of a signer, who has one too', async () => {
   const { house, locker } = await openHouse({ RATE_LIMIT_ADDRESS: '2', RATE_LIMIT_SIGNER: '2' })
   for (let i = 0; i < 2; i++) await confirm(house, locker, 'no such file')
   expectWait(await confirm(house, locker, 'f'))
   const { receiptId, owner } = locker
   const body = { receipt_id: receiptId, filename: 'f' }
   const call = { method: 'POST', path: '/v1/files/confirm', body, ops: ['locker:write'], receiptId }
-  // The URLs of the upload were the first of the two.
+  // Creating the file was the first of the two calls.
   expect((await house.call(owner, call)).status).toBe(200)
   expectWait(await house.call(owner, call))
 })

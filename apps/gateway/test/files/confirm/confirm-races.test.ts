@@ -28,7 +28,7 @@ beforeEach(async () => {
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 
 describe('a file that changes while it is read', () => {
-  it('T-17 AMB-24 is looked at again: the hash of old bytes is never recorded for new ones', async () => {
+  it('T-17 AMB-24 a file replaced while it is read is read again: the old hash is never recorded for new bytes', async () => {
     await upload(house, locker, 'f', 'old')
     const held = storage.holdRead()
     const confirming = confirm(house, locker, 'f')
@@ -41,7 +41,7 @@ describe('a file that changes while it is read', () => {
     expect((await manifestOf(locker)).total_bytes).toBe(5)
   })
 
-  it('T-17 changes three times, and is told to be at rest first', async () => {
+  it('T-17 a file that changes during each of three attempts answers CONTENT_HASH_CHANGED', async () => {
     await upload(house, locker, 'f', 'version 0')
     const reads = times(3, () => storage.holdRead())
     const confirming = confirm(house, locker, 'f')
@@ -55,7 +55,7 @@ describe('a file that changes while it is read', () => {
     expect((await confirm(house, locker, 'f')).body).toMatchObject({ content_hash: sha256('version 3') })
   })
 
-  it('T-17 FILE-23 is not refused for bytes that are not its any more', async () => {
+  it('T-17 FILE-23 a file is not refused for bytes that were replaced meanwhile', async () => {
     const expected_hash = sha256('right')
     await upload(house, locker, 'f', 'wrong', { expected_hash })
     const held = storage.holdRead()
@@ -66,7 +66,7 @@ describe('a file that changes while it is read', () => {
     expect((await confirming).body).toMatchObject({ content_hash: sha256('right') })
   })
 
-  it('T-17 FILE-16 is gone when it was deleted, and stays gone', async () => {
+  it('T-17 FILE-16 a file deleted while it is read answers 404 and stays deleted', async () => {
     await upload(house, locker, 'f', 'bytes')
     const held = storage.holdRead()
     const confirming = confirm(house, locker, 'f')
@@ -77,7 +77,7 @@ describe('a file that changes while it is read', () => {
     expect(await manifestOf(locker)).toMatchObject({ file_count: 0, total_bytes: 0, files: [] })
   })
 
-  it('T-17 is the new file when it was deleted and made anew', async () => {
+  it('T-17 a file deleted and created again while it is read is the new file', async () => {
     await upload(house, locker, 'f', 'first life')
     const held = storage.holdRead()
     const confirming = confirm(house, locker, 'f')
@@ -88,7 +88,7 @@ describe('a file that changes while it is read', () => {
     expect((await confirming).body).toMatchObject({ size_bytes: 6, content_hash: sha256('second') })
   })
 
-  it('T-17 FILE-25 is the only one of a batch that is looked at again', async () => {
+  it('T-17 FILE-25 only the changed file of a batch is read again', async () => {
     await upload(house, locker, 'changing', 'old')
     await upload(house, locker, 'resting', 'same')
     const held = storage.holdRead()
@@ -106,8 +106,8 @@ describe('a file that changes while it is read', () => {
   })
 })
 
-describe('many who ask at once', () => {
-  it('T-10 AMB-58 about one file have it read once, and change the manifest once', async () => {
+describe('concurrent confirmations', () => {
+  it('T-10 AMB-58 concurrent confirmations of one file read it once and change the manifest once', async () => {
     await upload(house, locker, 'f', 'bytes')
     const before = await manifestOf(locker)
     const held = storage.holdRead()
@@ -123,7 +123,7 @@ describe('many who ask at once', () => {
     expect([after.manifest_version, after.total_bytes]).toEqual([before.manifest_version + 1, 5])
   })
 
-  it('T-10 about one file, one by one and in batches, change the manifest once', async () => {
+  it('T-10 concurrent single and batch confirmations of one file change the manifest once', async () => {
     await storeFile(house, locker, 'f', 'bytes', { isConfirmed: false })
     const { manifest_version } = await manifestOf(locker)
     const answers = await Promise.all([
@@ -135,7 +135,7 @@ describe('many who ask at once', () => {
     expect(storage.reads).toHaveLength(1)
   })
 
-  it('T-10 about many files have a few of them open at a time', async () => {
+  it('T-10 concurrent confirmations of many files open a few of them at a time', async () => {
     const names = times(60, (i) => `f${i}`)
     for (const name of names) await storeFile(house, locker, name, name.repeat(1000), { isConfirmed: false })
     const reads = times(8, () => storage.holdRead())

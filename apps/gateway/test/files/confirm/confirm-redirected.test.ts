@@ -11,7 +11,7 @@ import { storeFile } from '../files.ts'
 import { confirm, entryOf, manifestOf, sha256, watchedStorage } from './confirm.ts'
 
 const storage = await watchedStorage()
-/** Where clients were sent, in order. */
+/** The ids of objects that clients were redirected to, in order. */
 const sent: string[] = []
 let house: LockerHouse
 let locker: TestLocker
@@ -34,7 +34,7 @@ beforeEach(async () => {
   locker = await house.locker(ed25519Identity())
 })
 
-/** Asks where to upload; the id of the object to be. */
+/** Asks for an upload address. Returns the id of the new object. */
 async function beginUpload(filename: string, expected_hash?: string): Promise<string> {
   const order = { filename, ...(expected_hash && { expected_hash }) }
   const { body } = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', order)
@@ -48,15 +48,15 @@ async function beginUpload(filename: string, expected_hash?: string): Promise<st
 const uploadTo = (id: string, bytes: string) =>
   storage.providers.named('gcs').write(id, Readable.from([Buffer.from(bytes)]), { contentType: 'x/y', size: null })
 
-describe('bytes that a client brought to the provider by itself', () => {
-  it('FILE-22 FILE-24 are found and recorded once they are there', async () => {
+describe('bytes that a client uploaded straight to the provider', () => {
+  it('FILE-22 FILE-24 bytes uploaded straight to the provider are recorded once they exist', async () => {
     const id = await beginUpload('f')
     expectRefusal(await confirm(house, locker, 'f'), 404, 'CONTENT_NOT_FOUND')
     await uploadTo(id, 'bytes')
     expect((await confirm(house, locker, 'f')).body).toMatchObject({ size_bytes: 5, content_hash: sha256('bytes') })
   })
 
-  it('AMB-24 AMB-58 take the place of those confirmed before, when they are there', async () => {
+  it('AMB-24 AMB-58 bytes uploaded straight to the provider replace the confirmed ones once they exist', async () => {
     await uploadTo(await beginUpload('f'), 'old')
     const first = await confirm(house, locker, 'f')
     const id = await beginUpload('f')
@@ -66,7 +66,7 @@ describe('bytes that a client brought to the provider by itself', () => {
     expect((await manifestOf(locker)).total_bytes).toBe(5)
   })
 
-  it('AMB-58 do not have those confirmed before read again, while they are awaited', async () => {
+  it('AMB-58 confirmed bytes are not read again while a direct upload is awaited', async () => {
     await storeFile(house, locker, 'f', 'known')
     await beginUpload('f')
     const reads = storage.reads.length
@@ -74,13 +74,13 @@ describe('bytes that a client brought to the provider by itself', () => {
     expect(storage.reads).toHaveLength(reads)
   })
 
-  it('FILE-23 are held against the hash that was expected of them', async () => {
+  it('FILE-23 bytes uploaded straight to the provider are compared with their expected hash', async () => {
     await uploadTo(await beginUpload('f', sha256('right')), 'wrong')
     expectRefusal(await confirm(house, locker, 'f'), 409, 'HASH_MISMATCH')
     expect(await entryOf(locker, 'f')).toMatchObject({ content_hash: null })
   })
 
-  it('T-10 T-17 are found once by many who ask at once', async () => {
+  it('T-10 T-17 concurrent confirmations adopt a direct upload once', async () => {
     await uploadTo(await beginUpload('f'), 'bytes')
     const answers = await Promise.all(Array.from({ length: 20 }, () => confirm(house, locker, 'f')))
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.content_hash}`))).toEqual(

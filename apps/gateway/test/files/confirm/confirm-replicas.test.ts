@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 
 describe('two gateways with one database and one storage', () => {
-  it('T-10 T-17 that read a file at the same time record it once, with the same answer', async () => {
+  it('T-10 T-17 two gateways that read a file at once record it once and answer the same', async () => {
     await upload(houses[0], locker, 'f', 'bytes')
     const { manifest_version } = await manifestOf(locker)
     const held = storages.map((storage) => storage.holdRead())
@@ -43,7 +43,7 @@ describe('two gateways with one database and one storage', () => {
     expect(storages.map(({ reads }) => reads.length)).toEqual([1, 1])
   })
 
-  it('T-17 see an upload through the other one while they read', async () => {
+  it('T-17 a gateway notices an upload through another gateway while it reads', async () => {
     await upload(houses[0], locker, 'f', 'old')
     const held = storages[1].holdRead()
     const confirming = confirm(houses[1], locker, 'f')
@@ -55,7 +55,7 @@ describe('two gateways with one database and one storage', () => {
     expect((await manifestOf(locker)).total_bytes).toBe(5)
   })
 
-  it('T-17 FILE-25 do not get into each other’s way with batches in any order and uploads', async () => {
+  it('T-17 FILE-25 batches in any order and uploads through two gateways do not deadlock', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `f${String(i).padStart(2, '0')}`)
     for (const name of names) await storeFile(houses[0], locker, name, name, { isConfirmed: false })
     const statuses = await Promise.all(
@@ -71,7 +71,7 @@ describe('two gateways with one database and one storage', () => {
         ]
       }),
     )
-    // A file that is put in every moment may be asked to be at rest first.
+    // A file that is replaced all the time may answer CONTENT_HASH_CHANGED.
     expect(new Set(statuses.map((status) => (status === 409 ? 200 : status)))).toEqual(new Set([200]))
     const { body } = await confirmBatch(houses[0], locker, names)
     expect(body.summary).toEqual({ total: 12, confirmed: 12, failed: 0 })

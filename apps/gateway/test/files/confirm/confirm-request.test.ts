@@ -43,7 +43,7 @@ async function expectInvalid(answer: Promise<{ status: number; body: ErrorReply 
 }
 
 describe('confirming by body', () => {
-  it('FILE-21 ENV-09 works with an envelope of the owner or of an operator', async () => {
+  it('FILE-21 ENV-09 confirming by body works with an envelope of the owner or of an operator', async () => {
     for (const who of [owner, operator]) {
       await storeFile(house, locker, 'f', `bytes of ${who.identity}`, { isConfirmed: false })
       const { status, body } = await signed(who)
@@ -51,7 +51,7 @@ describe('confirming by body', () => {
     }
   })
 
-  it('FILE-21 ENV-11 works for the owner of an EVM locker', async () => {
+  it('FILE-21 ENV-11 confirming by body works for the owner of an EVM locker', async () => {
     const payer = evmIdentity()
     const theirs = await house.locker(payer)
     await storeFile(house, theirs, 'f', 'evm', { isConfirmed: false })
@@ -60,7 +60,7 @@ describe('confirming by body', () => {
     expect((await signed(payer, { body, receiptId, lockerId: '' })).status).toBe(200)
   })
 
-  it('AMB-05 ENV-19 without an envelope answers 422 that names the headers', async () => {
+  it('AMB-05 ENV-19 confirming by body without an envelope answers 422 that names the headers', async () => {
     const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
     await expectInvalid(house.send('POST', '/v1/files/confirm', fields()), ...headers)
     await expectInvalid(house.send('POST', '/v1/files/confirm', { filename: 'f' }), ...headers)
@@ -68,13 +68,13 @@ describe('confirming by body', () => {
     await expectInvalid(house.send('POST', mixed, { filename: 'f' }), ...headers)
   })
 
-  it('AMB-05 one header without the other answers 422 that names it', async () => {
+  it('AMB-05 one envelope header without the other answers 422 that names the missing one', async () => {
     const { headers, body } = house.sign(owner, { method: 'POST', path: '/v1/files/confirm', body: fields(), ops: [] })
     const { 'x-svc-signature': _, ...half } = headers as Record<string, string>
     await expectInvalid(house.send('POST', '/v1/files/confirm', body, half), 'header.X-Svc-Signature')
   })
 
-  it('ENV-07 ENV-09 ENV-13 ENV-17 refuses an envelope that is not good', async () => {
+  it('ENV-07 ENV-09 ENV-13 ENV-17 confirming by body refuses an invalid envelope', async () => {
     const call = { method: 'POST', path: '/v1/files/confirm', body: fields(), receiptId: locker.receiptId }
     expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
@@ -87,7 +87,7 @@ describe('confirming by body', () => {
     expectRefusal(await house.send('POST', call.path, fields(), headers), 403, 'NONCE_REPLAYED')
   })
 
-  it('AMB-05 refuses an envelope for another receipt', async () => {
+  it('AMB-05 confirming by body refuses an envelope for another receipt', async () => {
     const stranger = ed25519Identity()
     const theirs = await house.locker(stranger)
     const answer = await signed(stranger, { receiptId: theirs.receiptId, lockerId: theirs.lockerId })
@@ -99,7 +99,7 @@ describe('confirming by body', () => {
 })
 
 describe('confirming by query', () => {
-  it('AMB-05 checks an envelope that comes with it', async () => {
+  it('AMB-05 confirming by query verifies an envelope that is sent with it', async () => {
     const path = queryOf(fields())
     expectRefusal(await signed(ed25519Identity(), { path, body: undefined }), 403, 'SIGNATURE_INVALID')
     const theirs = await house.receipt(owner)
@@ -109,7 +109,7 @@ describe('confirming by query', () => {
     expect((await signed(owner, { path, body: undefined })).status).toBe(200)
   })
 
-  it('FILE-20 ERR-24 FILE-31 answers 422 that names what is missing', async () => {
+  it('FILE-20 ERR-24 FILE-31 confirming by query answers 422 that names the missing field', async () => {
     const missing = house.send<ErrorReply>('POST', '/v1/files/confirm')
     await expectInvalid(missing, 'query.receipt_id', 'query.filename')
     expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
@@ -119,25 +119,25 @@ describe('confirming by query', () => {
     await expectInvalid(signed(owner, { body: { filename: 'f' } }), 'body.receipt_id')
   })
 
-  it('AMB-05 answers 422 where the body says something else', async () => {
+  it('AMB-05 confirming answers 422 where query and body differ', async () => {
     const path = queryOf(fields())
     await expectInvalid(house.send('POST', path, { filename: 'g' }), 'body.filename')
     const other = { receipt_id: 'rcpt_other', filename: 'g' }
     await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
   })
 
-  it('AMB-05 ADD-11 takes a body that says the same, or nothing of it', async () => {
+  it('AMB-05 ADD-11 confirming by query takes a body with the same fields or with none', async () => {
     for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}]) {
       expect((await house.send('POST', queryOf(fields()), body)).status).toBe(200)
     }
   })
 
-  it('AMB-05 takes half from each where it is signed', async () => {
+  it('AMB-05 a signed confirmation may take one field from the query and one from the body', async () => {
     const path = queryOf({ receipt_id: locker.receiptId })
     expect((await signed(owner, { path, body: { filename: 'f' } })).status).toBe(200)
   })
 
-  it('FILE-20 refuses what is no text, and what is given twice', async () => {
+  it('FILE-20 confirming refuses fields that are not text or are given twice', async () => {
     const twice = `${queryOf(fields())}&filename=g`
     await expectInvalid(house.send('POST', twice), 'query.filename')
     await expectInvalid(house.send('POST', queryOf({ ...fields(), filename: 'a\0b' })), 'query.filename')

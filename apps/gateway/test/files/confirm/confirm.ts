@@ -1,4 +1,4 @@
-// For tests: uploads and confirmations over HTTP, and storage whose reads are seen and can be held up.
+// Uploads and confirmations over HTTP, and storage whose reads are recorded and can be held.
 
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -23,7 +23,7 @@ export interface ErrorReply {
 
 export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
 
-/** What may be created with a file, by its names on the wire. */
+/** Further fields of a create, by their names on the wire. */
 interface Promised {
   expected_hash?: string
 }
@@ -43,7 +43,7 @@ export async function upload(
   expect(uploaded.status, await uploaded.text()).toBe(200)
 }
 
-/** By query, as anybody may. */
+/** By query, without credentials. */
 export function confirm<Body = ConfirmedFile>(
   house: LockerHouse,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
@@ -80,18 +80,18 @@ interface HeldRead {
 export interface WatchedStorage {
   folder: string
   providers: Providers
-  /** Ids of objects, in the order in which they were asked for. */
+  /** Ids of the objects that were read, in order. */
   readonly reads: string[]
-  /** How many were being read at the same time, at most. */
+  /** The highest number of concurrent reads. */
   mostAtOnce(): number
-  /** The next read that is not held yet. */
+  /** Holds the next read that is not held yet. */
   holdRead(): HeldRead
-  /** The next read fails, as with a provider that is away. */
+  /** Makes the next read fail, as with an unavailable provider. */
   failRead(): void
   remove(): Promise<void>
 }
 
-/** The local driver, in a folder of its own or in one that others use too. */
+/** The local driver, in a folder of its own or in a shared one. */
 export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
   const folder = shared ?? (await mkdtemp(join(tmpdir(), 'svc-watched-')))
   const local = await openLocalProvider({ folder })
@@ -131,7 +131,7 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
       return { began: began.promise, letGo: held.resolve }
     },
     failRead() {
-      obstacles.push(() => Promise.reject(new ProviderError('unavailable', new Error('gone for a walk'))))
+      obstacles.push(() => Promise.reject(new ProviderError('unavailable', new Error('the provider is down'))))
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   }

@@ -30,14 +30,14 @@ async function keep(bytes: string | Uint8Array) {
 }
 
 describe('the hash of an object', () => {
-  it('FILE-22 is SHA-256 of all of its bytes, with their number', async () => {
+  it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
     for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
       const reading = await hashObject('gcs', await keep(bytes))
       expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
     }
   })
 
-  it('T-10 is read once: by all who ask at once, and for all who ask later', async () => {
+  it('T-10 an object is read once for concurrent and later callers', async () => {
     const key = await keep('once')
     const readings = await Promise.all([hashObject('gcs', key), hashObject('gcs', key)])
     readings.push(await hashObject('gcs', key))
@@ -45,7 +45,7 @@ describe('the hash of an object', () => {
     expect(storage.reads).toEqual([key.id])
   })
 
-  it('AMB-34 is read anew where that is asked for, also when it is known', async () => {
+  it('AMB-34 the object reader reads again also when the hash is cached', async () => {
     const key = await keep('anew')
     const readObject = createObjectReader(storage.providers)
     for (const _ of ['once', 'twice'])
@@ -53,14 +53,14 @@ describe('the hash of an object', () => {
     expect(storage.reads).toEqual([key.id, key.id])
   })
 
-  it('FILE-24 is null where there is no object, and that is asked anew each time', async () => {
+  it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
     const key = { id: 'c'.repeat(32), ref: null }
     expect(await hashObject('gcs', key)).toBeNull()
     expect(await hashObject('gcs', key)).toBeNull()
     expect(storage.reads).toHaveLength(2)
   })
 
-  it('T-10 does not wait for another provider that gives nothing', async () => {
+  it('T-10 reading does not wait for another provider that hangs', async () => {
     const gcs = storage.providers.named('gcs')
     const silent = { ...gcs, read: async () => new PassThrough() }
     const named = (provider: string) => (provider === 'storj' ? silent : gcs)
@@ -69,7 +69,7 @@ describe('the hash of an object', () => {
     expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
   })
 
-  it('T-31 fails with its provider, and works when that does', async () => {
+  it('T-31 reading fails while the provider fails, and works afterwards', async () => {
     const key = await keep('later')
     storage.failRead()
     await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')
@@ -80,7 +80,7 @@ describe('the hash of an object', () => {
 describe('hashing along', () => {
   const source = () => Readable.from([Buffer.from('one '), Buffer.from('two')])
 
-  it('FILE-26 takes nothing from who reads, and does not begin before', async () => {
+  it('FILE-26 hashing along takes no bytes from the consumer and does not start the stream', async () => {
     const stream = source()
     const contentHash = hashAlong(stream)
     await new Promise(setImmediate)
@@ -88,7 +88,7 @@ describe('hashing along', () => {
     expect(contentHash()).toBe(sha256('one two'))
   })
 
-  it('FILE-26 sees the same however the stream is read', async () => {
+  it('FILE-26 hashing along sees the same bytes however the stream is read', async () => {
     const piped = source()
     const pipedHash = hashAlong(piped)
     expect((await buffer(piped.pipe(new PassThrough()))).toString()).toBe('one two')

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Locker, Schema } from '../../../src/db/schema.ts'
-import { newFile } from '../../../src/files/put-file.ts'
+import { newFile } from '../../../src/files/name-files.ts'
 import { type FileReading, findFile, recordHashes } from '../../../src/files/store.ts'
 
 const AT = '2026-09-01T12:00:00Z'
@@ -34,14 +34,14 @@ forEachDatabase('recording hashes', (database) => {
   const record = (...readings: FileReading[]) =>
     db.transaction().execute((tx) => recordHashes(tx, 'locker_1', readings, AT))
 
-  it('FILE-22 notes size, hash and time of the object that was read', async () => {
+  it('FILE-22 recording stores size, hash and time of the object that was read', async () => {
     const reading = read('f', 'object')
     expect(await record(reading)).toEqual([reading])
     const recorded = { size_bytes: 5, content_hash: 'hash of object', hash_recorded_at: AT }
     expect(await findFile(db, 'locker_1', 'f')).toMatchObject(recorded)
   })
 
-  it('T-17 leaves alone what points elsewhere, is not there, or is recorded', async () => {
+  it('T-17 recording skips files that point elsewhere, do not exist or have a hash', async () => {
     await put('locker_1', 'recorded', 'known', 'the hash')
     await put('locker_1', 'awaited', null)
     await put('locker_2', 'g', 'of another')
@@ -52,12 +52,12 @@ forEachDatabase('recording hashes', (database) => {
     expect(await findFile(db, 'locker_2', 'g')).toMatchObject({ content_hash: null })
   })
 
-  it('T-17 counts once for many who record the same at once', async () => {
+  it('T-17 concurrent recordings of the same file count once', async () => {
     const counts = await Promise.all(Array.from({ length: 10 }, () => record(read('f', 'object'))))
     expect(counts.flat()).toHaveLength(1)
   })
 
-  it('T-17 does not wait in a circle with who records the same in another order', async () => {
+  it('T-17 concurrent recordings in different orders do not deadlock', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `${i}`)
     for (const name of names) await put('locker_1', name, name)
     const readings = names.map((name) => read(name, name))

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { type ByteRange, ProviderError } from '@svc/storage/provider'
+import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
+import { type Context, unixNow } from '../../context.ts'
+import type { SettlingObjectTable } from '../../db/schema.ts'
+import { findObject, recordRef, replaceNotes, touchDelivery } from './store.ts'
+
+type DeliveryContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>
+
+/** Two weeks, as pauses grow to an hour. */
+export const DELIVERY_ATTEMPTS = 350
+
+/** Moves an object from the staging folder to its provider. Continues where an earlier run stopped. */
+export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
+  const { db } = context.database
+  const row = await touchDelivery(db, objectId, unixNow(context))
+  if (!row) return
+  const { ref } = await slowStoreOf(context, row.provider).deliver(stagedObject(context, row, signal))
+  await db.transaction().execute(async (tx) => {
+    if (await recordRef(tx, objectId, ref)) await context.queue.enqueue(tx, 'drop-staged', { object_id: objectId })
+  })
+}
+
+/** Removes the staged copy once the provider returns the same bytes. Until then it is the only copy that is certain. */
+export async function dropStaged(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
+  const object = await findObject(context.database.db, objectId)
+  // Without a row or a ref it was released, and removed together with the staged copy.
+  if (!object || object.provider_ref === null) return
+  const { provider, provider_ref: ref } = object
+  const key = { id: objectId, ref }
+  const delivered = await hashOf(await slowStoreOf(context, provider).read(ref), signal)
+  const staged = await hashOf(await context.providers.named(provider).read(key), signal)
+  if (delivered === null || delivered !== staged) {
+    throw new ProviderError('unavailable', new Error(`${provider} does not return the bytes of object ${objectId} yet`))
+  }
+  await context.providers.named(provider).remove(key)
+}
+
+function slowStoreOf({ providers }: DeliveryContext, name: string): SlowStore {
+  const slow = providers.slow(name)
+  if (!slow) throw new Error(`objects are on their way to ${name}, which is no longer configured`)
+  return slow
+}
+
+function stagedObject(context: DeliveryContext, row: SettlingObjectTable, signal: AbortSignal): StagedObject {
+  const { object_id: id, provider } = row
+  let known = row.notes
+  return {
+    id,
+    size: row.size_bytes,
+    sha256: row.sha256,
+    contentType: row.content_type,
+    open: (range) => openStaged(context, provider, id, range),
+    notes: known === null ? null : JSON.parse(known),
+    async note(notes) {
+      const text = JSON.stringify(notes)
+      if (!(await replaceNotes(context.database.db, id, known, text, unixNow(context)))) {
+        throw new Error(`object ${id} was called off, or another run continues with it`)
+      }
+      known = text
+    },
+    signal,
+  }
+}
+
+async function openStaged({ providers }: DeliveryContext, provider: string, id: string, range?: ByteRange) {
+  const stream: Readable | null = await providers.named(provider).read({ id, ref: null }, range)
+  if (!stream) throw new ProviderError('unavailable', new Error(`object ${id} is no longer staged`))
+  return stream
+}
+
+async function hashOf(stream: Readable | null, signal: AbortSignal): Promise<string | null> {
+  if (!stream) return null
+  const sha256 = createHash('sha256')
+  for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) sha256.update(chunk)
+  return sha256.digest('hex')
+}

@@ -1,0 +1,70 @@
+// Which objects are on their way to a slow provider. An object is queued when it is confirmed, and queued again by the
+// sweep if its job got lost.
+
+import type { LockerRecord } from '@svc/api/lockers'
+import { bare } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { Transaction } from 'kysely'
+import { type Context, unixNow } from '../../context.ts'
+import type { Locker, Schema } from '../../db/schema.ts'
+import { findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
+
+interface ConfirmedObject {
+  id: string
+  size: number
+  contentHash: string
+  contentType: string
+}
+
+/** Runs in the transaction that confirms the files. Does nothing for a provider that is not slow. */
+export async function deliverLater(
+  tx: Transaction<Schema>,
+  context: Context,
+  { locker_id, provider }: Locker,
+  objects: readonly ConfirmedObject[],
+): Promise<void> {
+  if (objects.length === 0 || !context.providers.slow(provider)) return
+  const now = unixNow(context)
+  const rows = objects.map(({ id, size, contentHash, contentType }) => ({
+    object_id: id,
+    locker_id,
+    provider,
+    content_type: contentType,
+    size_bytes: size,
+    sha256: bare(contentHash),
+    notes: null,
+    since: now,
+    seen_at: now,
+  }))
+  await insertDeliveries(tx, rows)
+  // Without keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here once.
+  for (const { object_id } of rows) await context.queue.enqueue(tx, 'settle-object', { object_id })
+}
+
+/** Longer than the longest pause between two attempts of a job. */
+const UNSEEN_SECONDS = 2 * 3600
+const SWEEP_AT_ONCE = 500
+
+/** Queues objects again whose job was lost or given up. Returns how many. */
+export async function sweepDeliveries(context: Context): Promise<number> {
+  const { db } = context.database
+  const now = unixNow(context)
+  let queued = 0
+  for (const object_id of await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)) {
+    await db.transaction().execute(async (tx) => {
+      if (!(await touchDelivery(tx, object_id, now))) return
+      if (await context.queue.enqueue(tx, 'settle-object', { object_id }, { key: object_id })) queued++
+    })
+  }
+  return queued
+}
+
+/** The files of a locker that are on their way; null if there are none. */
+export async function summarizeDeliveries(
+  { database, providers }: Context,
+  { locker_id, provider }: Locker,
+): Promise<NonNullable<LockerRecord['settling']> | null> {
+  if (!providers.slow(provider)) return null
+  const { files, bytes, oldest } = await sumDeliveries(database.db, locker_id)
+  return oldest === null ? null : { files, bytes: bytes ?? 0, oldest_since: isoSeconds(oldest) }
+}

@@ -1,0 +1,123 @@
+// Objects that wait in the staging folder until a slow provider has them. The code calls that a delivery; `settle` means
+// the settlement of an x402 payment. What is stored or on the wire keeps its older name, because databases, queued jobs
+// and clients depend on it: the table `settling_objects`, the jobs `settle-object` and `sweep-settling`, the metrics
+// `svc_settling_*` and the field `settling` of a locker's record.
+
+import type { Transaction } from 'kysely'
+import type { Db, ObjectTable, Schema, SettlingObjectTable } from '../../db/schema.ts'
+
+type Tx = Transaction<Schema>
+
+export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectTable[]): Promise<void> {
+  await tx
+    .insertInto('settling_objects')
+    .values(objects)
+    .onConflict((conflict) => conflict.column('object_id').doNothing())
+    .execute()
+}
+
+/** Notes that a run is working on the object. Null when it was delivered, or was called off. */
+export async function touchDelivery(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
+  const row = await db
+    .updateTable('settling_objects')
+    .set({ seen_at: at })
+    .where('object_id', '=', objectId)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/**
+ * Compare-and-set. False when another run has replaced the notes, or the object was called off: one run continues, and
+ * nothing is started for an object that nobody wants.
+ */
+export async function replaceNotes(
+  db: Db,
+  objectId: string,
+  known: string | null,
+  notes: string,
+  at: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('settling_objects')
+    .set({ notes, seen_at: at })
+    .where('object_id', '=', objectId)
+    .where((eb) => (known === null ? eb('notes', 'is', null) : eb('notes', '=', known)))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Runs in the transaction that releases the objects. One with notes continues: the provider may have it already. */
+export async function callOff(tx: Tx, objectIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('settling_objects').where('object_id', 'in', objectIds).where('notes', 'is', null).execute()
+}
+
+export async function isBeingDelivered(db: Db, objectId: string): Promise<boolean> {
+  const row = db.selectFrom('settling_objects').select('object_id').where('object_id', '=', objectId)
+  return (await row.executeTakeFirst()) !== undefined
+}
+
+/** False if it was recorded before. Locks rows in the order in which a release does: file, object, delivery. */
+export async function recordRef(tx: Tx, objectId: string, provider_ref: string): Promise<boolean> {
+  await tx
+    .updateTable('files')
+    .set({ provider_ref })
+    .where('object_id', '=', objectId)
+    .where('provider_ref', 'is', null)
+    .execute()
+  const { numUpdatedRows } = await tx
+    .updateTable('objects')
+    .set({ provider_ref })
+    .where('object_id', '=', objectId)
+    .where('provider_ref', 'is', null)
+    .executeTakeFirstOrThrow()
+  await tx.deleteFrom('settling_objects').where('object_id', '=', objectId).execute()
+  return numUpdatedRows > 0n
+}
+
+export async function findObject(db: Db, objectId: string): Promise<ObjectTable | null> {
+  return (await db.selectFrom('objects').selectAll().where('object_id', '=', objectId).executeTakeFirst()) ?? null
+}
+
+const IDS_AT_ONCE = 1000
+
+export async function findRefs(db: Db, objectIds: readonly string[]): Promise<Map<string, string>> {
+  const refs = new Map<string, string>()
+  for (let i = 0; i < objectIds.length; i += IDS_AT_ONCE) {
+    const rows = await db
+      .selectFrom('objects')
+      .select(['object_id', 'provider_ref'])
+      .where('object_id', 'in', objectIds.slice(i, i + IDS_AT_ONCE))
+      .where('provider_ref', 'is not', null)
+      .execute()
+    for (const { object_id, provider_ref } of rows) refs.set(object_id, provider_ref as string) // the query leaves out null
+  }
+  return refs
+}
+
+/** Objects that no run has touched since `before`, the oldest first. */
+export async function findUnseen(db: Db, before: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('settling_objects')
+    .select('object_id')
+    .where('seen_at', '<', before)
+    .orderBy('seen_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ object_id }) => object_id)
+}
+
+/** Counts what the locker's files hold. A released object may still be on its way, and is not counted. */
+export function sumDeliveries(db: Db, lockerId: string) {
+  return db
+    .selectFrom('settling_objects as s')
+    .innerJoin('objects as o', 'o.object_id', 's.object_id')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('files'),
+      fn.sum<number | null>('s.size_bytes').as('bytes'),
+      fn.min<number | null>('s.since').as('oldest'),
+    ])
+    .where('s.locker_id', '=', lockerId)
+    .where('o.state', '=', 'held')
+    .executeTakeFirstOrThrow()
+}

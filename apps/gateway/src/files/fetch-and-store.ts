@@ -1,0 +1,98 @@
+import type { Body } from '@svc/api/endpoint'
+import type * as files from '@svc/api/files'
+import type { ServiceError } from '@svc/http-service/service-error'
+import { SourceError } from '@svc/outgoing/public-request'
+import { filenameProblem } from '@svc/protocol/filename'
+import type { LockerCaller } from '../auth/callers.ts'
+import { limitSigner } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import { requireSameLocker } from '../lockers/locker-record.ts'
+import { hashAlong } from './confirm/hash-object.ts'
+import { invalidUpload, uploadError } from './errors.ts'
+import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
+import { nameFiles } from './name-files.ts'
+import { maxObjectBytes, writeObject } from './objects.ts'
+import { putFile } from './put-file.ts'
+import type { FilesContext } from './room.ts'
+import { urlMinter } from './urls.ts'
+
+type Request = Body<typeof files.fetchAndStore>
+
+/** Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once. */
+export async function fetchAndStore(
+  context: FilesContext,
+  { locker, signer }: LockerCaller,
+  request: Request,
+): Promise<files.FetchedFile> {
+  requireSameLocker(locker, request)
+  const filename = nameOf(context, request)
+  await limitSigner(context, signer)
+  const fetched = await fetchBytes(context, locker, request)
+  const file = await putFile(context, locker, { filename, ...fetched, expectedHash: null, mayCreate: true })
+  const minter = urlMinter(context, locker)
+  return {
+    ok: true,
+    locker_id: locker.locker_id,
+    receipt_id: locker.receipt_id,
+    filename,
+    size_bytes: fetched.object.size,
+    content_hash: fetched.contentHash,
+    content_type: fetched.contentType,
+    source_url: request.source_url,
+    stored_at: file.uploaded_at!,
+    download_url: minter.url('GET', filename),
+    urls_expire_in_sec: minter.expiresIn,
+  }
+}
+
+/** The requested name, or the last segment of the URL if it is a valid name, or a generated one. */
+function nameOf(context: Context, { filename, content_type, source_url }: Request): string {
+  const name = filename ?? lastSegment(source_url, context.config.storage.systemPrefix)
+  const file = { ...(name !== null && { filename: name }), ...(content_type !== undefined && { content_type }) }
+  return nameFiles(context, [file], () => ['body'])[0]!.filename
+}
+
+function lastSegment(url: string, systemPrefix: string): string | null {
+  const segment = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '')
+  return segment.includes('/') || filenameProblem(segment, systemPrefix) !== null ? null : segment
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+async function fetchBytes(context: FilesContext, { provider }: Locker, { source_url, content_type }: Request) {
+  const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
+  try {
+    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes)
+    const contentType = content_type ?? mediaTypeOf(sourceType)
+    const contentHash = hashAlong(stream)
+    try {
+      const object = await writeObject(context, provider, stream, { contentType, size })
+      return { object, contentType, contentHash: contentHash() }
+    } finally {
+      stream.destroy()
+    }
+  } catch (error) {
+    throw error instanceof SourceError ? notFetched(error, maxBytes) : error
+  }
+}
+
+function mediaTypeOf(header: string | null): string {
+  return header !== null && mediaTypeProblem(header) === null ? header : DEFAULT_MEDIA_TYPE
+}
+
+function notFetched({ reason, message }: SourceError, maxBytes: number): ServiceError {
+  if (reason !== 'too_large') return invalidUpload({ loc: ['body', 'source_url'], msg: message })
+  return uploadError('UPLOAD_TOO_LARGE', message, {
+    layer: 'gateway',
+    recovery_hint: 'upload what is so large instead of having it fetched',
+    next_best_method: 'POST /v1/lockers/{locker_id}/files',
+    max_bytes: maxBytes,
+  })
+}

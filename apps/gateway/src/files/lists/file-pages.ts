@@ -1,0 +1,81 @@
+// The files of a locker, one page at a time: a locker may have a million.
+
+import { setImmediate } from 'node:timers/promises'
+import { ValidationError } from '@svc/http-service/service-error'
+import { requireStorableText } from '@svc/http-service/validate'
+import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import type { Db, FileRow } from '../../db/schema.ts'
+import { pageOfFiles } from '../store.ts'
+
+export interface PageQuery {
+  /** Without a limit, the answer has all files that follow. */
+  limit?: number
+  cursor?: string
+}
+
+export interface FilePage {
+  files: FileRow[]
+  /** The name that the next page starts after; null at the end. */
+  next: string | null
+}
+
+const AT_ONCE = 1000
+
+export function firstPageOf({ limit = AT_ONCE, cursor }: PageQuery): { after: string | null; limit: number } {
+  return { after: cursor === undefined ? null : nameIn(cursor), limit }
+}
+
+export async function readPage(
+  db: Db,
+  lockerId: string,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<FilePage> {
+  return cutPage(await pageOfFiles(db, lockerId, after, limit + 1), limit)
+}
+
+/** Takes up to `limit + 1` rows. The extra one shows that there is another page. */
+export function cutPage(rows: FileRow[], limit: number): FilePage {
+  const files = rows.slice(0, limit)
+  return { files, next: rows.length > limit ? (files.at(-1) as FileRow).filename : null }
+}
+
+/** An answer of several pages is streamed. */
+export function isLong({ limit }: PageQuery, { next }: FilePage): boolean {
+  return limit === undefined && next !== null
+}
+
+export function nextCursor({ next }: FilePage): { next_cursor?: string } {
+  return next === null ? {} : { next_cursor: toBase64Url(utf8(next)) }
+}
+
+/** A page and all that follow. Between pages no query stays open, and other requests can run. */
+export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): AsyncGenerator<FileRow[]> {
+  let page = first
+  for (;;) {
+    yield page.files
+    if (page.next === null) return
+    await setImmediate()
+    page = await readPage(db, lockerId, { after: page.next, limit: AT_ONCE })
+  }
+}
+
+/**
+ * The items of a JSON array as they arrive, without its brackets. A page without items becomes white space, because
+ * only a write shows whether the client still reads.
+ */
+export async function* jsonItems(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  let separator = ''
+  for await (const items of pages) {
+    const text = items.map((item) => JSON.stringify(item)).join(',')
+    yield text === '' ? ' ' : separator + text
+    separator = text === '' ? separator : ','
+  }
+}
+
+function nameIn(cursor: string): string {
+  const bytes = fromBase64Url(cursor)
+  const name = bytes && fromUtf8(bytes)
+  if (name === null) throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  requireStorableText(name, ['query', 'cursor'])
+  return name
+}

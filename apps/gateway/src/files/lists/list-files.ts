@@ -1,0 +1,51 @@
+import type { FileEntry } from '@svc/api/file-entries'
+import type { FileList } from '@svc/api/files'
+import { JsonStream } from '@svc/http-service/answer'
+import type { Context } from '../../context.ts'
+import type { Db, FileRow, Locker } from '../../db/schema.ts'
+import {
+  type FilePage,
+  firstPageOf,
+  isLong,
+  jsonItems,
+  nextCursor,
+  type PageQuery,
+  pagesFrom,
+  readPage,
+} from './file-pages.ts'
+
+export async function listFiles(
+  { database: { db } }: Context,
+  { locker_id }: Locker,
+  query: PageQuery,
+): Promise<FileList | JsonStream<FileList>> {
+  const page = await readPage(db, locker_id, firstPageOf(query))
+  if (isLong(query, page)) return new JsonStream(longList(db, locker_id, page))
+  const files = page.files.map(fileEntry)
+  return { locker_id, files, count: files.length, ...nextCursor(page) }
+}
+
+async function* longList(db: Db, lockerId: string, first: FilePage): AsyncGenerator<string> {
+  let count = 0
+  async function* entries() {
+    for await (const files of pagesFrom(db, lockerId, first)) {
+      count += files.length
+      yield files.map(fileEntry)
+    }
+  }
+  yield `{"locker_id":"${lockerId}","files":[`
+  yield* jsonItems(entries())
+  yield `],"count":${count}}`
+}
+
+/** The first page. */
+export async function firstFiles({ database }: Context, { locker_id }: Locker): Promise<FileEntry[]> {
+  return (await readPage(database.db, locker_id, firstPageOf({}))).files.map(fileEntry)
+}
+
+export function fileEntry(file: FileRow): FileEntry {
+  const { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, provider_ref } = file
+  const status = content_hash === null ? 'awaiting_bytes' : 'confirmed'
+  const entry = { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, status } as const
+  return provider_ref === null ? entry : { ...entry, provider_ref }
+}

@@ -1,0 +1,150 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { findFile } from '../../../src/files/store.ts'
+import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
+import { openTestSession, publicBytes } from '../../transfers/sessions/sessions.ts'
+import { confirmBatch, entryOf, manifestOf } from '../confirm/confirm.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+
+forEachDatabase('delivery', (database) => {
+  let stages: Stages
+  let house: DeliveryHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    stages = await openStages()
+    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
+    await house.gateway.context.queue.drain()
+  })
+  afterAll(async () => {
+    await house.close()
+    await stages.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+  })
+
+  const objectOf = async (filename: string) =>
+    (await findFile(house.gateway.context.database.db, locker.lockerId, filename))!.object_id!
+  const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null
+  const bytesOf = async (filename: string) => (await publicBytes(house, locker, filename)).toString()
+  const enqueue = (kind: 'settle-object' | 'drop-staged', object_id: string, options = {}) =>
+    house.gateway.context.database.db
+      .transaction()
+      .execute((tx) => house.gateway.context.queue.enqueue(tx, kind, { object_id }, options))
+
+  it("FILE-19 a confirmed file is delivered, and shows its provider's reference from then on", async () => {
+    await locker.put('a', 'first')
+    const id = await objectOf('a')
+    expect(await house.staged()).toEqual([id])
+    expect(await entryOf(locker, 'a')).not.toHaveProperty('provider_ref')
+    expect((await manifestOf(locker)).files).toMatchObject([{ provider: 'arweave', provider_ref: null }])
+    expect(await house.deliveriesOf(locker)).toEqual({ files: 1, bytes: 5, oldest_since: '2026-09-01T12:00:00Z' })
+
+    expect(await house.later(0)).toEqual({ done: 2, failed: 0, dead: 0 })
+    const ref = await refOf('a')
+    expect(ref).toEqual(expect.any(String))
+    const manifest = await manifestOf(locker)
+    expect(manifest.files).toMatchObject([{ provider: 'arweave', provider_ref: ref }])
+    expect(await house.deliveriesOf(locker)).toBeNull()
+    expect(await house.deliveries()).toEqual([])
+    expect(await house.staged()).toEqual([])
+    expect(await bytesOf('a')).toBe('first')
+    expect([house.server.paid(hex('first')), house.server.received(hex('first'))]).toEqual([1, 1])
+
+    for (const kind of ['settle-object', 'drop-staged'] as const) await enqueue(kind, id)
+    expect(await house.later(0)).toEqual({ done: 2, failed: 0, dead: 0 })
+    expect(await manifestOf(locker)).toEqual(manifest)
+    expect(house.server.paid(hex('first'))).toBe(1)
+  })
+
+  it('FILE-22 SESS-03 all confirmed files are delivered, however they were uploaded, and no others', async () => {
+    for (const name of ['x', 'y', 'unconfirmed']) await locker.put(name, `batch ${name}`, { confirm: false })
+    await confirmBatch(house, locker, ['x', 'y', 'nowhere'])
+    const session = await openTestSession(house, locker, { files: [{ filename: 's' }, { filename: 'm' }] })
+    await session.raw(0, 'one part')
+    for (const i of [0, 1]) await session.raw(i, `part ${i}`, { file: 1 })
+    await session.finalize()
+    const elsewhere = await house.locker(ed25519Identity(), { provider: 'gcs' })
+    await elsewhere.put('g', 'quick')
+    expect(await house.deliveriesOf(elsewhere)).toBeNull()
+    expect(await house.deliveriesOf(locker)).toMatchObject({ files: 4, bytes: 7 + 7 + 8 + 12 })
+    expect((await house.deliveries()).map(({ sha256 }) => sha256).sort()).toEqual(
+      ['batch x', 'batch y', 'one part', 'part 0part 1'].map(hex).sort(),
+    )
+    await house.later(0)
+    const refs = (await manifestOf(locker)).files.map(({ filename, provider_ref }) => [filename, provider_ref !== null])
+    expect(Object.fromEntries(refs)).toEqual({ m: true, s: true, unconfirmed: false, x: true, y: true })
+    expect(await bytesOf('m')).toBe('part 0part 1')
+    expect((await manifestOf(elsewhere)).files).toMatchObject([{ provider_ref: null }])
+    expect(house.server.paid(hex('quick'))).toBe(0)
+  })
+
+  it.each(['ordering', 'ordered', 'sending', 'sent'] as const)(
+    'T-19 is paid for once and sent whole once when the connection breaks at %s',
+    async (step) => {
+      const bytes = `broken off at ${step}`
+      house.server.cutOff(hex(bytes), step)
+      await locker.put('a', bytes)
+      expect(await house.later(0)).toMatchObject({ done: 0, failed: 1 })
+      expect(await refOf('a')).toBeNull()
+      expect(await bytesOf('a')).toBe(bytes)
+      await house.later(60)
+      expect(await refOf('a')).not.toBeNull()
+      expect([house.server.paid(hex(bytes)), house.server.received(hex(bytes))]).toEqual([1, 1])
+    },
+  )
+
+  it('a delivery waits for a provider that is down for days, and for a slow one', async () => {
+    house.server.isDown = true
+    await locker.put('a', 'patience')
+    for (let i = 0; i < 6; i++) expect(await house.later(8 * 3600)).toMatchObject({ dead: 0 })
+    expect((await house.deliveriesOf(locker))?.files).toBe(1)
+    house.server.isDown = false
+    house.server.isSealing = false
+    for (let i = 0; i < 2; i++) await house.later(3600)
+    expect([await refOf('a'), house.server.received(hex('patience'))]).toEqual([null, 1])
+    house.server.isSealing = true
+    await house.later(3600)
+    expect(await refOf('a')).not.toBeNull()
+    expect([house.server.paid(hex('patience')), house.server.received(hex('patience'))]).toEqual([1, 1])
+  })
+
+  it('the staged copy is kept until the provider returns the same bytes', async () => {
+    house.server.isReadable = false
+    await locker.put('a', 'not shown yet')
+    const id = await objectOf('a')
+    const staged = join(stages.folder, 'objects', id.slice(0, 2), id)
+    expect(await house.later(0)).toMatchObject({ done: 1, failed: 1 })
+    expect(await refOf('a')).not.toBeNull()
+    expect(await bytesOf('a')).toBe('not shown yet')
+    house.server.isReadable = true
+    for (const other of ['not shown yet!', 'not shown YET']) {
+      await writeFile(staged, other)
+      expect(await house.later(3600)).toMatchObject({ failed: 1 })
+      expect(await house.staged()).toContain(id)
+    }
+    await writeFile(staged, 'not shown yet')
+    expect(await house.later(3600)).toMatchObject({ failed: 0 })
+    expect(await house.staged()).not.toContain(id)
+    expect(await bytesOf('a')).toBe('not shown yet')
+  })
+
+  it('a delivery that was given up is still reported, and resumed by the sweep', async () => {
+    const { queue, database: opened } = house.gateway.context
+    house.server.isDown = true
+    await locker.put('a', 'given up')
+    const jobs = sql.table(database.dialect === 'sqlite' ? 'jobs' : 'pgboss.job')
+    await sql`delete from ${jobs}`.execute(opened.db)
+    await enqueue('settle-object', await objectOf('a'), { maxAttempts: 1 })
+    expect(await house.later(0)).toMatchObject({ dead: 1 })
+    expect(await queue.deadLetters()).toMatchObject([{ kind: 'settle-object', attempts: 1 }])
+    house.server.isDown = false
+    await house.later(3600)
+    expect(await refOf('a')).toBeNull()
+    await house.later(2 * 3600)
+    expect(await refOf('a')).not.toBeNull()
+  })
+})

@@ -1,0 +1,75 @@
+// A gateway whose lockers are kept at a slow provider, behind a staging folder.
+
+import { hash } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LockerRecord } from '@svc/api/lockers'
+import type { Drained } from '@svc/queue/queue'
+import { type SlowServer, startSlowServer } from '@svc/storage/test/slow-server'
+import type { Overrides } from '../../../src/context.ts'
+import type { ObjectTable, SettlingObjectTable } from '../../../src/db/schema.ts'
+import { type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { openStagedProviders, type StagedOptions } from './staged-providers.ts'
+
+/** The staging folder and the provider's server, which several gateways may share. */
+export interface Stages {
+  folder: string
+  server: SlowServer
+  /** Ids of the objects that are staged. */
+  staged(): Promise<string[]>
+  remove(): Promise<void>
+}
+
+export interface DeliveryHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
+  objects(): Promise<ObjectTable[]>
+  deliveries(): Promise<SettlingObjectTable[]>
+  /** Advances the clock and runs the jobs that are due. */
+  later(seconds: number): Promise<Drained>
+  deliveriesOf(locker: TestLocker): Promise<LockerRecord['settling']>
+}
+
+export async function openStages(): Promise<Stages> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-staged-'))
+  const server = await startSlowServer()
+  return {
+    folder,
+    server,
+    async staged() {
+      const entries = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+    },
+    async remove() {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+export async function openDeliveryHouse(
+  { folder, server, staged }: Stages,
+  variables: Record<string, string> = {},
+  { wrap, maxBytes, ...overrides }: Pick<StagedOptions, 'wrap' | 'maxBytes'> & Omit<Overrides, 'providers'> = {},
+): Promise<DeliveryHouse> {
+  const db = () => house.gateway.context.database.db
+  const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
+  const house = await openLockerHouse(variables, { providers, ...overrides })
+  return {
+    ...house,
+    locker: (owner, options) => house.locker(owner, { provider: 'arweave', ...options }),
+    server,
+    staged,
+    objects: () => db().selectFrom('objects').selectAll().execute(),
+    deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
+    async later(seconds) {
+      house.clock.advance(seconds)
+      return house.gateway.context.queue.drain()
+    },
+    async deliveriesOf(locker) {
+      const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
+      return body.settling
+    },
+  }
+}
+
+export const hex = (bytes: string | Uint8Array) => hash('sha256', bytes)

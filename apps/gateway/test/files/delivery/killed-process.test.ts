@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { expect, it, onTestFinished } from 'vitest'
+import { ed25519Identity } from '../../auth/lockers.ts'
+import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { manifestOf } from '../confirm/confirm.ts'
+import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+
+const PROGRAM = fileURLToPath(new URL('./delivery-process.ts', import.meta.url))
+const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as const
+const AT_THE_GATEWAY = ['before', 'after']
+
+forEachDatabase('a process that is killed during deliveries', (database) => {
+  it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
+    const stages = await openStages()
+    onTestFinished(stages.remove)
+    const heir = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
+    onTestFinished(heir.close)
+    await heir.gateway.context.queue.drain()
+    const locker = await heir.locker(ed25519Identity())
+    const names = [...AT_THE_SERVER, ...AT_THE_GATEWAY]
+    for (const name of names) await locker.put(name, name)
+    const held = AT_THE_SERVER.map((step) => stages.server.holdUp(hex(step), step))
+
+    const orders = { databaseUrl: database.url, folder: stages.folder, url: stages.server.url, now: heir.clock.now() }
+    const stays = { stayBefore: hex('before'), stayAfter: hex('after') }
+    const victim = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...orders, ...stays })], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void victim.kill('SIGKILL'))
+    const exited = once(victim, 'exit')
+    const said = new Set<string>()
+    for await (const line of createInterface(victim.stdout)) {
+      if (said.add(line).size < AT_THE_GATEWAY.length) continue
+      await Promise.all(held.map(({ reached }) => reached))
+      victim.kill('SIGKILL')
+    }
+    expect(await exited).toEqual([null, 'SIGKILL'])
+    for (const { cutOff } of held) cutOff()
+    for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
+
+    // The leases of the killed process expire, then the pause after a failed run.
+    for (let hour = 0; hour < 3; hour++) await heir.later(3600)
+    expect((await manifestOf(locker)).files.filter(({ provider_ref }) => provider_ref === null)).toEqual([])
+    expect(await heir.deliveries()).toEqual([])
+    expect(await stages.staged()).toEqual([])
+    for (const name of names) {
+      expect([name, stages.server.paid(hex(name)), stages.server.received(hex(name))]).toEqual([name, 1, 1])
+      expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
+    }
+    const { queue } = heir.gateway.context
+    expect([await queue.deadLetters(), (await queue.counts())['settle-object']]).toEqual([
+      [],
+      { waiting: 0, delayed: 0, running: 0, dead: 0 },
+    ])
+  }, 60_000)
+})

@@ -1,0 +1,73 @@
+import { openSource } from '@svc/outgoing/open-source'
+import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type TestLocker } from '../../auth/lockers.ts'
+import { openTestSession } from '../../transfers/sessions/sessions.ts'
+import { createFile, put } from '../../transfers/transfers.ts'
+import type { ErrorReply } from '../confirm/confirm.ts'
+import { type DeliveryHouse, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+
+const MAX = 1000
+const TOO_MUCH = Buffer.alloc(MAX + 1)
+let source: TestTlsServer
+let stages: Stages
+let house: DeliveryHouse
+let locker: TestLocker
+
+beforeAll(async () => {
+  source = await startTestTlsServer((request, response) => {
+    // Without a length, so that the gateway has to count.
+    if (request.url === '/counted') response.write('')
+    response.end(TOO_MUCH)
+  })
+  stages = await openStages()
+  house = await openDeliveryHouse(
+    stages,
+    {},
+    { maxBytes: MAX, fetchSource: (url, maxBytes) => openSource(url, { ...source.options, maxBytes }) },
+  )
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(async () => {
+  await house.close()
+  await stages.remove()
+  await source.stop()
+})
+
+async function expectTooLarge({ status, body }: { status: number; body: unknown }): Promise<void> {
+  const { error, message, details } = body as ErrorReply
+  expect([status, error, details.max_bytes]).toEqual([413, 'UPLOAD_TOO_LARGE', MAX])
+  expect(message).toContain(String(MAX))
+  expect([await house.staged(), await house.deliveries()]).toEqual([[], []])
+}
+
+it('T-11 an upload larger than its provider takes is refused, by its declared or its counted size', async () => {
+  const { upload } = await createFile(house, locker, 'a')
+  const announced = await put(upload, TOO_MUCH)
+  await expectTooLarge({ status: announced.status, body: await announced.json() })
+  const counted = await put(upload, new Blob([TOO_MUCH]).stream())
+  await expectTooLarge({ status: counted.status, body: await counted.json() })
+})
+
+it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provider takes', async () => {
+  const declared = { files: [{ filename: 'a', size_bytes: MAX + 1 }] }
+  await expectTooLarge(await locker.call(['locker:write'], 'POST', '/upload-sessions', declared))
+  const session = await openTestSession(house, locker, { files: [{ filename: 'b' }] })
+  expect(session.opened.part_max_bytes).toBe(MAX)
+  await expectTooLarge(await session.raw(0, TOO_MUCH))
+  await expectTooLarge(await session.part(0, TOO_MUCH))
+  expect((await session.raw(0, TOO_MUCH.subarray(1))).status).toBe(200)
+  expectRefusal(await session.raw(1, 'x'), 413, 'UPLOAD_TOO_LARGE')
+  expectRefusal(await session.part(1, 'x'), 413, 'UPLOAD_TOO_LARGE')
+  expect((await session.finalize()).body.status).toBe('complete')
+  expect(await house.deliveriesOf(locker)).toMatchObject({ files: 1, bytes: MAX })
+  await locker.call(['locker:write'], 'DELETE', '/files/b')
+})
+
+it('T-08 T-11 FILE-26 fetching refuses a file larger than its provider takes', async () => {
+  const { receiptId, lockerId, owner } = locker
+  const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId }
+  for (const source_url of [SOURCE, new URL('/counted', SOURCE).href]) {
+    await expectTooLarge(await house.call(owner, { ...call, body: { source_url } }))
+  }
+})

@@ -1,0 +1,139 @@
+import type { FileDeleted } from '@svc/api/files'
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { SlowStore } from '@svc/storage/slow-store'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sweepObjects } from '../../../src/files/objects.ts'
+import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
+import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { entryOf } from '../confirm/confirm.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+
+forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
+  let stages: Stages
+  let house: DeliveryHouse
+  let locker: TestLocker
+  /** Runs before anything is noted. */
+  let beforeDelivery = async () => {}
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async deliver(object) {
+      await beforeDelivery()
+      return slow.deliver(object)
+    },
+  })
+  beforeAll(async () => {
+    stages = await openStages()
+    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap })
+    await house.gateway.context.queue.drain()
+  })
+  afterAll(async () => {
+    await house.close()
+    await stages.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+    beforeDelivery = async () => {}
+  })
+
+  const drain = () => house.gateway.context.queue.drain()
+  const sweepLater = () => {
+    house.clock.advance(16 * 60)
+    return sweepObjects(house.gateway.context)
+  }
+  async function remove(filename: string): Promise<boolean> {
+    const { body } = await locker.call<FileDeleted>(['locker:write'], 'DELETE', `/files/${filename}`)
+    expect(body.deleted).toBe(true)
+    return body.bytes_removed
+  }
+  const expectNothingLeft = async () => {
+    expect([await house.staged(), await house.objects(), await house.deliveries()]).toEqual([[], [], []])
+  }
+
+  it('FILE-16 SHAPE-23 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
+    await locker.put('a', 'never sent')
+    expect(await remove('a')).toBe(true)
+    await expectNothingLeft()
+    expect(await drain()).toEqual({ done: 1, failed: 0, dead: 0 })
+    expect(house.server.paid(hex('never sent'))).toBe(0)
+  })
+
+  it('FILE-16 a running delivery is called off until its first note', async () => {
+    await locker.put('a', 'just in time')
+    beforeDelivery = async () => void expect(await remove('a')).toBe(true)
+    expect(await drain()).toMatchObject({ failed: 1 })
+    beforeDelivery = async () => {
+      throw new Error('there is nothing to deliver')
+    }
+    expect(await house.later(60)).toMatchObject({ failed: 0 })
+    expect(house.server.paid(hex('just in time'))).toBe(0)
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 SHAPE-23 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
+    const held = house.server.holdUp(hex('too late'), 'ordering')
+    await locker.put('a', 'too late')
+    const draining = drain()
+    await held.reached
+    expect(await remove('a')).toBe(false)
+    expect(await house.deliveriesOf(locker)).toBeNull()
+    expect(await sweepLater()).toBe(0)
+    expect(await house.staged()).toHaveLength(1)
+    held.letGo()
+    await draining
+    expect([house.server.paid(hex('too late')), house.server.received(hex('too late'))]).toEqual([1, 1])
+    await sweepLater()
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 SHAPE-23 a deleted file stays at its provider once it was delivered', async () => {
+    await locker.put('a', 'delivered')
+    await drain()
+    expect(await remove('a')).toBe(false)
+    await expectNothingLeft()
+  })
+
+  it('FILE-16 a deleted file stays at its provider also before the staged copy is dropped', async () => {
+    const held = house.server.holdUp(hex('not dropped'), 'looking')
+    await locker.put('a', 'not dropped')
+    const draining = drain()
+    await held.reached
+    expect(await entryOf(locker, 'a')).toHaveProperty('provider_ref')
+    expect(await remove('a')).toBe(false)
+    held.letGo()
+    await draining
+    await expectNothingLeft()
+  })
+
+  it('AMB-24 replaced bytes are not delivered, and the new bytes are', async () => {
+    await locker.put('a', 'old')
+    await locker.put('a', 'new')
+    expect((await house.deliveries()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
+    await drain()
+    expect([house.server.paid(hex('old')), house.server.paid(hex('new'))]).toEqual([0, 1])
+    expect(await house.staged()).toHaveLength(1)
+    expect(await sweepLater()).toBe(1)
+    expect(await house.staged()).toEqual([])
+    expect((await publicBytes(house, locker, 'a')).toString()).toBe('new')
+  })
+
+  it('AMB-24 the reference of a delivery is not recorded for bytes uploaded meanwhile', async () => {
+    const held = house.server.holdUp(hex('first'), 'sent')
+    await locker.put('b', 'first')
+    const draining = drain()
+    await held.reached
+    await locker.put('b', 'second', { confirm: false })
+    held.letGo()
+    await draining
+    expect(await entryOf(locker, 'b')).not.toHaveProperty('provider_ref')
+    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
+    await house.send(
+      'POST',
+      `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename: 'b' })}`,
+    )
+    await drain()
+    expect(await entryOf(locker, 'b')).toHaveProperty('provider_ref')
+    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
+    await sweepLater()
+    expect(await house.staged()).toEqual([])
+  })
+})
