@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import { type Callers, createCallers } from './callers.ts'
-import { createInternalCallerCheck, type InternalCallerCheck } from './internal-caller.ts'
+import { createInternalCallerCheck, type InternalCallerCheck } from './internal-callers.ts'
 import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './oidc.ts'
 import { createOracleCheck, type OracleCheck } from './oracle-caller.ts'
 import type { AuthSecrets } from './settings.ts'

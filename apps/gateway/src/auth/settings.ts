@@ -1,7 +1,6 @@
 // Settings of auth: identity providers, shared secrets, and how often one may ask.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import type { Mode } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
 
 /** Tokens of one identity provider. */
 export interface TokenConfig {

@@ -6,12 +6,12 @@ import type { Auth } from '../auth/room.ts'
 import { readAttestCode } from './attest-code.ts'
 import { readByToken, readReceiptToken } from './attest-code-jwt.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
+import { listStatements } from './list-statements.ts'
 import { readMerkleProof } from './merkle-proof.ts'
 import { retrieve } from './retrieve.ts'
 import { retrievePayment } from './retrieve-payment.ts'
 import type { EvidenceContext } from './room.ts'
 import { simulateAttest } from './simulate.ts'
-import { listStatements } from './statements.ts'
 import { readVerificationBundle } from './verification-bundle.ts'
 
 export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceContext): void {

@@ -1,7 +1,6 @@
 // Settings of evidence: the domain tag of statements, what one answer may read, and whose tokens name receipts.
 
-import type { SettingsReader } from '@svc/http-service/config'
-import type { Mode } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { readTokens, type TokenConfig } from '../auth/settings.ts'
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { createKeysAt, type KeysAt } from './keys-at.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import type { AttestationCounts } from './metrics-numbers.ts'
+import type { AttestationCounts } from './metrics/database.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import type { PublicationKey } from './publication-balance.ts'
 import { createPublishingCosts, type PublishingCosts } from './publishing-costs.ts'
 

@@ -3,7 +3,7 @@ import { startTestGateway } from '@svc/testbed/gateway'
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attestationCounts } from '../../src/attestations/attest-health.ts'
-import { createMetrics } from '../../src/info/metrics.ts'
+import { createMetrics } from '../../src/info/metrics/metrics.ts'
 import { attest } from '../attestations/attest.ts'
 import {
   ed25519Identity,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Family, metricsText } from '../../src/info/metrics-text.ts'
+import { type Family, metricsText } from '../../src/info/metrics/text.ts'
 import { parseMetrics } from './metrics.ts'
 
 const gauge = (samples: Family['samples']): Family => ({ name: 'some_gauge', type: 'gauge', help: 'Some.', samples })

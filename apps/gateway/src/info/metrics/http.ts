@@ -1,7 +1,7 @@
 // How long requests take. Counted by hand: a general histogram costs a small request more than three per cent.
 
 import type { Answered } from '@svc/http-service/service'
-import type { Family, Sample } from './metrics-text.ts'
+import type { Family, Sample } from './text.ts'
 
 const BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120]
 const NO_ROUTE = 'none'

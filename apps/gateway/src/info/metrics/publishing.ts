@@ -1,7 +1,7 @@
-import { byLabel } from './metrics-numbers.ts'
-import type { Family } from './metrics-text.ts'
-import type { PublicationBalance } from './publication-balance.ts'
-import type { PublicationTotals } from './publishing-costs.ts'
+import type { PublicationBalance } from '../publication-balance.ts'
+import type { PublicationTotals } from '../publishing-costs.ts'
+import { byLabel } from './database.ts'
+import type { Family } from './text.ts'
 
 export function totalFamilies({ byState, feeLamports, rentLamports }: PublicationTotals): Family[] {
   return [

@@ -3,12 +3,12 @@
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/service'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { Context } from '../context.ts'
-import { createHttpMetrics } from './metrics-http.ts'
-import { type AttestationCounts, numberFamilies, readNumbers } from './metrics-numbers.ts'
-import { balanceFamilies, totalFamilies } from './metrics-publishing.ts'
-import { type Family, metricsText } from './metrics-text.ts'
-import type { PublishingCosts } from './publishing-costs.ts'
+import type { Context } from '../../context.ts'
+import type { PublishingCosts } from '../publishing-costs.ts'
+import { type AttestationCounts, numberFamilies, readNumbers } from './database.ts'
+import { createHttpMetrics } from './http.ts'
+import { balanceFamilies, totalFamilies } from './publishing.ts'
+import { type Family, metricsText } from './text.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void

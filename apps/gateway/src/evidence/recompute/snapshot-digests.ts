@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import { withPrefix } from '@svc/protocol/bytes'
 import { type FileListDigests, hashFileList, listRow } from '@svc/protocol/file-list'
 import { createBlockTree, leafHash } from '@svc/protocol/merkle'
-import type { AttestationRecord } from '../attestations/record.ts'
-import { readContent, type SnapshotFile } from '../attestations/snapshots/chunk-content.ts'
-import { type ChunkList, openChunkList } from '../attestations/snapshots/chunk-list.ts'
-import { findChunks, findSnapshot } from '../attestations/snapshots/store.ts'
-import type { Db } from '../db/schema.ts'
+import type { AttestationRecord } from '../../attestations/record.ts'
+import { readContent, type SnapshotFile } from '../../attestations/snapshots/chunk-content.ts'
+import { type ChunkList, openChunkList } from '../../attestations/snapshots/chunk-list.ts'
+import { findChunks, findSnapshot } from '../../attestations/snapshots/store.ts'
+import type { Db } from '../../db/schema.ts'
 
 export interface SnapshotDigests extends FileListDigests {
   merkleRoot: string

@@ -1,9 +1,9 @@
 // What the database knows that an operator watches.
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
-import { type Context, unixNow } from '../context.ts'
-import type { Family, Sample } from './metrics-text.ts'
-import { countObjects, countRows, countSettling, streamPayments } from './store.ts'
+import { type Context, unixNow } from '../../context.ts'
+import { countObjects, countRows, countSettling, streamPayments } from '../store.ts'
+import type { Family, Sample } from './text.ts'
 
 export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
 

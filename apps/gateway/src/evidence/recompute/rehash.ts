@@ -2,15 +2,15 @@
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { createBlockTree, leafHash } from '@svc/protocol/merkle'
-import type { AttestationRecord } from '../attestations/record.ts'
-import type { SnapshotFile } from '../attestations/snapshots/chunk-content.ts'
-import { filesOf } from '../attestations/view.ts'
-import type { Context } from '../context.ts'
-import type { FileRow, Locker } from '../db/schema.ts'
-import type { HashObject, Reading } from '../files/confirm/hash-object.ts'
-import { statObject } from '../files/current-bytes.ts'
-import { storageTrouble } from '../files/objects.ts'
-import { findFile, findFiles } from '../files/store.ts'
+import type { AttestationRecord } from '../../attestations/record.ts'
+import type { SnapshotFile } from '../../attestations/snapshots/chunk-content.ts'
+import { filesOf } from '../../attestations/view.ts'
+import type { Context } from '../../context.ts'
+import type { FileRow, Locker } from '../../db/schema.ts'
+import type { HashObject, Reading } from '../../files/confirm/hash-object.ts'
+import { statObject } from '../../files/current-bytes.ts'
+import { storageTrouble } from '../../files/objects.ts'
+import { findFile, findFiles } from '../../files/store.ts'
 
 export interface Rehashed {
   merkleRoot: string | null

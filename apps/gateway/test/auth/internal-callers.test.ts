@@ -9,7 +9,7 @@ import { createService, type Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createInternalCallerCheck, type InternalCallerCheck } from '../../src/auth/internal-caller.ts'
+import { createInternalCallerCheck, type InternalCallerCheck } from '../../src/auth/internal-callers.ts'
 import type { OidcVerifier } from '../../src/auth/oidc.ts'
 import { createTestVerifier } from './verifier.ts'
 
