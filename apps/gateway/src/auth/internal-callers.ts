@@ -1,4 +1,4 @@
-// Who may call the internal endpoints: holders of the shared secret, and allowed services of the identity provider.
+// Callers that hold a shared secret: internal callers, which may send an OIDC token instead, and oracles.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '@svc/http-service/config'
@@ -12,39 +12,60 @@ interface InternalCallerSettings {
   oidc: OidcVerifier | null
 }
 
+/** Throws unless the caller is internal. */
 export type InternalCallerCheck = (wire: Pick<WireRequest, 'headers'>) => Promise<void>
 
 export function createInternalCallerCheck({ mode, secret, oidc }: InternalCallerSettings): InternalCallerCheck {
   if (secret === null && mode === 'development') return async () => {}
-  const expected = secret === null ? null : secretDigest(secret)
+  const isSecret = secret === null ? () => false : createSecretCheck(requireSendable(secret))
 
   return async ({ headers: { authorization } }) => {
     const token = bearerToken(authorization)
-    if (!token) throw refusal()
-    // Digests: they are equally long, and how far two of them agree tells nothing about the secret.
-    if (expected && timingSafeEqual(digest(token), expected)) return
-    if (!oidc) throw refusal()
+    if (!token) throw notInternal()
+    if (isSecret(token)) return
+    if (!oidc) throw notInternal()
     await oidc.verify(authorization).catch(refuseBadToken)
   }
 }
 
-function secretDigest(secret: string): Buffer {
-  if (bearerToken(`Bearer ${secret}`) !== secret) {
-    throw new RangeError('an internal caller secret that is not visible ASCII could never be sent')
+/** Whether the caller may have a statement computed. A wrong secret throws; a missing one is false (AMB-39). */
+export type OracleCheck = (wire: Pick<WireRequest, 'headers'>) => boolean
+
+/** Without a configured secret, anybody may. */
+export function createOracleCheck(secret: string | null): OracleCheck {
+  if (secret === null) return () => true
+  const isSecret = createSecretCheck(secret)
+  return ({ headers }) => {
+    const shown = headers['x-oracle-secret']
+    if (shown === undefined) return false
+    if (typeof shown === 'string' && isSecret(shown)) return true
+    throw new ServiceError('ORACLE_SECRET_INVALID', 'this is not the secret of oracles', {
+      hint: 'leave X-Oracle-Secret out to read what is attested already',
+    })
   }
-  return digest(secret)
+}
+
+/** Compares digests: they have the same length, and the time of the comparison reveals nothing of the secret (T-15). */
+function createSecretCheck(secret: string): (shown: string) => boolean {
+  const expected = digest(secret)
+  return (shown) => timingSafeEqual(digest(shown), expected)
 }
 
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-/** A provider that is down stays a 503, which schedulers try again (INT-05). */
-function refuseBadToken(error: unknown): never {
-  throw error instanceof ServiceError && error.status < 500 ? refusal() : error
+function requireSendable(secret: string): string {
+  if (bearerToken(`Bearer ${secret}`) === secret) return secret
+  throw new RangeError('an internal caller secret that is not visible ASCII could never be sent')
 }
 
-function refusal(): ServiceError {
+/** An identity provider that is down stays a 503, because schedulers retry that (INT-05). */
+function refuseBadToken(error: unknown): never {
+  throw error instanceof ServiceError && error.status < 500 ? notInternal() : error
+}
+
+function notInternal(): ServiceError {
   return new ServiceError('INTERNAL_AUTH_REQUIRED', 'this endpoint is for internal callers', {
     hint: 'send "Authorization: Bearer <credential>": the internal caller secret, or an OIDC token of an allowed service',
     headers: { 'www-authenticate': 'Bearer' },

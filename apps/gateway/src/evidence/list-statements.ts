@@ -11,7 +11,7 @@ import { receiptNotFound } from './read-evidence.ts'
 
 const PAGE = 100
 
-/** The chain from its first statement on. Records of the oracle era are not in it: they name no statement before them. */
+/** Pages through the chain of statements. A record of the oracle era is not part of it: it names no predecessor. */
 export async function listStatements(
   { database: { db }, config }: Context,
   { receipt_id, from = 1, limit = PAGE }: { receipt_id: string; from?: number; limit?: number },
@@ -30,7 +30,7 @@ export async function listStatements(
   }
 }
 
-/** Null where none is, or was, to be written. */
+/** Null where the gateway has no EVM registry, or nothing to write there. */
 async function registryEntry(
   db: Db,
   { evmRegistry }: Config,
@@ -39,7 +39,7 @@ async function registryEntry(
   const entry = evmRegistry && (await findEntry(db, receiptId))
   if (!entry) return null
   const { sequence, state, tx, block } = entry
-  // What comes after the first word is for the operator.
+  // The rest of the text is for the operator only.
   const error = entry.error?.split(':')[0] ?? null
   return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
 }

@@ -1,28 +1,31 @@
 import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 
-/** Does work that costs much once for all who ask for it within a minute; tells whether it was done before. */
-export type Keep<Outcome> = (
+/** Does expensive work once for all requests within a minute; `cached` says whether it was done before. */
+export type CacheOutcome<Outcome> = (
   key: string,
   work: () => Promise<Outcome>,
-) => Promise<{ outcome: Outcome; wasKept: boolean }>
+) => Promise<{ outcome: Outcome; cached: boolean }>
 
-const KEPT_MS = 60_000
-const OUTCOMES_KEPT = 100
+const CACHED_MS = 60_000
+const MAX_CACHED = 100
 
-/** What is not worth keeping, or too large, is left out. */
-export function keepOutcomes<Outcome>(now: () => number, isKept: (outcome: Outcome) => boolean): Keep<Outcome> {
-  const kept = lru<string, { outcome: Outcome; at: number }>(OUTCOMES_KEPT)
+/** `isCacheable` leaves out outcomes that are too large or that should be tried again. */
+export function cacheOutcomes<Outcome>(
+  now: () => number,
+  isCacheable: (outcome: Outcome) => boolean,
+): CacheOutcome<Outcome> {
+  const cache = lru<string, { outcome: Outcome; at: number }>(MAX_CACHED)
   const share = singleFlight<Outcome>()
   return async (key, work) => {
-    const known = kept.get(key)
-    // The distance either way: a clock that was set back must not keep an outcome for ever.
-    if (known && Math.abs(now() - known.at) < KEPT_MS) return { outcome: known.outcome, wasKept: true }
+    const known = cache.get(key)
+    // The absolute difference, because the clock may be set back.
+    if (known && Math.abs(now() - known.at) < CACHED_MS) return { outcome: known.outcome, cached: true }
     const outcome = await share(key, async () => {
       const done = await work()
-      if (isKept(done)) kept.set(key, { outcome: done, at: now() })
+      if (isCacheable(done)) cache.set(key, { outcome: done, at: now() })
       return done
     })
-    return { outcome, wasKept: false }
+    return { outcome, cached: false }
   }
 }

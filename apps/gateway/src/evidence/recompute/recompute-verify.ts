@@ -1,3 +1,5 @@
+// `GET /v1/storage/recompute-verify`: reads every attested file again, and compares it with the statement.
+
 import type { RecomputeVerify } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -10,35 +12,34 @@ import { limitStranger } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { createObjectReader } from '../../files/confirm/hash-object.ts'
 import { findLockerOf } from '../../files/store.ts'
-import { type FactsContext, factsOf } from '../facts.ts'
-import { type Attested, readAttested } from '../read-evidence.ts'
-import { keepOutcomes } from './cache-outcomes.ts'
+import { type Attested, type FactsContext, factsOf, readAttested } from '../read-evidence.ts'
+import { cacheOutcomes } from './cache-outcomes.ts'
 import { type Rehashed, rehash } from './rehash.ts'
 
 type Recomputed = Rehashed & { checkedAt: string }
 
-/** In the whole gateway: each reads as much as the disk gives. */
-const AT_ONCE = 4
-const MAX_KEPT_DIFFERENCES = 1000
-/** To find a file and to open it costs as much as to read this many bytes. */
+/** Lockers in this process. Each is read as fast as the disk allows. */
+const MAX_CONCURRENT = 4
+const MAX_CACHED_DIFFERENCES = 1000
+/** Finding and opening a file costs as much as reading this many bytes. */
 const BYTES_PER_FILE = 65_536
 
-/** Reads every attested file again and compares. Once for all who ask for the same receipt, and once a minute (T-10). */
+/** Each statement is read once for all requests within a minute (T-10). */
 export function createRecompute(context: FactsContext) {
   const readObject = createObjectReader(context.providers)
-  const keep = keepOutcomes<Recomputed>(context.now, ({ differing }) => differing.size <= MAX_KEPT_DIFFERENCES)
-  let underWay = 0
+  const cached = cacheOutcomes<Recomputed>(context.now, ({ differing }) => differing.size <= MAX_CACHED_DIFFERENCES)
+  let running = 0
 
   async function recompute(of: AttestationRecord): Promise<Recomputed> {
-    if (underWay >= AT_ONCE) throw busy()
-    underWay++
+    if (running >= MAX_CONCURRENT) throw busy()
+    running++
     try {
       const locker = await findLockerOf(context.database.db, { receipt_id: of.receiptId })
       if (!locker) throw lockerNotFound()
       const found = await rehash(context, locker, of, { readObject, spend: spendUpTo(context.config.evidence) })
       return { ...found, checkedAt: isoSeconds(unixNow(context)) }
     } finally {
-      underWay--
+      running--
     }
   }
 
@@ -47,8 +48,8 @@ export function createRecompute(context: FactsContext) {
     const attested = await readAttested(context, receiptId)
     const { record } = attested
     requireAffordable(context, record)
-    const { outcome, wasKept } = await keep(`${receiptId} ${record.sequence}`, () => recompute(record))
-    return answerInPieces<RecomputeVerify>(record, pieces(context, attested, outcome, wasKept))
+    const { outcome, cached: wasCached } = await cached(`${receiptId} ${record.sequence}`, () => recompute(record))
+    return answerInPieces<RecomputeVerify>(record, pieces(context, attested, outcome, wasCached))
   }
 }
 
@@ -69,7 +70,7 @@ async function* pieces(context: FactsContext, attested: Attested, outcome: Recom
     anchor: of.anchor,
     verification: await factsOf(context, attested),
   }
-  yield* withFiles(head, of, context, shownWith(differing))
+  yield* withFiles(head, of, context, showFile(differing))
 }
 
 type Differing = Rehashed['differing']
@@ -78,7 +79,7 @@ function namesOf(differing: Differing, isGone: boolean): string[] {
   return [...differing].filter(([, actual]) => (actual === null) === isGone).map(([filename]) => filename)
 }
 
-function shownWith(differing: Differing): (file: SnapshotFile) => RecomputeVerify['files'][number] {
+function showFile(differing: Differing): (file: SnapshotFile) => RecomputeVerify['files'][number] {
   return ({ filename, content_hash: recorded_hash }) => {
     const actual_hash = differing.get(filename)
     if (actual_hash === undefined) return { filename, status: 'match', recorded_hash, actual_hash: recorded_hash }
@@ -91,7 +92,7 @@ function requireAffordable({ config }: Context, { record }: AttestationRecord): 
   if (cost > config.evidence.recomputeMaxBytes) throw tooMuch(config.evidence)
 }
 
-/** What is there now may be more than what was attested. */
+/** The locker may hold more now than it did when it was attested. */
 function spendUpTo(evidence: Context['config']['evidence']): (bytes: number) => void {
   let spent = 0
   return (bytes) => {
@@ -100,7 +101,7 @@ function spendUpTo(evidence: Context['config']['evidence']): (bytes: number) => 
   }
 }
 
-/** Without Retry-After: to wait would not help. */
+/** Has no Retry-After, because waiting does not help. */
 function tooMuch({ recomputeMaxBytes }: Context['config']['evidence']): ServiceError {
   return new ServiceError('RATE_LIMITED', 'this locker holds more than this gateway reads again for anybody', {
     hint: 'get the evidence bundle and the files, and verify them yourself: that needs no trust in this gateway either',

@@ -1,4 +1,4 @@
-// The files of a statement, read again from where they are kept, whoever may have read them before.
+// Reads the files of a statement again from the storage provider, past all caches.
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { createBlockTree, leafHash } from '@svc/protocol/merkle'
@@ -16,18 +16,18 @@ export interface Rehashed {
   merkleRoot: string | null
   fileCount: number
   totalBytes: bigint
-  /** Only the files that are not as attested: what their bytes hash to now, null for those that are gone. */
+  /** Files that differ from the statement, with the hash of their bytes now; null where the bytes are gone. */
   differing: Map<string, string | null>
 }
 
 export interface Rehashing {
-  /** Not from memory. */
+  /** Reads the bytes, never a cached hash. */
   readObject: HashObject
-  /** Hears of each file before it is read; throws when that is too much. */
+  /** Called before each file is read. Throws when the total is over the limit. */
   spend(bytes: number): void
 }
 
-const AT_ONCE = 8
+const CONCURRENT_READS = 8
 
 export async function rehash(context: Context, locker: Locker, of: AttestationRecord, how: Rehashing) {
   const tree = createBlockTree()
@@ -53,23 +53,23 @@ async function readFiles(context: Context, locker: Locker, files: readonly Snaps
   const rows = await findFiles(context.database.db, locker.locker_id, names)
   const entries = new Map(rows.map((row) => [row.filename, row]))
   const readings: (Reading | null)[] = names.map(() => null)
-  const places = placesOf(names)
+  const indexes = indexesOf(names)
   const read = async () => {
-    for (const place of places) {
-      const entry = entries.get(names[place] as string)
-      if (entry) readings[place] = await readEntry(context, locker, entry, how)
+    for (const index of indexes) {
+      const entry = entries.get(names[index] as string)
+      if (entry) readings[index] = await readEntry(context, locker, entry, how)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, read))
+  await Promise.all(Array.from({ length: CONCURRENT_READS }, read))
   return readings
 }
 
-/** A generator: a reader that fails leaves its loop, which ends the places for all others. */
-function* placesOf(list: readonly unknown[]): Generator<number> {
+/** A generator that all readers share. A reader that throws closes it, which stops the others too. */
+function* indexesOf(list: readonly unknown[]): Generator<number> {
   yield* list.keys()
 }
 
-/** Null when its bytes are gone. */
+/** Null when the bytes are gone. */
 async function readEntry(context: Context, locker: Locker, entry: FileRow, how: Rehashing): Promise<Reading | null> {
   const { object_id: id, provider_ref: ref } = entry
   if (id === null) return null
@@ -81,7 +81,7 @@ async function readEntry(context: Context, locker: Locker, entry: FileRow, how: 
   } catch (error) {
     throw storageTrouble(error)
   }
-  // Replaced since the entry was read, or lost.
+  // The file was replaced after its entry was read, or its bytes are lost.
   const now = await findFile(context.database.db, locker.locker_id, entry.filename)
   return now && now.object_id !== id ? readEntry(context, locker, now, how) : null
 }

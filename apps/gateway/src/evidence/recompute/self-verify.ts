@@ -1,3 +1,5 @@
+// `GET /v1/self-verify`: computes everything in a statement again from the database. It reads no file and no chain.
+
 import type { SelfVerify } from '@svc/api/proofs'
 import { limit } from '@svc/concurrency/locks'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -10,23 +12,24 @@ import { isLong } from '../../attestations/view.ts'
 import { limitStranger } from '../../auth/limits.ts'
 import { unixNow } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
-import { type FactsContext, factsOf } from '../facts.ts'
-import { readAttested } from '../read-evidence.ts'
-import { keepOutcomes } from './cache-outcomes.ts'
+import { type FactsContext, factsOf, readAttested } from '../read-evidence.ts'
+import { cacheOutcomes } from './cache-outcomes.ts'
 import { type SnapshotDigests, snapshotDigests } from './snapshot-digests.ts'
 
 type Digests = SnapshotDigests | null
 type Check = 'passed' | 'failed' | 'not_checked'
 
-/** Computes everything of a statement again from what is stored; reads no file, and asks no chain. */
+/** Long lists of files are hashed one at a time, and their digests are cached. */
 export function createSelfVerify(context: FactsContext) {
   const { db } = context.database
-  const inTurn = limit(1)
-  const keep = keepOutcomes<Digests>(context.now, (digests) => digests !== null)
+  const oneAtATime = limit(1)
+  const cached = cacheOutcomes<Digests>(context.now, (digests) => digests !== null)
 
   async function digestsOf(of: AttestationRecord): Promise<Digests> {
     if (!isLong(of)) return snapshotDigests(db, of)
-    const { outcome } = await keep(`${of.lockerId} ${of.snapshotKey}`, () => inTurn(() => snapshotDigests(db, of)))
+    const { outcome } = await cached(`${of.lockerId} ${of.snapshotKey}`, () =>
+      oneAtATime(() => snapshotDigests(db, of)),
+    )
     return outcome
   }
 
@@ -48,7 +51,7 @@ export function createSelfVerify(context: FactsContext) {
   }
 }
 
-/** Each against what the statement itself says; of the oracle era, against the record. */
+/** Compares with the signed statement; a record of the oracle era has none, so only the record itself is compared. */
 async function checksOf(
   db: Db,
   of: AttestationRecord,
@@ -87,7 +90,7 @@ function idOf(proofId: string, digests: Digests): string | null {
   })
 }
 
-/** The one before it must be there, and hash to what this one names (EVID-11). */
+/** The previous statement must exist, and hash to the digest that this one names (EVID-11). */
 async function chainLinks(db: Db, { receiptId, sequence, record }: AttestationRecord): Promise<Check> {
   const before = sequence > 1 ? await findRecord(db, receiptId, sequence - 1) : null
   return check(() => {
@@ -103,7 +106,7 @@ async function chainLinks(db: Db, { receiptId, sequence, record }: AttestationRe
   })
 }
 
-/** What cannot even be computed fails. */
+/** A value that cannot be computed fails the check. */
 function check(holds: () => boolean): Check {
   try {
     return holds() ? 'passed' : 'failed'

@@ -15,7 +15,7 @@ export interface SnapshotDigests extends FileListDigests {
 
 const CHUNKS_AT_ONCE = 8
 
-/** Computed anew from the files that are stored; null where they cannot be read. Others get their turn in between. */
+/** Computed from the stored list of files; null where it cannot be read. Yields to other requests between chunks. */
 export async function snapshotDigests(
   db: Db,
   { snapshotKey, lockerId }: AttestationRecord,
@@ -46,7 +46,7 @@ async function readStored(db: Db, list: ChunkList, first: number): Promise<Snaps
   return files?.every((chunk) => chunk !== null) ? files.flat() : null
 }
 
-/** Whatever is stored, it is looked at: that it cannot be read is an answer. */
+/** Damaged content is an expected outcome here, not an error. */
 function attempt<T>(read: () => T): T | null {
   try {
     return read()

@@ -1,9 +1,9 @@
-// What the database knows that an operator watches.
+// Metrics that are read from the database.
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
-import { countObjects, countRows, countSettling, streamPayments } from '../store.ts'
-import type { Family, Sample } from './text.ts'
+import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
+import { byLabel, type Family } from './text.ts'
 
 export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
 
@@ -15,11 +15,11 @@ interface Numbers {
   receipts: number
   lockers: number
   objects: { writing: number; held: number; released: number }
-  settling: Awaited<ReturnType<typeof countSettling>>
+  movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
   payments: readonly { network: string; asset: string; received: bigint }[]
 }
 
-/** One after the other: a scrape is never in more than one connection. */
+/** Reads one after the other, so that a scrape never takes more than one connection. */
 export async function readNumbers(
   { database: { db }, queue, now }: Pick<Context, 'database' | 'queue' | 'now'>,
   countAttestations: () => Promise<AttestationCounts>,
@@ -31,7 +31,7 @@ export async function readNumbers(
     receipts: await countRows(db, 'receipts'),
     lockers: await countRows(db, 'lockers'),
     objects: await objectsByState(db),
-    settling: await countSettling(db),
+    movingObjects: await countMovingObjects(db),
     payments: await addUpPayments(db),
   }
 }
@@ -56,7 +56,7 @@ async function addUpPayments(db: Db): Promise<Numbers['payments']> {
 }
 
 export function numberFamilies(numbers: Numbers): Family[] {
-  const { attestations, jobs, receipts, lockers, objects, settling, payments } = numbers
+  const { attestations, jobs, receipts, lockers, objects, movingObjects, payments } = numbers
   return [
     {
       name: 'svc_database_read_timestamp_seconds',
@@ -95,13 +95,13 @@ export function numberFamilies(numbers: Numbers): Family[] {
       name: 'svc_settling_objects',
       type: 'gauge',
       help: 'Objects that are on their way to a provider that takes its time.',
-      samples: settling.map(({ provider, count }) => ({ labels: { provider }, value: count })),
+      samples: movingObjects.map(({ provider, count }) => ({ labels: { provider }, value: count })),
     },
     {
       name: 'svc_settling_oldest_age_seconds',
       type: 'gauge',
       help: 'How long the oldest of them is on its way.',
-      samples: settling.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
+      samples: movingObjects.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
     },
     {
       name: 'svc_payments_received_total',
@@ -113,12 +113,4 @@ export function numberFamilies(numbers: Numbers): Family[] {
       })),
     },
   ]
-}
-
-export function byLabel(
-  label: string,
-  values: Readonly<Record<string, number>>,
-  others: Readonly<Record<string, string>> = {},
-): Sample[] {
-  return Object.entries(values).map(([name, value]) => ({ labels: { ...others, [label]: name }, value }))
 }

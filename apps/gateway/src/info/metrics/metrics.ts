@@ -1,4 +1,4 @@
-// `GET /metrics`: this process, its requests, what the database knows, and what publishing costs.
+// `GET /metrics`: this process, its requests, counts from the database, and the costs of publishing.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/service'
@@ -15,7 +15,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-/** Within the ten seconds that Prometheus waits unless told otherwise. */
+/** Prometheus waits ten seconds by default. */
 const WAIT_MS = 8_000
 
 type Parts = Context & { publishingCosts: PublishingCosts }
@@ -23,7 +23,7 @@ type Parts = Context & { publishingCosts: PublishingCosts }
 export function createMetrics(context: Parts, countAttestations: () => Promise<AttestationCounts>): Metrics {
   const { publishingCosts, providers, now, log } = context
   const http = createHttpMetrics()
-  // Observes the event loop and the collector of garbage, which costs something: not before somebody wants to know.
+  // Created by the first scrape: observing the event loop and garbage collection costs time.
   let process: Registry | null = null
 
   const find = () =>

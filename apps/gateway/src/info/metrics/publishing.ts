@@ -1,7 +1,5 @@
-import type { PublicationBalance } from '../publication-balance.ts'
-import type { PublicationTotals } from '../publishing-costs.ts'
-import { byLabel } from './database.ts'
-import type { Family } from './text.ts'
+import type { PublicationBalance, PublicationTotals } from '../publishing-costs.ts'
+import { byLabel, type Family } from './text.ts'
 
 export function totalFamilies({ byState, feeLamports, rentLamports }: PublicationTotals): Family[] {
   return [
@@ -26,7 +24,7 @@ export function totalFamilies({ byState, feeLamports, rentLamports }: Publicatio
   ]
 }
 
-/** None where nothing is published, and while no node answers. */
+/** Empty where the gateway publishes nothing, and while no node answers. */
 export function balanceFamilies(balance: PublicationBalance): Family[] {
   if (!('lamports' in balance)) return []
   return [

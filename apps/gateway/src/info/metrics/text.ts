@@ -10,8 +10,17 @@ export interface Family {
 export interface Sample {
   value: number
   labels?: Readonly<Record<string, string>>
-  /** Of a histogram: which part of it this is. */
+  /** Only of a histogram. */
   part?: '_bucket' | '_sum' | '_count'
+}
+
+/** One sample for each name, which becomes the value of the label. */
+export function byLabel(
+  label: string,
+  values: Readonly<Record<string, number>>,
+  others: Readonly<Record<string, string>> = {},
+): Sample[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { ...others, [label]: name }, value }))
 }
 
 export function metricsText(families: readonly Family[]): string {

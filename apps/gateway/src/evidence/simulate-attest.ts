@@ -10,7 +10,7 @@ import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { readAttested } from './read-evidence.ts'
 
-/** What publishing the newest statement would write. Nothing is sent. */
+/** Answers what publishing the newest statement would write. It sends nothing. */
 export async function simulateAttest(context: Context, receiptId: string, wire: WireRequest): Promise<Simulation> {
   await limitStranger(context, wire, receiptId)
   const { record } = await readAttested(context, receiptId)
