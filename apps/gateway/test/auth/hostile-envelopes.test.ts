@@ -65,7 +65,7 @@ forEachDatabase('hostile envelopes', (database) => {
     return signed(utf8(text))
   }
 
-  describe('as they are written', () => {
+  describe('their JSON', () => {
     it.each<[string, (json: string) => string | Uint8Array]>([
       ['another order and white space', (json) => ` \r\n\t${JSON.stringify(reversed(json), null, 2)}\n `],
       ['numbers as 1.0 and 1e0', (json) => json.replace('"v":1', '"v":1.0').replace(/("iat":\d+)/, '$1.0e0')],
@@ -73,7 +73,7 @@ forEachDatabase('hostile envelopes', (database) => {
       ['fields of its own', (json) => json.replace('{', '{"é😀":[{}],"constructor":1,"__proto__":{"sig_alg":"none"},')],
       ['4096 bytes', (json) => json.replace('{', `{"x":"${'x'.repeat(4096 - json.length - 7)}",`)],
       ['32 levels', (json) => json.replace('{', `{"x":${'['.repeat(31)}${']'.repeat(31)},`)],
-    ])('ENV-23 with %s are good: what was signed is what came', async (_, write) => {
+    ])('ENV-23 accepts envelopes with %s, because the exact bytes were signed', async (_, write) => {
       const written = write(jsonOf())
       const answer = await (typeof written === 'string' ? sendText(written) : sendBytes(written))
       expect([answer.status, answer.body]).toMatchObject([200, { locker_id: locker.lockerId }])
@@ -99,20 +99,20 @@ forEachDatabase('hostile envelopes', (database) => {
       ['two documents', (json) => json + json],
       ['UTF-16', (json) => Buffer.from(json, 'utf16le')],
       ['nothing but a brace', () => '{'],
-    ])('ENV-01 ENV-17 ADD-05 with %s are refused', async (_, write) => {
+    ])('ENV-01 ENV-17 ADD-05 refuses envelopes with %s', async (_, write) => {
       const written = write(jsonOf())
       const answer = await (typeof written === 'string' ? sendText(written) : sendBytes(written))
       expectRefusal(answer, 403, 'SIGNATURE_INVALID')
     })
 
-    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04 GEN-08 that are %s are no envelope', async (text) => {
+    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04 GEN-08 answers 422 to %s in place of an envelope', async (text) => {
       const answer = await sendText(text)
       expectRefusal(answer, 422, 'validation_error')
       expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
     })
 
     it.each(Object.keys(WRONG) as (keyof RequestEnvelope)[])(
-      'ENV-04 ENV-16 GEN-08 a wrong %s is named',
+      'ENV-04 ENV-16 GEN-08 names the field %s when its value is wrong',
       async (field) => {
         const missing = envelopeOf()
         delete missing[field]
@@ -130,7 +130,7 @@ forEachDatabase('hostile envelopes', (database) => {
       },
     )
 
-    it('ENV-14 huge times are times', async () => {
+    it('ENV-14 accepts huge numbers as times, and refuses them by their value', async () => {
       const at = (iat: number, exp: number) => sendText(jsonOf({ iat, exp }))
       expectRefusal(await at(0, Number.MAX_SAFE_INTEGER), 403, 'ENVELOPE_LIFETIME_INVALID')
       expectRefusal(await at(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 403, 'ENVELOPE_NOT_YET_VALID')
@@ -139,9 +139,9 @@ forEachDatabase('hostile envelopes', (database) => {
     })
   })
 
-  describe('text that a database cannot hold', () => {
+  describe('text that a database cannot store', () => {
     it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
-      'ENV-04 GEN-08 %s is a 422 in every field',
+      'ENV-04 GEN-08 answers 422 to %s in every field',
       async (text) => {
         for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
           const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
@@ -160,7 +160,7 @@ forEachDatabase('hostile envelopes', (database) => {
       },
     )
 
-    it('T-04 and does not spoil what others ask for at the same time', async () => {
+    it('T-04 a bad id does not affect requests that are looked up in the same batch', async () => {
       const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
       const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
       const answers = await Promise.all(
@@ -170,7 +170,7 @@ forEachDatabase('hostile envelopes', (database) => {
     })
   })
 
-  describe('as they are encoded', () => {
+  describe('their encoding', () => {
     it.each<[string, (header: string) => string]>([
       ['padding', (header) => `${header}==`],
       ['the other alphabet', (header) => header.replaceAll('-', '+').replaceAll('_', '/')],
@@ -182,7 +182,7 @@ forEachDatabase('hostile envelopes', (database) => {
       ['quotes', (header) => `"${header}"`],
       ['a letter that is not ASCII', (header) => `${header}é`],
       ['10 kB', (header) => header.repeat(20).slice(0, 10_000)],
-    ])('ENV-01 ERR-10 with %s they are refused', async (_, spoil) => {
+    ])('ENV-01 ERR-10 refuses envelopes with %s', async (_, spoil) => {
       expect((await send({ ...signedForSpoiling() })).status).toBe(200)
       const { 'x-svc-envelope': header, 'x-svc-signature': signature } = signedForSpoiling()
       const spoilt = spoil(header)
@@ -190,7 +190,7 @@ forEachDatabase('hostile envelopes', (database) => {
       expectRefusal(await send({ 'x-svc-envelope': spoilt, 'x-svc-signature': signature }), 403, 'SIGNATURE_INVALID')
     })
 
-    it('ENV-01 ENV-17 of two headers of one name neither counts', async () => {
+    it('ENV-01 ENV-17 accepts neither of two headers with the same name', async () => {
       const good = () => signed(utf8(jsonOf()))
       const { 'x-svc-envelope': envelope, 'x-svc-signature': signature } = good()
       const other = good()
@@ -205,7 +205,7 @@ forEachDatabase('hostile envelopes', (database) => {
       expect((await send({ ...good() })).status).toBe(200)
     })
 
-    it('T-11 100 kB of header are refused as such', async () => {
+    it('T-11 refuses 100 kB of headers with 431', async () => {
       expectRefusal(
         await send({ 'x-svc-envelope': 'A'.repeat(100_000), 'x-svc-signature': '1' }),
         431,

@@ -39,7 +39,7 @@ async function outcome(check: InternalCallerCheck, authorization?: string): Prom
 describe('the shared secret', () => {
   const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: null })
 
-  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])('INT-06 %j is let in', async (header) => {
+  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])('INT-06 accepts the shared secret in the header %j', async (header) => {
     expect(await outcome(check, header)).toBe('let in')
   })
 
@@ -56,11 +56,11 @@ describe('the shared secret', () => {
     `Bearer ${SECRET} `,
     `Bearer é${SECRET}`,
     `Bearer \u{1f511}`,
-  ])('INT-06 T-15 %j is not', async (header) => {
+  ])('INT-06 T-15 refuses the header %j', async (header) => {
     expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
-  it('INT-06 a refusal is a 401 that says what to send, and does not tell the secret', async () => {
+  it('INT-06 refuses with a 401 that says what to send and does not reveal the secret', async () => {
     const error = (await check(wire('Bearer wrong')).catch((error: unknown) => error)) as ServiceError
     expect([error.status, error.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     const { hint } = error.body('r')
@@ -68,17 +68,17 @@ describe('the shared secret', () => {
     expect(JSON.stringify(error.body('r'))).not.toContain(SECRET)
   })
 
-  it('INT-06 a credential of 100 kB is refused', async () => {
+  it('INT-06 refuses a credential of 100 kB', async () => {
     expect(await outcome(check, `Bearer ${SECRET.repeat(4000)}`)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
-  it('INT-06 is wanted in development too, once it is set', async () => {
+  it('INT-06 requires the secret in development too once it is set', async () => {
     const check = createInternalCallerCheck({ mode: 'development', secret: SECRET, oidc: null })
     expect(await outcome(check)).toBe('INTERNAL_AUTH_REQUIRED')
     expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
   })
 
-  it.each(['', ' ', 'two words', 'schlüssel', 'line\n'])('T-26 %j cannot be one', (secret) => {
+  it.each(['', ' ', 'two words', 'schlüssel', 'line\n'])('T-26 refuses to start with %j as the secret', (secret) => {
     const create = () => createInternalCallerCheck({ mode: 'development', secret, oidc: null })
     expect(create).toThrow('visible ASCII')
   })
@@ -89,7 +89,7 @@ describe('tokens of the identity provider', () => {
     createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc })(request)
   const bearer = (...parameters: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...parameters)}`
 
-  it('INT-06 let an allowed service in, beside the secret or without one', async () => {
+  it('INT-06 accepts a token of an allowed service, with a secret configured or without', async () => {
     const withoutSecret = createInternalCallerCheck({ mode: 'production', secret: null, oidc })
     expect(await outcome(check, bearer({ sub: 'scheduler' }))).toBe('let in')
     expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
@@ -98,7 +98,7 @@ describe('tokens of the identity provider', () => {
     expect(await outcome(withoutSecret)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
-  it('INT-06 T-26 of other services, expired or forged get 401', async () => {
+  it('INT-06 T-26 answers 401 to tokens of other services and to expired or forged ones', async () => {
     const refused = [
       bearer({ sub: 'sponsor' }),
       bearer({ sub: 'scheduler', exp: 1 }),
@@ -108,7 +108,7 @@ describe('tokens of the identity provider', () => {
     for (const header of refused) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
-  it('INT-05 a provider that is down gives 503 to tokens, and does not stop the secret', async () => {
+  it('INT-05 answers 503 to tokens while the identity provider is down, and still accepts the secret', async () => {
     const gone = await startOidcIssuer()
     await gone.stop()
     const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: createVerifier(gone) })
@@ -119,18 +119,18 @@ describe('tokens of the identity provider', () => {
 })
 
 describe('with nothing configured', () => {
-  it('INT-06 development mode is open, also to headers that are wrong', async () => {
+  it('INT-06 lets everybody in in development mode, also with a wrong header', async () => {
     const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc: null })
     expect(await outcome(check)).toBe('let in')
     expect(await outcome(check, 'Bearer anything')).toBe('let in')
   })
 
-  it('INT-06 development mode stays open where only the identity provider is configured', async () => {
+  it('INT-06 lets everybody in in development mode where only an identity provider is configured', async () => {
     const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc })
     expect(await outcome(check)).toBe('let in')
   })
 
-  it('T-26 production refuses everybody', async () => {
+  it('T-26 refuses everybody in production', async () => {
     const check = createInternalCallerCheck({ mode: 'production', secret: null, oidc: null })
     const headers = [undefined, 'Bearer', 'Bearer null', 'Bearer undefined', `Bearer ${SECRET}`]
     for (const header of headers) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
@@ -166,13 +166,13 @@ describe('over HTTP', () => {
     return Number(answer.split(' ')[1])
   }
 
-  it('INT-06 lets the secret and a token in, however the header is spelt', async () => {
+  it('INT-06 accepts the secret and a token, in upper and lower case headers', async () => {
     expect(await statusOf(`Authorization: Bearer ${SECRET}`)).toBe(200)
     expect(await statusOf(`AUTHORIZATION:   bearer  ${SECRET}  `)).toBe(200)
     expect(await statusOf(`authorization: Bearer ${issuer.token({ sub: 'scheduler' })}`)).toBe(200)
   })
 
-  it('INT-06 refuses everything else with 401', async () => {
+  it('INT-06 answers 401 to everything but the secret and a good token', async () => {
     expect(await statusOf('X-Other: 1')).toBe(401)
     expect(await statusOf('Authorization: ')).toBe(401)
     expect(await statusOf(`Authorization: Bearer wrong\r\nAuthorization: Bearer ${SECRET}`)).toBe(401)
@@ -182,7 +182,7 @@ describe('over HTTP', () => {
     expect(await statusOf(`Authorization: Bearer ${'a'.repeat(15_000)}`)).toBe(401)
   })
 
-  it('INT-06 a token of 100 kB does not get past the limit on headers', async () => {
+  it('INT-06 refuses a token of 100 kB by the limit on headers', async () => {
     expect(await statusOf(`Authorization: Bearer ${'a'.repeat(100_000)}`)).toBe(431)
   })
 })

@@ -26,7 +26,7 @@ afterEach(async () => {
   await storage.remove()
 })
 
-it('AMB-45 T-10 many who ask for a receipt at once have it read once, and not from memory', async () => {
+it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', async () => {
   const locker = await attested({ 'a.txt': 'one', 'b.txt': 'two' })
   const before = storage.reads
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(locker)))
@@ -34,7 +34,7 @@ it('AMB-45 T-10 many who ask for a receipt at once have it read once, and not fr
   expect(storage.reads - before).toBe(2)
 })
 
-it('AMB-45 T-10 no more than four lockers are read at a time; others are told to come again', async () => {
+it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', async () => {
   const lockers: FilledLocker[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) lockers.push(await attested({ [name]: name }))
   storage.hold()
@@ -48,7 +48,7 @@ it('AMB-45 T-10 no more than four lockers are read at a time; others are told to
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
 
-it('T-31 GEN-11 a provider in trouble is a 503 that says nothing of it, and is not remembered', async () => {
+it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', async () => {
   const locker = await attested(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.txt`, 'x'])))
   const before = storage.reads
   storage.hold()
@@ -64,7 +64,7 @@ it('T-31 GEN-11 a provider in trouble is a 503 that says nothing of it, and is n
   expect(storage.reads - before).toBe(8 + 30)
 })
 
-it('VER-18 a file that is replaced while it is looked for is read as it is then', async () => {
+it('VER-18 reads the new bytes of a file that is replaced during the check', async () => {
   const locker = await attested({ 'a.txt': 'one' })
   storage.hold()
   const asked = ask(locker)
@@ -81,7 +81,7 @@ it.each([
   ['more bytes than the gateway reads', String(MIB), { 'a.txt': 'x'.repeat(MIB + 1) }],
   ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }],
 ])(
-  'AMB-45 T-10 a locker with %s is refused with a hint, and nothing is read',
+  'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
   async (_, RECOMPUTE_MAX_BYTES, files) => {
     await house.close()
     await storage.remove()
@@ -96,7 +96,7 @@ it.each([
   },
 )
 
-it('T-10 what has grown since it was attested is not read beyond the limit', async () => {
+it('T-10 does not read a file that has grown beyond the limit since it was attested', async () => {
   await house.close()
   await storage.remove()
   await open({ RECOMPUTE_MAX_BYTES: String(MIB) })
@@ -107,7 +107,7 @@ it('T-10 what has grown since it was attested is not read beyond the limit', asy
   expect(storage.reads).toBe(before)
 })
 
-it('T-10 counts against the limits of strangers', async () => {
+it('T-10 counts recompute-verify against the public rate limits', async () => {
   await house.close()
   await storage.remove()
   await open({ RATE_LIMIT_RECEIPT: '2' })

@@ -22,7 +22,7 @@ forEachDatabase('recompute-verify', (database) => {
   })
   afterAll(() => house.close())
 
-  it('VER-18 SHAPE-39 ANCH-05 reads every file again and finds what was attested', async () => {
+  it('VER-18 SHAPE-39 ANCH-05 reads every file again and finds that all match the statement', async () => {
     const locker = await chainOfThree(house)
     const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { merkle_root } = record
@@ -46,7 +46,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(Date.parse(checked_at)).toBe(house.clock.now())
   })
 
-  it('VER-18 finds bytes that were changed behind the back of the gateway, and bytes that are lost', async () => {
+  it('VER-18 reports bytes that were changed or lost at the provider', async () => {
     const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' })
     await house.state(locker)
     expect((await recompute(locker.receipt_id)).match).toBe(true)
@@ -71,7 +71,7 @@ forEachDatabase('recompute-verify', (database) => {
     })
   })
 
-  it('VER-18 ERR-17 holds what is there now against what was attested: replaced, deleted, not confirmed', async () => {
+  it('VER-18 ERR-17 compares replaced, deleted and unconfirmed files with the statement', async () => {
     const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three', 'd.txt': 'four' })
     await house.state(locker)
     await locker.put('a.txt', 'another')
@@ -95,7 +95,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(answer).toMatchObject({ match: false, missing: ['b.txt', 'd.txt'], mismatched: ['a.txt'] })
   })
 
-  it('VER-18 MERK-08 has no root where nothing is left', async () => {
+  it('VER-18 MERK-08 answers a null Merkle root where no file is left', async () => {
     const locker = await house.listed(3)
     await house.state(locker)
     const { match, recomputed, missing } = await recompute(locker.receipt_id)
@@ -106,7 +106,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(missing).toHaveLength(3)
   })
 
-  it('AMB-45 T-10 is done once a minute, and anew for a new statement', async () => {
+  it('AMB-45 T-10 reads the files once a minute, and again for a new statement', async () => {
     const locker = await house.filled({ 'a.txt': 'one' })
     await house.state(locker)
     const first = await recompute(locker.receipt_id)
@@ -120,7 +120,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(await recompute(locker.receipt_id)).toMatchObject({ cached: false, stored: { file_count: 2 } })
   })
 
-  it('AMB-45 refuses what there is not', async () => {
+  it('AMB-45 refuses an unknown receipt and one without a statement', async () => {
     const { receipt_id } = await house.listed(1)
     expectRefusal(await house.read(RECOMPUTE, { receipt_id }), 409, 'attestation_not_available')
     expectRefusal(await house.read(RECOMPUTE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')

@@ -26,7 +26,7 @@ forEachDatabase('self-verify', (database) => {
   })
   afterAll(() => house.close())
 
-  it('VER-19 ANCH-05 SHAPE-40 computes everything again, and carries anchor and facts', async () => {
+  it('VER-19 ANCH-05 SHAPE-40 computes everything again, and answers anchor and facts', async () => {
     const locker = await chainOfThree(house)
     const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { receipt_id } = locker
@@ -38,7 +38,7 @@ forEachDatabase('self-verify', (database) => {
     expectRefusal(await house.read(SELF, { receipt_id, sequence: 5 }), 404, 'statement_not_found')
   })
 
-  it('VER-19 passes for long lists', async () => {
+  it('VER-19 passes for a long list of files', async () => {
     for (const count of [1, 1024, 1025, 6000]) {
       const locker = await house.listed(count)
       await house.state(locker)
@@ -46,7 +46,7 @@ forEachDatabase('self-verify', (database) => {
     }
   })
 
-  it('AMB-45 refuses what it cannot look at', async () => {
+  it('AMB-45 refuses an unknown receipt and one without a statement', async () => {
     const { receipt_id } = await house.listed(1)
     expectRefusal(await house.read(SELF, { receipt_id }), 409, 'attestation_not_available')
     expectRefusal(await house.read(SELF, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
@@ -86,16 +86,16 @@ describe('self-verify finds', () => {
       .map(([name]) => name)
   const OTHER = `sha256:${'0'.repeat(64)}`
 
-  it('VER-19 another root in the record', async () => {
+  it('VER-19 a changed Merkle root in the record', async () => {
     expect(await failing((record) => Object.assign(record, { merkle_root: OTHER }))).toEqual(['merkle_root_matches'])
     expect(await failing((record) => Object.assign(record, { file_count: 4 }))).toEqual(['merkle_root_matches'])
   })
 
-  it('VER-19 another result hash', async () => {
+  it('VER-19 a changed result hash', async () => {
     expect(await failing((record) => Object.assign(record, { result_hash: OTHER }))).toEqual(['result_hash_matches'])
   })
 
-  it('VER-19 EVID-20 a statement that says something else', async () => {
+  it('VER-19 EVID-20 a changed field of the statement', async () => {
     const signed = ['statement_digest_matches', 'signature_valid']
     const body = (field: string, value: unknown) =>
       failing(({ envelope }) => Object.assign(envelope.body, { [field]: value }))
@@ -107,7 +107,7 @@ describe('self-verify finds', () => {
     expect(await body('total_bytes', '1')).toEqual(signed)
   })
 
-  it('VER-19 another digest, another signature', async () => {
+  it('VER-19 a changed digest or signature', async () => {
     const envelope = (change: object) => failing((record) => Object.assign(record.envelope, change))
     expect(await envelope({ statement_digest: '0'.repeat(64) })).toEqual([
       'statement_digest_matches',
@@ -116,7 +116,7 @@ describe('self-verify finds', () => {
     expect(await envelope({ signature: '0'.repeat(128) })).toEqual(['signature_valid'])
   })
 
-  it('EVID-11 a link to a statement that was changed, or is gone', async () => {
+  it('EVID-11 a link to a statement that was changed or is missing', async () => {
     expect(await failing(({ envelope }) => Object.assign(envelope.body, { total_bytes: '1' }), 2)).toEqual([
       'chain_links',
     ])
@@ -141,7 +141,7 @@ describe('self-verify finds', () => {
     expect(await checksOf(fresh.receipt_id)).toEqual(PASSED)
   })
 
-  it('VER-19 a snapshot that is no list, or gone', async () => {
+  it('VER-19 a snapshot that is damaged or missing', async () => {
     const fresh = await house.listed(3)
     const { snapshotKey } = await house.state(fresh)
     const { db } = house.gateway.context.database
@@ -155,7 +155,7 @@ describe('self-verify finds', () => {
   })
 })
 
-it('T-10 self-verify counts against the limits of strangers', async () => {
+it('T-10 counts self-verify against the public rate limits', async () => {
   house = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
   const locker = await house.listed(1)
   await house.state(locker)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-it('EVID-10 EVID-11 EVID-20 lists the chain, each statement naming the one before it', async () => {
+it('EVID-10 EVID-11 EVID-20 lists the chain, in which each statement names the one before it', async () => {
   const { receipt_id } = await chainOfThree(house)
   const { proof_id, statements, ...rest } = await list(receipt_id)
   expect(rest).toEqual({ receipt_id })
@@ -28,7 +28,7 @@ it('EVID-10 EVID-11 EVID-20 lists the chain, each statement naming the one befor
   ])
 })
 
-it('EVID-10 comes in pages', async () => {
+it('EVID-10 lists the chain in pages', async () => {
   const { receipt_id } = await chainOfThree(house)
   const first = await list(receipt_id, { limit: 2 })
   expect(first).toMatchObject({ statements: [{ sequence: 1 }, { sequence: 2 }], next_sequence: 3 })
@@ -39,14 +39,14 @@ it('EVID-10 comes in pages', async () => {
   expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
 })
 
-it('ANCH-05 shows what each was published by', async () => {
+it('ANCH-05 shows the anchor of each statement', async () => {
   const locker = await house.listed(1)
   const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
   await house.state(locker)
   expect((await list(locker.receipt_id)).statements.map((of) => of.anchor)).toEqual([anchor, null])
 })
 
-it('VER-15 a record of the oracle era is not in the chain, and the first statement after it names none', async () => {
+it('VER-15 leaves a record of the oracle era out of the chain, and starts the chain after it', async () => {
   const locker = await house.listed(1)
   await house.stateAsOracle(locker)
   expect(await list(locker.receipt_id)).toEqual({ receipt_id: locker.receipt_id, proof_id: null, statements: [] })
@@ -54,12 +54,12 @@ it('VER-15 a record of the oracle era is not in the chain, and the first stateme
   expect((await list(locker.receipt_id)).statements).toMatchObject([{ sequence: 1, prev_statement_digest: null }])
 })
 
-it('EVID-10 is empty before the first statement', async () => {
+it('EVID-10 lists nothing before the first statement', async () => {
   const { receipt_id } = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
   expect(await list(receipt_id)).toEqual({ receipt_id, proof_id: null, statements: [] })
 })
 
-it('GEN-08 refuses receipts that are none and pages that cannot be', async () => {
+it('GEN-08 refuses unknown receipts and invalid pages', async () => {
   expectRefusal(await house.read(STATEMENTS, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
   expectRefusal(await house.read(STATEMENTS), 422, 'validation_error')
   const { receipt_id } = await house.listed(0)

@@ -13,8 +13,8 @@ import { parseMetrics } from './metrics.ts'
 
 const NAME = 'svc_http_request_duration_seconds'
 
-describe('the durations of requests', () => {
-  it('are counted up to and with each bound, and beyond all', () => {
+describe('request durations', () => {
+  it('counts a duration up to and including each bound, and beyond all bounds', () => {
     const http = createHttpMetrics()
     const labels = { route: '/v1/keys', method: 'GET', status: '2xx' }
     for (const seconds of [0, 0.001, 0.0011, 0.5, 119, 120, 121, 1e6])
@@ -26,7 +26,7 @@ describe('the durations of requests', () => {
     expect(value(`${NAME}_sum`, labels)).toBeCloseTo(1_000_360.5021, 6)
   })
 
-  it('are kept apart by route, method and class of status, and by nothing else', () => {
+  it('labels durations with route, method and status class only', () => {
     const http = createHttpMetrics()
     const note = (route: string | null, method: string, status: number) =>
       http.note({ route, method, status, seconds: 1 })
@@ -43,7 +43,7 @@ describe('the durations of requests', () => {
   })
 })
 
-describe('answers that are streams', () => {
+describe('streamed answers', () => {
   const http = createHttpMetrics()
   const service = createService({ log: createLog('silent'), checkResponses: true, onAnswer: http.note })
   const bytes = (name: string) => ({ ...docs, name, path: `/${name}` })
@@ -71,7 +71,7 @@ describe('answers that are streams', () => {
   const count = (route: string, status = '2xx') =>
     parseMetrics(metricsText([http.family()])).value(`${NAME}_count`, { route, method: 'GET', status })
 
-  it('are told once, when they have ended', async () => {
+  it('counts a streamed answer once, when it ends', async () => {
     await (await fetch(`${url}/short`)).text()
     await expect.poll(() => count('/short')).toBe(1)
     await fetch(`${url}/empty`)
@@ -84,7 +84,7 @@ describe('answers that are streams', () => {
     return socket
   }
 
-  it('are told also where the reader leaves in the middle', async () => {
+  it('counts a streamed answer whose reader leaves in the middle', async () => {
     const socket = ask('/endless')
     await once(socket, 'data')
     expect(count('/endless')).toBeNull()
@@ -92,7 +92,7 @@ describe('answers that are streams', () => {
     await expect.poll(() => count('/endless')).toBe(1)
   })
 
-  it('are told also where the reader was gone before', async () => {
+  it('counts a streamed answer whose reader left before it began', async () => {
     const socket = ask('/late')
     await late.promise
     socket.destroy()

@@ -19,7 +19,7 @@ const COUNT = 'svc_http_request_duration_seconds_count'
 /** Longer than anything is remembered. */
 const LATER = 3600
 
-describe('what metrics tell', () => {
+describe('labels of requests', () => {
   let house: LockerHouse
   let locker: TestLocker
   const filename = 'a-name-nobody-else-has'
@@ -31,7 +31,7 @@ describe('what metrics tell', () => {
   afterAll(() => house.close())
   const ask = (path: string, method: string) => fetch(house.gateway.url + path, { method })
 
-  it('T-07 nothing that opens or names anything: requests are told by their declared route', async () => {
+  it('T-07 labels requests with their declared route, and reveals no id or token', async () => {
     const { attestation } = await attest(house, locker)
     const { body } = await locker.call<{ download_url: string }>(['locker:read'], 'GET', `/files/${filename}`)
     const token = new URL(body.download_url).pathname.split('/').at(-1) as string
@@ -57,7 +57,7 @@ describe('what metrics tell', () => {
     expect(value(COUNT, { route: '/v1/receipts/:receipt_id', method: 'HEAD', status: '2xx' })).toBe(1)
   })
 
-  it('what is nowhere is one route, preflights too, and refusals are told by their class', async () => {
+  it('counts unknown paths and preflights as one route, and refusals by their status class', async () => {
     const before = await scrape(house.gateway.url)
     for (const path of ['/nowhere', '/no/where', '/%zz']) await ask(path, 'GET')
     await ask('/v1/keys', 'OPTIONS')
@@ -82,7 +82,7 @@ forEachDatabase('many scrapes', (database) => {
   })
   afterAll(() => house.close())
 
-  it('a hundred at once are one reading of the database', async () => {
+  it('reads the database once for a hundred concurrent scrapes', async () => {
     const { url, rooms } = house.gateway
     const context = rooms.info
     let queries = 0
@@ -123,9 +123,9 @@ forEachDatabase('many scrapes', (database) => {
   })
 })
 
-describe('who may read metrics', () => {
+describe('access to metrics', () => {
   const SECRET = 'an-internal-secret-of-some-length'
-  it('INT-06 T-26 internal callers alone, and the secret is not in them', async () => {
+  it('INT-06 T-26 serves metrics to internal callers only, and never shows the secret', async () => {
     const gateway = await startTestGateway({ INTERNAL_SECRET: SECRET })
     const house = houseOf(gateway, { now: Date.now, advance() {} })
     for (const authorization of [undefined, 'Bearer another', `Basic ${SECRET}`, `Bearer ${SECRET}x`]) {
@@ -144,7 +144,7 @@ describe('who may read metrics', () => {
   })
 })
 
-it('a database that is gone leaves what does not come from it', async () => {
+it('still serves the other metrics when the database is gone', async () => {
   const gateway = await startTestGateway()
   await gateway.context.database.close()
   const { families, value } = await scrape(gateway.url)

@@ -4,8 +4,8 @@ import { parseMetrics } from './metrics.ts'
 
 const gauge = (samples: Family['samples']): Family => ({ name: 'some_gauge', type: 'gauge', help: 'Some.', samples })
 
-describe('the text of metrics', () => {
-  it('is what the format says', () => {
+describe('the text format of metrics', () => {
+  it('writes help, type and samples as Prometheus expects', () => {
     const text = metricsText([
       gauge([{ value: 1.5 }]),
       { name: 'other_total', type: 'counter', help: 'Others.', samples: [{ labels: { a: 'x', b: 'y' }, value: 2 }] },
@@ -16,7 +16,7 @@ describe('the text of metrics', () => {
     )
   })
 
-  it('keeps any label and any number apart from the rest', () => {
+  it('escapes any label value and writes any number', () => {
     for (const label of ['', 'a"b', 'a\\', 'a\nb 1', '\\n', '{}', 'é', '"} 1\nsome_gauge 2'])
       expect(parseMetrics(metricsText([gauge([{ labels: { label }, value: 7 }])])).value('some_gauge', { label })).toBe(
         7,
@@ -26,7 +26,7 @@ describe('the text of metrics', () => {
   })
 })
 
-describe('the reader of it that tests use', () => {
+describe('the strict parser that tests use', () => {
   const HEAD = '# HELP x X.\n# TYPE x gauge\n'
   const HISTOGRAM = '# HELP h H.\n# TYPE h histogram\n'
   it.each([

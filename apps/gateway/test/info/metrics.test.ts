@@ -35,7 +35,7 @@ forEachDatabase('metrics', (database) => {
     return Object.fromEntries(grown) as Record<string, number>
   }
 
-  it('has the process, its event loop and its requests', async () => {
+  it('shows the process, its event loop and its requests', async () => {
     const { families, value } = await read()
     expect(families).toEqual(
       expect.arrayContaining([
@@ -50,7 +50,7 @@ forEachDatabase('metrics', (database) => {
     expect(value('svc_database_read_timestamp_seconds')).toBe(Math.floor(market.clock.now() / 1000))
   })
 
-  it('a purchase is a receipt and what was paid, in atomic units', async () => {
+  it('counts a purchase as a receipt and its payment in atomic units', async () => {
     let paid = 0
     const grown = await growth(
       {
@@ -67,7 +67,7 @@ forEachDatabase('metrics', (database) => {
     expect(paid).toBeGreaterThan(0)
   })
 
-  it('amounts beyond what SQL adds up are added up', async () => {
+  it('adds up amounts that are too large for SQL', async () => {
     const row = { network: 'evm-mainnet', kind: 'single', payer: 'somebody', asset: 'WETH', bound: '1' } as const
     const received = ['9223372036854775807', '9223372036854775807', '1']
     const rows = received.map((amount, i) => ({ ...row, tx: `tx-${i}`, received: amount }))
@@ -76,7 +76,7 @@ forEachDatabase('metrics', (database) => {
     expect(value('svc_payments_received_total', { network: 'evm-mainnet', asset: 'WETH' })).toBe(2 ** 64)
   })
 
-  it('a locker, and its objects while they are written, held and replaced', async () => {
+  it('counts a locker, and its objects while they are written, held and replaced', async () => {
     const samples = {
       lockers: ['svc_lockers_total'],
       writing: ['svc_objects', { state: 'writing' }],
@@ -95,7 +95,7 @@ forEachDatabase('metrics', (database) => {
     expect(grown).toEqual({ lockers: 1, writing: 1, held: 2, released: 1 })
   })
 
-  it('INT-07 an attestation on its way: job, status, age, anchor, fee, balance', async () => {
+  it('INT-07 shows an attestation being published: job, status, age, anchor, fee and balance', async () => {
     const locker = await house.locker(ed25519Identity())
     await locker.put('a', 'a')
     const samples = {
@@ -130,7 +130,7 @@ forEachDatabase('metrics', (database) => {
     })
   })
 
-  it('publications by state: fees of all, rent of those that stand', async () => {
+  it('shows publications by state, the fees of all and the rent of those that landed', async () => {
     const { db } = house.gateway.context.database
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
     const grown = await growth(
@@ -159,7 +159,7 @@ forEachDatabase('metrics', (database) => {
     expect(grown).toEqual({ sent: 1, landed: 1, finalized: 1, failed: 1, expired: 2, fee: 17_100, rent: 2_000_000 })
   })
 
-  it('a job that can never succeed is a dead letter', async () => {
+  it('counts a job that can never succeed as a dead letter', async () => {
     const { queue, database: opened } = house.gateway.context
     const samples = {
       dead: ['svc_dead_letters', { kind: 'attest' }],
