@@ -34,7 +34,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
   serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
 }
 
-/** AMB-39. */
+/** Without a secret for oracles, anybody may cause the work of a first statement (AMB-39). */
 function warnOfOpenComputing({ config, log, mayCompute }: EvidenceContext): void {
   if (config.mode === 'development' || !mayCompute({ headers: {} })) return
   log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')

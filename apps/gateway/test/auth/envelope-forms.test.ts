@@ -9,7 +9,7 @@ import {
   openLockerHouse,
   type TestLocker,
 } from './lockers.ts'
-import { type RawRequest, sendRaw } from './wire.ts'
+import { type RawRequest, sendRaw } from './send-raw.ts'
 
 const owner = ed25519Identity()
 let house: LockerHouse
@@ -115,7 +115,7 @@ describe('a valid envelope', () => {
     const request = reading()
     const elsewhere = { ...request, target: `/v1/storage/metadata/${locker.lockerId}` }
     expectRefusal(await sendDraft(house, elsewhere), 403, 'PATH_MISMATCH')
-    // Of a HEAD there is only the status to see.
+    // An answer to HEAD has only a status.
     expect((await sendDraft(house, { ...request, method: 'HEAD' })).status).toBe(403)
     expect((await sendDraft(house, request)).status).toBe(200)
     expectRefusal(await sendDraft(house, request), 403, 'NONCE_REPLAYED')
@@ -147,21 +147,24 @@ describe('a request without an envelope', () => {
     expect((await raw({ method: 'HEAD', target: recordPath() })).status).toBe(401)
   })
 
-  it.each(['POST', 'DELETE'])('ENV-19 AMB-03 GEN-08 answers 422 to a %s without an envelope, and names each missing header', async (method) => {
-    const operators = `/v1/lockers/${locker.lockerId}/operators`
-    const target = method === 'POST' ? operators : `${operators}/x`
-    const both = [
-      { loc: ['header', 'X-Svc-Envelope'], msg: 'is required', type: 'value_error' },
-      { loc: ['header', 'X-Svc-Signature'], msg: 'is required', type: 'value_error' },
-    ]
-    expect((await raw({ method, target })).body).toMatchObject({ error: 'validation_error', detail: both })
-    for (const [i, header] of HEADERS.entries()) {
-      for (const value of ['', ' ']) {
-        const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: value }
-        expect((await raw({ method, target, headers })).body).toMatchObject({ detail: [both[i]] })
+  it.each(['POST', 'DELETE'])(
+    'ENV-19 AMB-03 GEN-08 answers 422 to a %s without an envelope, and names each missing header',
+    async (method) => {
+      const operators = `/v1/lockers/${locker.lockerId}/operators`
+      const target = method === 'POST' ? operators : `${operators}/x`
+      const both = [
+        { loc: ['header', 'X-Svc-Envelope'], msg: 'is required', type: 'value_error' },
+        { loc: ['header', 'X-Svc-Signature'], msg: 'is required', type: 'value_error' },
+      ]
+      expect((await raw({ method, target })).body).toMatchObject({ error: 'validation_error', detail: both })
+      for (const [i, header] of HEADERS.entries()) {
+        for (const value of ['', ' ']) {
+          const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: value }
+          expect((await raw({ method, target, headers })).body).toMatchObject({ detail: [both[i]] })
+        }
       }
-    }
-  })
+    },
+  )
 
   it.each(HEADERS)('ENV-18 answers 401 to a GET with an empty %s', async (header) => {
     const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: '' }

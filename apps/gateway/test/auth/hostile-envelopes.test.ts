@@ -6,13 +6,13 @@ import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { draft, type SignedPair } from './drafts.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(3)
 const signer = ed25519Signer(seed)
 const OTHER_TYPES = { null: null, boolean: true, number: 5, float: 1.5, text: 'x', array: [], object: {} }
 
-/** What each field may not be, beside being left out. */
+/** Wrong values of each field. Leaving a field out is wrong too. */
 const WRONG: Record<keyof RequestEnvelope, unknown[]> = {
   v: [null, true, 0, -1, 1.5, '', '0', '01', ' 1', '1x', '1.0', 1e10, [1], {}],
   locker_id: wrongTypesBut('text'),
@@ -31,39 +31,41 @@ function wrongTypesBut(right: keyof typeof OTHER_TYPES): unknown[] {
   return Object.entries(OTHER_TYPES).flatMap(([type, value]) => (type === right ? [] : [value]))
 }
 
-forEachDatabase('hostile envelopes', (database) => {
-  let house: LockerHouse
-  let locker: TestLocker
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
-    locker = await house.locker(ed25519Identity(seed))
-  })
+let house: LockerHouse
+let locker: TestLocker
+async function open(variables: Record<string, string> = {}): Promise<void> {
+  house = await openLockerHouse(variables)
+  locker = await house.locker(ed25519Identity(seed))
+}
+
+const recordTarget = () => `/v1/lockers/${locker.lockerId}/record`
+function envelopeOf(changes: Record<string, unknown> = {}, target = recordTarget()): Record<string, unknown> {
+  const { envelope } = draft(house, locker, { method: 'GET', target, ops: ['locker:read'] })
+  return { ...envelope, ...changes }
+}
+const jsonOf = (changes?: Record<string, unknown>) => canonicalJson(envelopeOf(changes) as Json)
+const signed = (bytes: Uint8Array): SignedPair => ({
+  'x-svc-envelope': toBase64Url(bytes),
+  'x-svc-signature': toBase58(signer.sign(bytes)),
+})
+const send = (headers: Record<string, string | string[]>) =>
+  sendRaw(house.gateway.url, { method: 'GET', target: recordTarget(), headers })
+const sendBytes = (bytes: Uint8Array) => send({ ...signed(bytes) })
+const sendText = (text: string) => sendBytes(utf8(text))
+
+/**
+ * The header contains an underscore, which three question marks give at any offset in base64url, and ends with a
+ * character that has unused bits.
+ */
+function signedForSpoiling(): SignedPair {
+  let text = jsonOf({ x: '???' })
+  while (text.length % 3 !== 1) text += ' '
+  return signed(utf8(text))
+}
+
+describe('hostile envelopes', () => {
+  beforeAll(() => open())
   afterAll(() => house.close())
-
-  const recordTarget = () => `/v1/lockers/${locker.lockerId}/record`
-  function envelopeOf(changes: Record<string, unknown> = {}, target = recordTarget()): Record<string, unknown> {
-    const { envelope } = draft(house, locker, { method: 'GET', target, ops: ['locker:read'] })
-    return { ...envelope, ...changes }
-  }
-  const jsonOf = (changes?: Record<string, unknown>) => canonicalJson(envelopeOf(changes) as Json)
-  const signed = (bytes: Uint8Array): SignedPair => ({
-    'x-svc-envelope': toBase64Url(bytes),
-    'x-svc-signature': toBase58(signer.sign(bytes)),
-  })
-  const send = (headers: Record<string, string | string[]>) =>
-    sendRaw(house.gateway.url, { method: 'GET', target: recordTarget(), headers })
-  const sendBytes = (bytes: Uint8Array) => send({ ...signed(bytes) })
-  const sendText = (text: string) => sendBytes(utf8(text))
-
-  /**
-   * Its header has an underscore, as three question marks have in base64url wherever they stand, and ends with a
-   * character that has bits of no byte.
-   */
-  function signedForSpoiling(): SignedPair {
-    let text = jsonOf({ x: '???' })
-    while (text.length % 3 !== 1) text += ' '
-    return signed(utf8(text))
-  }
 
   describe('their JSON', () => {
     it.each<[string, (json: string) => string | Uint8Array]>([
@@ -105,11 +107,14 @@ forEachDatabase('hostile envelopes', (database) => {
       expectRefusal(answer, 403, 'SIGNATURE_INVALID')
     })
 
-    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04 GEN-08 answers 422 to %s in place of an envelope', async (text) => {
-      const answer = await sendText(text)
-      expectRefusal(answer, 422, 'validation_error')
-      expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
-    })
+    it.each(['null', '5', '"{}"', '[]', 'true'])(
+      'ENV-04 GEN-08 answers 422 to %s in place of an envelope',
+      async (text) => {
+        const answer = await sendText(text)
+        expectRefusal(answer, 422, 'validation_error')
+        expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
+      },
+    )
 
     it.each(Object.keys(WRONG) as (keyof RequestEnvelope)[])(
       'ENV-04 ENV-16 GEN-08 names the field %s when its value is wrong',
@@ -136,37 +141,6 @@ forEachDatabase('hostile envelopes', (database) => {
       expectRefusal(await at(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 403, 'ENVELOPE_NOT_YET_VALID')
       expectRefusal(await at(Number.MAX_SAFE_INTEGER, 0), 403, 'EXPIRED_ENVELOPE')
       expectRefusal(await sendText(jsonOf().replace(/"iat":\d+/, '"iat":-0')), 403, 'ENVELOPE_LIFETIME_INVALID')
-    })
-  })
-
-  describe('text that a database cannot store', () => {
-    it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
-      'ENV-04 GEN-08 answers 422 to %s in every field',
-      async (text) => {
-        for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
-          const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
-          const headers = signed(utf8(json))
-          const answer = await sendRaw(house.gateway.url, {
-            method: 'POST',
-            target: '/v1/storage/refresh',
-            headers: { ...headers },
-          })
-          expectRefusal(answer, 422, 'validation_error')
-          expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope', field] }] })
-          const provision = { method: 'POST', target: '/v1/storage/signed_provision', headers: { ...headers } }
-          expectRefusal(await sendRaw(house.gateway.url, provision), 422, 'validation_error')
-        }
-        expectRefusal(await sendText(jsonOf({ ops: ['HERE'] }).replace('HERE', text)), 422, 'validation_error')
-      },
-    )
-
-    it('T-04 a bad id does not affect requests that are looked up in the same batch', async () => {
-      const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
-      const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(house.gateway.url, attack))),
-      )
-      expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 422)))
     })
   })
 
@@ -212,6 +186,40 @@ forEachDatabase('hostile envelopes', (database) => {
         'headers_too_large',
       )
     })
+  })
+})
+
+forEachDatabase('envelopes with text that a database cannot store', (database) => {
+  beforeAll(() => open({ DATABASE_URL: database.url }))
+  afterAll(() => house.close())
+
+  it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
+    'ENV-04 GEN-08 answers 422 to %s in every field',
+    async (text) => {
+      for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
+        const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
+        const headers = signed(utf8(json))
+        const answer = await sendRaw(house.gateway.url, {
+          method: 'POST',
+          target: '/v1/storage/refresh',
+          headers: { ...headers },
+        })
+        expectRefusal(answer, 422, 'validation_error')
+        expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope', field] }] })
+        const provision = { method: 'POST', target: '/v1/storage/signed_provision', headers: { ...headers } }
+        expectRefusal(await sendRaw(house.gateway.url, provision), 422, 'validation_error')
+      }
+      expectRefusal(await sendText(jsonOf({ ops: ['HERE'] }).replace('HERE', text)), 422, 'validation_error')
+    },
+  )
+
+  it('T-04 a bad id does not affect requests that are looked up in the same batch', async () => {
+    const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
+    const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(house.gateway.url, attack))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 422)))
   })
 })
 

@@ -15,7 +15,7 @@ import {
   openLockerHouse,
   type TestLocker,
 } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(5)
 const signer = ed25519Signer(seed)
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** A reading of the record with whatever stands for a signature of these bytes. */
+/** Reads the record with this signature of the envelope's bytes. */
 async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | Promise<string>) {
   const target = `/v1/lockers/${of.lockerId}/record`
   const bytes = encodeEnvelope(draft(house, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
@@ -178,7 +178,7 @@ function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
 }
 
-/** The same point of the curve, written a second way. */
+/** A second encoding of the same point of the curve. */
 function withLargeS(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${toHex(signature.slice(32).reverse())}`) + ED25519_ORDER
   return concat(signature.subarray(0, 32), fromHex(s.toString(16).padStart(64, '0'))!.reverse())

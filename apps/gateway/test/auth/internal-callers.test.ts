@@ -11,7 +11,7 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInternalCallerCheck, type InternalCallerCheck } from '../../src/auth/internal-callers.ts'
 import type { OidcVerifier } from '../../src/auth/oidc.ts'
-import { createTestVerifier } from './verifier.ts'
+import { createTestVerifier } from './oidc-verifier.ts'
 
 const SECRET = 'p3:/+=~internal-caller-secret!'
 let issuer: OidcIssuer
@@ -39,9 +39,12 @@ async function outcome(check: InternalCallerCheck, authorization?: string): Prom
 describe('the shared secret', () => {
   const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: null })
 
-  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])('INT-06 accepts the shared secret in the header %j', async (header) => {
-    expect(await outcome(check, header)).toBe('let in')
-  })
+  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])(
+    'INT-06 accepts the shared secret in the header %j',
+    async (header) => {
+      expect(await outcome(check, header)).toBe('let in')
+    },
+  )
 
   it.each([
     undefined,

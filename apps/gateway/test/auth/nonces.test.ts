@@ -9,7 +9,7 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { draft, sendDraft } from './drafts.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
   signer: 'ann',

@@ -1,6 +1,6 @@
 import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 
 const START = Date.parse('2026-06-01T12:00:00Z')
 const SECOND = 1000

@@ -2,7 +2,7 @@ import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oid
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bearerToken, type createOidcVerifier } from '../../src/auth/oidc.ts'
-import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 
 const START = Date.parse('2026-06-01T12:00:00Z')
 const SECOND = 1000
@@ -126,7 +126,7 @@ describe('bad tokens', () => {
   it('T-14 refuses a token with any character changed', async () => {
     const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
     const token = issuer.token({}, { alg: 'ES256' })
-    // The last character of a signature has bits that stand for nothing.
+    // The last character of a signature has unused bits.
     const position = fc.nat(token.length - 2)
     const character = fc.constantFrom(...'ABCZabcz0189-_.=~')
     await fc.assert(

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** `ID` stands for the locker's id. */
+/** `ID` is replaced by the id of the locker. */
 const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
 const RECORD = '/v1/lockers/ID/record'
 

@@ -103,7 +103,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     const locker = await house.locker(owner, { operators: [operator] })
     const other = await house.locker(owner)
     for (let i = 0; i < 2; i++) {
-      // Signing for the owner just before is no help.
+      // A signature for the owner just before does not help.
       expect((await read(locker, operator)).status).toBe(200)
       expectRefusal(await read(other, operator), 403, 'SIGNATURE_INVALID')
       expect((await read(other, owner)).status).toBe(200)
@@ -133,7 +133,7 @@ describe('a signature algorithm that does not fit the owner', () => {
     expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
   })
 
-  it("ENV-11 AMB-28 accepts ed25519 for the locker of an EVM owner only from an operator", async () => {
+  it('ENV-11 AMB-28 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
     const owner = evmIdentity()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -167,7 +167,7 @@ describe('an owner that is also an operator', () => {
     expect((await add(locker, ed25519Identity())).status).toBe(200)
   })
 
-  it("T-28 treats an owner that is an operator of another locker as an operator there", async () => {
+  it('T-28 treats an owner that is an operator of another locker as an operator there', async () => {
     const [owner, friend] = [ed25519Identity(), ed25519Identity()]
     const own = await house.locker(friend)
     const locker = await house.locker(owner, { operators: [friend] })

@@ -4,7 +4,7 @@ import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oid
 import { attCode } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const BY_TOKEN = '/v1/attest-code/jwt'
 const OPENING_TIME = Date.UTC(2026, 8, 1, 12)

@@ -6,7 +6,7 @@ import { attCode } from '@svc/protocol/ids'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const CODE = '/v1/attest-code'
 const SIMULATE = '/v1/attest/simulate'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** A receipt as gateways before this one wrote them. */
+/** A receipt with a result hash, as older gateways issued them. */
 async function receiptWith(result_hash: string): Promise<string> {
   const { context } = house.gateway
   const receipt = await seedReceipt(context, { owner: ed25519Identity().identity })
@@ -43,7 +43,7 @@ it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one with
   expectRefusal(await house.read(CODE, { receipt_id, sequence: 5 }), 404, 'statement_not_found')
 })
 
-it("ATT-15 prefers the result hash of the receipt, with its prefix or without", async () => {
+it('ATT-15 prefers the result hash of the receipt, with its prefix or without', async () => {
   const hash = 'ab'.repeat(32)
   for (const written of [hash, `sha256:${hash}`]) {
     const receipt_id = await receiptWith(written)

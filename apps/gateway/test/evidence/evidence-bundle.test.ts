@@ -15,7 +15,7 @@ import {
   memoAnchor,
   ORACLE_ANCHOR,
   openEvidenceHouse,
-} from './statements.ts'
+} from './evidence-house.ts'
 
 const BUNDLE = '/v1/storage/evidence-bundle'
 const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
@@ -31,7 +31,7 @@ let house: EvidenceHouse
 const pinned = () => toHex(house.gateway.context.signers.statement.publicKey)
 const bundleOf = (receipt_id: string, query = {}) => house.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
 
-/** Offline, by a verifier that trusts nothing but the pinned key. */
+/** The facts of an offline verifier that trusts only the pinned key. */
 async function factsOf(bundle: unknown, domainTag = TAG): Promise<Record<string, string>> {
   const read = readPinnedKeys(pinned())
   if (!read.ok) throw new Error(read.problem)

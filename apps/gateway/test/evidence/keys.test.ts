@@ -5,7 +5,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unixNow } from '../../src/context.ts'
 import { activateSigningKey } from '../../src/info/store.ts'
-import { type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const DAY = 86_400
 const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
@@ -14,7 +14,7 @@ const STRANGER = ed25519Signer(new Uint8Array(32).fill(10))
 let house: EvidenceHouse
 const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
   (await house.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
-/** As a restart with another key does. */
+/** Does what a restart with another key does. */
 async function changeKey(signer: typeof NEXT) {
   const { context } = house.gateway
   await activateSigningKey(context.database.db, toHex(signer.publicKey), isoSeconds(unixNow(context)))

@@ -7,8 +7,8 @@ import { sortedByFilename } from '@svc/protocol/order'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { seedNamedFiles } from './named-files.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { seedNamedFiles } from './seed-named-files.ts'
 
 const PROOF = '/v1/storage/merkle-proof'
 

@@ -4,7 +4,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { expectRefusal } from '../auth/lockers.ts'
-import { type EvidenceHouse, ORACLE_ANCHOR, openEvidenceHouse } from './statements.ts'
+import { type EvidenceHouse, ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'
 
 const { tx } = ORACLE_ANCHOR
 const FACTS = vectors.evidence_bundle_v1_example.verification
@@ -45,10 +45,10 @@ describe('records of the oracle era', () => {
   })
 
   it('VER-05 reports the signature of an unknown key as unavailable, and a missing one as not checked', async () => {
-    const [strange, unsigned] = [await house.listed(1), await house.listed(2)]
-    await house.stateAsOracle(strange, { signer: ed25519Signer(new Uint8Array(32).fill(5)) })
+    const [foreign, unsigned] = [await house.listed(1), await house.listed(2)]
+    await house.stateAsOracle(foreign, { signer: ed25519Signer(new Uint8Array(32).fill(5)) })
     await house.stateAsOracle(unsigned, { signer: null })
-    expect((await verify(strange.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'unavailable' })
+    expect((await verify(foreign.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'unavailable' })
     expect((await verify(unsigned.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'not_checked' })
   })
 

@@ -5,7 +5,7 @@ import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const BUNDLE = '/v1/storage/verification-bundle'
 

@@ -6,7 +6,7 @@ import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertPending } from '../../src/attestations/store.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const VERIFY = '/v1/storage/verify'
 const NOTHING: VerificationFacts = {

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { filledLocker, type Harbour, openHarbour } from '../anchors/anchors.ts'
 import { DOWN } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
-import { scrape } from './metrics.ts'
-import { openWith, settledHealth } from './publication-key.ts'
+import { scrape } from './metrics/scrape.ts'
+import { healthWithBalance, openWith } from './publication-key.ts'
 
 let harbour: Harbour
 beforeAll(async () => {
@@ -28,7 +28,7 @@ forEachDatabase('the costs of anchors', (database) => {
 
   it('INT-03 attest-health shows publications, their cost, and the balance left', async () => {
     const { house, key } = opened
-    await settledHealth(house)
+    await healthWithBalance(house)
     const none = { published: 0, failed: 0, expired: 0, fee_lamports_total: 0, rent_lamports_total: 0 }
     const own = { publication_key: key, balance_lamports: 10_000_000, low_balance: false }
     expect((await attestHealth()).anchors).toEqual({ ...none, ...own })
@@ -68,7 +68,7 @@ forEachDatabase('the costs of anchors', (database) => {
   it('VER-20 estimates the anchors left from the recent cost of anchors, with their rent', async () => {
     const { house, key } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
     // Three became final: 5,000 each in fees, and 2,500,000 locked by one of them.
-    const { body } = await settledHealth(house)
+    const { body } = await healthWithBalance(house)
     const left = Math.floor((1_900_000 - 890_880) / Math.floor((3 * 5_000 + 2_500_000) / 3))
     expect(left).toBe(1)
     expect(body.warnings).toEqual([`publication key ${key} holds 1900000 lamports: about ${left} more anchors`])
@@ -76,7 +76,7 @@ forEachDatabase('the costs of anchors', (database) => {
 
   it('metrics show the balance and whether it is low, and nothing while no node answers', async () => {
     const { house } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
-    await settledHealth(house)
+    await healthWithBalance(house)
     const low = await scrape(house.gateway.url)
     expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
     expect(low.value('svc_publication_low_balance')).toBe(1)

@@ -2,7 +2,7 @@ import type { Statements } from '@svc/api/evidence'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const STATEMENTS = '/v1/storage/statements'
 

@@ -1,4 +1,4 @@
-// For tests: a verifier of a local issuer's tokens, and what becomes of a verification.
+// For tests: a verifier for the tokens of a local issuer, and the outcomes of its verifications.
 
 import { type OidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -11,12 +11,12 @@ export function createTestVerifier(
   settings: Pick<Settings, 'now'> & Partial<Settings>,
 ): OidcVerifier {
   const allowedServices = ['sponsor', 'sponsor@services.example']
-  // Longer than keys take on a machine that has other things to do.
+  // Long enough for a busy machine.
   const jwksTimeoutMs = 60_000
   return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, allowedServices, jwksTimeoutMs, ...settings })
 }
 
-/** The code of the refusal; the service where there is none. */
+/** The name of the service, or the code of the error. */
 export async function outcome(verification: Promise<{ service: string }>): Promise<string> {
   return verification.then(
     ({ service }) => service,

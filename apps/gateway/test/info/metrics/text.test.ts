@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Family, metricsText } from '../../src/info/metrics/text.ts'
-import { parseMetrics } from './metrics.ts'
+import { type Family, metricsText } from '../../../src/info/metrics/text.ts'
+import { parseMetrics } from './scrape.ts'
 
 const gauge = (samples: Family['samples']): Family => ({ name: 'some_gauge', type: 'gauge', help: 'Some.', samples })
 

@@ -1,4 +1,4 @@
-// For tests: requests exactly as told. Unlike fetch, nothing tidies the target, and a header may come twice.
+// For tests: sends a request exactly as given. Unlike fetch, it does not normalize the target, and headers may repeat.
 
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -6,13 +6,13 @@ import type { Reply } from './lockers.ts'
 
 export interface RawRequest {
   method: string
-  /** As it stands in the request line. */
+  /** As in the request line. */
   target: string
   headers?: Record<string, string | string[]>
   body?: Uint8Array | string | undefined
 }
 
-/** Many requests may wait; so many connections are open at once. */
+/** Many requests may wait for one of these connections. */
 const fewSockets = new Agent({ keepAlive: true, maxSockets: 50 })
 
 export async function sendRaw<Body = { error?: string }>(

@@ -1,10 +1,10 @@
-// For tests: reads what Prometheus would, and refuses what Prometheus might let pass.
+// For tests: scrapes metrics with a parser that is stricter than that of Prometheus.
 
 import { expect } from 'vitest'
 
 export interface Scrape {
   text: string
-  /** Of the sample with exactly these labels; null where there is none. */
+  /** The value of the sample with exactly these labels; null where there is none. */
   value(name: string, labels?: Record<string, string>): number | null
   /** The names of the families, in order. */
   families: string[]
@@ -26,7 +26,7 @@ interface Series {
 }
 
 export function parseMetrics(text: string): Scrape {
-  if (!text.endsWith('\n')) throw new Error('the last line has no end')
+  if (!text.endsWith('\n')) throw new Error('the last line has no line end')
   const types = new Map<string, string>()
   const series = new Map<string, Series>()
   const lines = text.split('\n').filter((line) => line !== '')
@@ -88,7 +88,7 @@ function parseSample(line: string): Series {
   return { name, labels, value: Number(value.replace('Inf', 'Infinity').replace(/^Na[nN]$/, 'NaN')) }
 }
 
-/** Buckets grow up to the last, which counts all; each has its sum and its count. */
+/** Buckets are cumulative and the last one counts all; each series has one sum and one count. */
 function checkHistogram(name: string, series: readonly Series[]): void {
   const withoutBound = ({ labels: { le: _, ...labels } }: Series) => keyOf('', labels)
   const mine = series.filter((sample) => isPartOf(name, sample.name))

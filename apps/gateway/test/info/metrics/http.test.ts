@@ -7,9 +7,9 @@ import { createLog } from '@svc/http-service/log'
 import { serve } from '@svc/http-service/serve'
 import { createService } from '@svc/http-service/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createHttpMetrics } from '../../src/info/metrics/http.ts'
-import { metricsText } from '../../src/info/metrics/text.ts'
-import { parseMetrics } from './metrics.ts'
+import { createHttpMetrics } from '../../../src/info/metrics/http.ts'
+import { metricsText } from '../../../src/info/metrics/text.ts'
+import { parseMetrics } from './scrape.ts'
 
 const NAME = 'svc_http_request_duration_seconds'
 
@@ -52,7 +52,7 @@ describe('streamed answers', () => {
       for (;;) yield Buffer.alloc(65_536)
     })(),
   )
-  /** Asked for. */
+  /** Resolves when the route /late is called. */
   const late = Promise.withResolvers<void>()
   let url: string
   beforeAll(async () => {

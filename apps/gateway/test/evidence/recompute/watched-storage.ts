@@ -1,4 +1,4 @@
-// For tests: the local driver, with who reads what being counted, held up or refused.
+// For tests: the local driver, whose reads can be counted, held and made to fail.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,12 @@ import { onlyProvider } from '@svc/testbed/only-provider'
 export interface WatchedStorage {
   providers: Providers
   readonly reads: number
-  /** Reads wait until they are let go. */
+  /** Makes reads wait until `letGo`. */
   hold(): void
   letGo(): void
-  /** Resolves when so many reads wait. */
+  /** Resolves when this many reads wait. */
   waiting(count: number): Promise<void>
-  /** The next read that goes on fails. */
+  /** Makes the next read fail. */
   failOnce(): void
   remove(): Promise<void>
 }
@@ -40,7 +40,7 @@ export async function openWatchedStorage(): Promise<WatchedStorage> {
       }
       if (failsNext) {
         failsNext = false
-        throw new ProviderError('unavailable', new Error('as told'))
+        throw new ProviderError('unavailable', new Error('simulated failure'))
       }
       return local.read(key, range)
     },

@@ -1,11 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { queueToAttest } from '../attestations/attest.ts'
-import { ed25519Identity, houseOf, type LockerHouse } from '../auth/lockers.ts'
-import { buy, type Market, openMarket, type Shop } from '../purchases/market.ts'
-import { type Scrape, scrape } from './metrics.ts'
+import { queueToAttest } from '../../attestations/attest.ts'
+import { ed25519Identity, houseOf, type LockerHouse } from '../../auth/lockers.ts'
+import { buy, type Market, openMarket, type Shop } from '../../purchases/market.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
-/** Longer than anything is remembered. */
+/** Longer than anything is cached. */
 const LATER = 3600
 
 forEachDatabase('metrics', (database) => {
@@ -24,7 +24,7 @@ forEachDatabase('metrics', (database) => {
     return scrape(shop.gateway.url)
   }
 
-  /** How much each of these has grown by what was done. */
+  /** How much each value grows while the work is done. */
   async function growth(samples: Record<string, [name: string, labels?: Record<string, string>]>, work: () => unknown) {
     const before = await read()
     await work()
@@ -116,7 +116,7 @@ forEachDatabase('metrics', (database) => {
     const computed = await growth(samples, async () => {
       while ((await context.queue.counts()).attest?.waiting) await context.queue.drain()
     })
-    // Each reading is an hour after the one before; a new status begins anew.
+    // Each scrape is an hour after the previous one; a new status starts again at zero.
     expect(computed).toEqual({ ...none, waiting: -1, pending: -1, computed: 1, age: -LATER })
     const published = await growth(samples, () => house.gateway.rooms.anchors.push(locker.receiptId))
     expect(published).toEqual({

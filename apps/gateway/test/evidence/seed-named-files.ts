@@ -3,7 +3,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../src/context.ts'
 import { changeManifest } from '../../src/files/store.ts'
 
-/** Confirmed files of any names, whose bytes are nowhere. */
+/** Confirmed files with given names, which have rows but no bytes. */
 export async function seedNamedFiles(context: Context, lockerId: string, names: readonly string[]): Promise<void> {
   const at = isoSeconds(unixNow(context))
   const rows = names.map((filename, i) => ({

@@ -1,4 +1,4 @@
-// For tests: lockers with statements, and reading them as anybody does.
+// For tests: a gateway with lockers that have statements, and public reads of them.
 
 import type { Anchor } from '@svc/api/attestations'
 import { anchorPayload } from '@svc/protocol/anchor'
@@ -15,19 +15,20 @@ type StatementOptions = NonNullable<Parameters<typeof seedStatement>[2]>
 type OracleOptions = NonNullable<Parameters<typeof seedOracleRecord>[2]>
 
 export interface EvidenceHouse extends LockerHouse {
-  /** A locker with confirmed files, whose bytes are there. */
+  /** A locker with confirmed files, uploaded for real. */
   filled(files: Record<string, string>, options?: { provider?: string }): Promise<FilledLocker>
-  /** A locker with so many files, whose bytes are nowhere. */
+  /** A locker with this many confirmed files, which have rows but no bytes. */
   listed(count: number): Promise<Locker>
-  /** The next statement about a locker. */
+  /** Adds the next statement about a locker. */
   state(locker: Locker, options?: StatementOptions): ReturnType<typeof seedStatement>
+  /** Adds a record of the oracle era. */
   stateAsOracle(locker: Locker, options?: OracleOptions): ReturnType<typeof seedOracleRecord>
   read<Body>(
     path: string,
     query?: Record<string, string | number>,
     headers?: Record<string, string>,
   ): Promise<Reply<Body>>
-  /** The same, of what must be there. */
+  /** Reads, and expects a 200. */
   get<Body>(path: string, query?: Record<string, string | number>): Promise<Body>
 }
 
@@ -80,7 +81,7 @@ export async function openEvidenceHouse(
   }
 }
 
-/** Three statements, of one, two and three files. */
+/** A locker with three statements, about one, two and three files. */
 export async function chainOfThree(house: EvidenceHouse): Promise<FilledLocker> {
   const locker = await house.filled({ 'a.txt': 'one' })
   await house.state(locker)
@@ -95,7 +96,7 @@ export async function chainOfThree(house: EvidenceHouse): Promise<FilledLocker> 
   return locker
 }
 
-/** As publishing a statement leaves it. */
+/** The anchor of a published statement. */
 export function memoAnchor(envelope: EvidenceEnvelope, { finalized = false } = {}): Anchor {
   const { statement_digest, body } = envelope
   return {
@@ -115,7 +116,7 @@ export function memoAnchor(envelope: EvidenceEnvelope, { finalized = false } = {
   }
 }
 
-/** As the oracle left it. */
+/** The anchor of a record of the oracle era. */
 export const ORACLE_ANCHOR: Anchor = {
   type: 'oracle_v2',
   chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
