@@ -1,4 +1,4 @@
-// From a signed request to who is calling: the order of the checks is the order on this page.
+// Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
 
 import { batch } from '@svc/concurrency/sharing'
 import { addressKey } from '@svc/guard/address-key'
@@ -17,37 +17,38 @@ import { findLockers, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]
 
-export interface LockerCaller {
+interface Caller {
   signer: Signer
   envelope: RequestEnvelope
+}
+
+export interface LockerCaller extends Caller {
   locker: Locker
 }
 
-export interface ReceiptCaller {
-  signer: Signer
-  envelope: RequestEnvelope
+export interface ReceiptCaller extends Caller {
   receipt: SignedReceipt
   locker: Locker | null
 }
 
 export interface Callers {
-  /** Of the locker in the path; of the one the envelope names where the path names none. */
+  /** The locker is the one in the path. Where the path names none, it is the one that the envelope names. */
   ofLocker(wire: WireRequest, ops: RequiredOps, pathLockerId: string | null): Promise<LockerCaller>
-  /** Of a receipt that may have no locker yet: the one the request names, where it does so outside its body. */
-  ofReceipt(wire: WireRequest, ops: RequiredOps, namedReceiptId: string | null): Promise<ReceiptCaller>
+  /** The envelope names the receipt, which may have no locker yet. `queryReceiptId` must be the same where it is given. */
+  ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
 }
 
-/** Only the payer's own key does these (AMB-89). */
-const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
-const NONCE_KEPT_SECONDS = 60
-
-export interface CallersOptions {
+interface CallersOptions {
   db: Db
   now: () => number
   rateLimiter: RateLimiter
-  /** How many signatures of one client address may be wrong: each costs up to one verification an operator. */
+  /** For one client address. A wrong signature costs one verification for the owner and for each operator. */
   badSignaturesPerMinute: number
 }
+
+/** Only the payer's own key may do these (AMB-89). */
+const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
+const NONCE_KEPT_SECONDS = 60
 
 export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: CallersOptions): Callers {
   const useNonce = createNonces(db)
@@ -57,80 +58,88 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
     return ids.map((id) => found.get(id) ?? null)
   })
 
-  async function requireSigner({ clientAddress }: WireRequest, signed: SignedEnvelope, who: Candidates) {
-    const ask = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: badSignaturesPerMinute }
-    rateLimiter.refuseExhausted(ask)
-    const signer = await findSigner(signed, who)
-    if (signer) return signer
-    await rateLimiter.take(ask)
-    throw notSigned(who)
-  }
-
-  async function authorize(wire: WireRequest, signed: SignedEnvelope, ops: RequiredOps, who: Candidates) {
+  async function authorize(
+    wire: WireRequest,
+    signed: SignedEnvelope,
+    ops: RequiredOps,
+    candidates: Candidates,
+  ): Promise<Caller> {
     const { envelope } = signed
-    const signer = await requireSigner(wire, signed, who)
+    const signer = await requireSigner(wire, signed, candidates)
     requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
-    const nonce = { signer: signer.identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
-    if (!(await useNonce(nonce))) throw replayed()
+    await requireUnusedNonce(signer, envelope)
     return { signer, envelope }
+  }
+
+  async function requireSigner({ clientAddress }: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
+    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: badSignaturesPerMinute }
+    rateLimiter.refuseExhausted(limit)
+    const signer = await findSigner(signed, candidates)
+    if (signer) return signer
+    await rateLimiter.take(limit)
+    throw notSigned(candidates)
+  }
+
+  async function requireUnusedNonce({ identity }: Signer, { nonce, exp }: RequestEnvelope): Promise<void> {
+    if (!(await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_KEPT_SECONDS }))) throw replayed()
   }
 
   return {
     async ofLocker(wire, ops, pathLockerId) {
       const signed = readEnvelope(wire)
-      const id = boundLockerId(signed.envelope, pathLockerId)
+      const id = requireLockerId(signed.envelope, pathLockerId)
       const locker = await findLocker(id)
       if (!locker) throw lockerNotFound()
-      requireReceiptOf(signed.envelope, locker)
-      const caller = await authorize(wire, signed, ops, candidates(locker))
+      requireReceiptOf(locker, signed.envelope)
+      const caller = await authorize(wire, signed, ops, candidatesOf(locker))
       return { ...caller, locker }
     },
 
-    async ofReceipt(wire, ops, namedReceiptId) {
+    async ofReceipt(wire, ops, queryReceiptId) {
       const signed = readEnvelope(wire)
-      const { receipt_id, locker_id } = signed.envelope
-      if (receipt_id === '') throw receiptMismatch('the envelope must name the receipt')
-      if (receipt_id !== (namedReceiptId ?? receipt_id)) {
-        throw receiptMismatch('the envelope is for another receipt than the query')
-      }
-      if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
-      const found = await findReceiptAndLocker(db, receipt_id)
+      const id = requireReceiptId(signed.envelope, queryReceiptId)
+      const found = await findReceiptAndLocker(db, id)
       if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
       const { receipt, locker } = found
-      const who = locker ? candidates(locker) : { owner: receipt.payer_pubkey, operators: [] }
-      const caller = await authorize(wire, signed, ops, who)
+      const candidates = locker ? candidatesOf(locker) : { owner: receipt.payer_pubkey, operators: [] }
+      const caller = await authorize(wire, signed, ops, candidates)
       return { ...caller, receipt, locker }
     },
   }
 }
 
-function candidates({ owner, operators }: Locker): Candidates {
-  return { owner, operators: operators === '[]' ? [] : JSON.parse(operators) }
-}
-
 /**
- * The id of a locker follows from its receipt's, so that ids which do not belong together show before any look-up: a
- * receipt that is of neither locker first, then a locker that is not the path's.
+ * The id of a locker follows from the id of its receipt, so ids that do not belong together are refused before any
+ * query. A receipt that fits neither locker is reported before a locker that is not the one in the path.
  */
-function boundLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerId: string | null): string {
-  const named = receipt_id === '' ? null : lockerId(receipt_id)
-  const bound = pathLockerId ?? (locker_id || named)
-  if (named !== null && named !== bound && named !== locker_id) throw receiptOfAnother()
+function requireLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerId: string | null): string {
+  const ofReceipt = receipt_id === '' ? null : lockerId(receipt_id)
+  const bound = pathLockerId ?? (locker_id || ofReceipt)
+  if (ofReceipt !== null && ofReceipt !== bound && ofReceipt !== locker_id) throw receiptOfAnotherLocker()
   if (bound === null || (pathLockerId !== null && locker_id !== bound)) throw lockerMismatch()
   return bound
 }
 
-/** Two receipts with one locker id are possible, if hardly (AMB-72). */
-function requireReceiptOf({ receipt_id }: RequestEnvelope, locker: Locker): void {
-  if (receipt_id !== '' && receipt_id !== locker.receipt_id) throw receiptOfAnother()
+function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryReceiptId: string | null): string {
+  if (receipt_id === '') throw receiptMismatch('the envelope must name the receipt')
+  if (receipt_id !== (queryReceiptId ?? receipt_id)) {
+    throw receiptMismatch('the envelope is for another receipt than the query')
+  }
+  if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
+  return receipt_id
 }
 
-function receiptOfAnother(): ServiceError {
-  return receiptMismatch('the envelope names a receipt that is not of its locker')
+/** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */
+function requireReceiptOf(locker: Locker, { receipt_id }: RequestEnvelope): void {
+  if (receipt_id !== '' && receipt_id !== locker.receipt_id) throw receiptOfAnotherLocker()
 }
 
-/** By who signed, whatever ops the signer wrote (T-28). */
+function candidatesOf({ owner, operators }: Locker): Candidates {
+  return { owner, operators: operators === '[]' ? [] : JSON.parse(operators) }
+}
+
+/** The role depends on the key that signed, not on the ops that the envelope claims (T-28). */
 function requireRole({ role }: Signer, ops: RequiredOps): void {
   if (role === 'owner' || !ops.some((op) => OWNER_OPS.includes(op))) return
   throw new ServiceError('OWNER_REQUIRED', 'only the owner of the locker may do this', {
@@ -138,9 +147,13 @@ function requireRole({ role }: Signer, ops: RequiredOps): void {
   })
 }
 
-/** Also where a body names a receipt beside the envelope's. */
+/** Also thrown where a body names another receipt than the envelope. */
 export function receiptMismatch(message: string): ServiceError {
   return new ServiceError('RECEIPT_ID_MISMATCH', message, { hint: 'sign the receipt_id that the request is about' })
+}
+
+function receiptOfAnotherLocker(): ServiceError {
+  return receiptMismatch('the envelope names a receipt that is not of its locker')
 }
 
 function lockerMismatch(): ServiceError {

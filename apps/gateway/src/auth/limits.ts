@@ -1,4 +1,4 @@
-// Who may ask how often. Work that costs something is counted before it is done.
+// Rate limits. A request is counted before its work is done.
 
 import { addressKey } from '@svc/guard/address-key'
 import type { Signer } from '@svc/guard/signers'
@@ -6,8 +6,8 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Context } from '../context.ts'
 
 /**
- * Work that anybody may ask for: by where it comes from, and by the receipt it is about. It may count for more than one,
- * but never for more than all there is in a minute.
+ * For requests without a credential: limits by client address, and by receipt where one is named. `cost` is capped at
+ * the limit itself, so that an expensive request can pass at all.
  */
 export async function limitStranger(
   { rateLimiter, config }: Context,
@@ -15,14 +15,14 @@ export async function limitStranger(
   receiptId: string | null,
   cost = 1,
 ): Promise<void> {
-  const ask = (key: string, perMinute: number) => ({ key, perMinute, cost: Math.min(cost, perMinute) })
+  const limit = (key: string, perMinute: number) => ({ key, perMinute, cost: Math.min(cost, perMinute) })
   await rateLimiter.take(
-    ask(`address ${addressKey(clientAddress)}`, config.limits.perAddress),
-    ...(receiptId === null ? [] : [ask(`receipt ${receiptId}`, config.limits.perReceipt)]),
+    limit(`address ${addressKey(clientAddress)}`, config.limits.perAddress),
+    ...(receiptId === null ? [] : [limit(`receipt ${receiptId}`, config.limits.perReceipt)]),
   )
 }
 
-/** Minting URLs; however many at once, one call counts as one (LIM-11). */
+/** For requests that mint URLs. One call counts once, however many URLs it mints (LIM-11). */
 export async function limitSigner({ rateLimiter, config }: Context, { identity }: Signer): Promise<void> {
   await rateLimiter.take({ key: `signer ${identity}`, perMinute: config.limits.perSigner })
 }

@@ -1,4 +1,4 @@
-// Which service is calling, by the OIDC token that its identity provider signed.
+// Reads JWTs that an identity provider signed, and says which service is calling.
 
 import type { ErrorCode } from '@svc/api/errors'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -11,12 +11,12 @@ export interface OidcVerifier {
 
 /** Tokens of one identity provider, for one audience. */
 interface TokenSettings {
-  /** Compared to the letter: some providers' names end in a slash. */
+  /** Compared exactly: the names of some providers end in a slash. */
   issuer: string
   audience: string
   jwksUrl: string
   now: () => number
-  /** The provider is not asked for its keys again before this has passed, however many tokens name unknown keys. */
+  /** The time between two requests for the provider's keys, however many tokens name unknown keys. */
   jwksCooldownMs?: number
   jwksTimeoutMs?: number
 }
@@ -26,10 +26,10 @@ interface OidcSettings extends TokenSettings {
   allowedServices: readonly string[]
 }
 
-// No HMAC: whoever knows a public key could sign with it.
+// No HMAC: anybody who knows a public key could sign with it.
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_S = 30
-/** As much as fits into the headers of a request. */
+/** Node's limit on all headers of a request. */
 const MAX_HEADER_CHARS = 16_384
 const JWKS_CACHE_MS = 600_000
 
@@ -52,7 +52,7 @@ export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
 
 interface TokenKind {
   code: ErrorCode
-  /** As refusals name it. */
+  /** As error messages name it. */
   kind: string
   requiredClaims: string[]
 }
@@ -60,7 +60,7 @@ interface TokenKind {
 export interface TokenReader {
   /** Takes the `Authorization` header; throws unless it holds a token that the issuer signed for the audience. */
   readClaims(authorization: string | undefined): Promise<JWTPayload>
-  /** The refusal of a token for a fault: "the token {fault}". */
+  /** The error for a token with a fault: "the token {fault}". */
   invalid(fault: string): ServiceError
 }
 
@@ -109,18 +109,18 @@ export function bearerToken(authorization: string | undefined): string | null {
   return /^bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null
 }
 
-/** jose waits between fetches only after a success; a provider that is down would be asked again for every token. */
+/** jose waits between fetches only after a success, so it would ask a provider that is down again for every token. */
 function spacedFetch(spacingMs: number, now: () => number): FetchImplementation {
   let askedAt = Number.NEGATIVE_INFINITY
   return async (url, options) => {
-    // The distance either way: a clock that was set back must not lock the provider out.
+    // The absolute difference, because the clock may be set back.
     if (Math.abs(now() - askedAt) < spacingMs) throw new Error('the identity provider was asked a moment ago')
     askedAt = now()
     return fetch(url, options)
   }
 }
 
-/** An unverified address is whatever its owner typed. */
+/** An unverified e-mail address proves nothing, so the subject counts instead. */
 function serviceOf({ email, email_verified, sub }: JWTPayload): string | null {
   const name = email_verified === true && email ? email : sub
   return typeof name === 'string' ? name : null
@@ -137,7 +137,7 @@ const TOKEN_FAULTS: Record<string, string> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'has a wrong signature',
 }
 
-/** What is wrong with the token; null where the failure is the provider's. */
+/** The fault of the token; null where the provider failed. */
 function tokenFault(error: unknown): string | null {
   if (error instanceof errors.JWTClaimValidationFailed) {
     return error.claim === 'nbf' ? 'is not valid yet' : `has no good claim "${error.claim}"`

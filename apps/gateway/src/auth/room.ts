@@ -1,20 +1,24 @@
-// Who is calling, by each of the ways to say so.
+// Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
 
 import type { Context } from '../context.ts'
 import { type Callers, createCallers } from './callers.ts'
-import { createInternalCallerCheck, type InternalCallerCheck } from './internal-caller.ts'
+import {
+  createInternalCallerCheck,
+  createOracleCheck,
+  type InternalCallerCheck,
+  type OracleCheck,
+} from './internal-callers.ts'
 import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './oidc.ts'
-import { createOracleCheck, type OracleCheck } from './oracle-caller.ts'
 import type { AuthSecrets } from './settings.ts'
 
 export interface Auth {
-  /** Who signed a request. */
+  /** Callers of signed requests. */
   callers: Callers
   isInternalCaller: InternalCallerCheck
   mayCompute: OracleCheck
-  /** Null where no identity provider is configured: then nobody sponsors. */
+  /** Null where no identity provider is configured: then nobody may sponsor. */
   sponsors: OidcVerifier | null
-  /** Null where no issuer of them is configured. */
+  /** Null where no issuer of such tokens is configured. */
   receiptTokens: TokenReader | null
 }
 

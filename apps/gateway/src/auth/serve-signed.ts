@@ -1,21 +1,20 @@
-// Endpoints behind a signed envelope.
+// Serves endpoints that need a signed envelope.
 
 import type { Endpoint, EnvelopeAuth } from '@svc/api/endpoint'
 import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Callers, LockerCaller, ReceiptCaller } from './callers.ts'
+import type { LockerCaller, ReceiptCaller } from './callers.ts'
+import type { Auth } from './room.ts'
 
-/** Bytes that are streamed cannot be bound: their hash is known too late. */
+/** An envelope cannot bind streamed bytes, because their hash is known too late. */
 type SignedEndpoint = Endpoint & { auth: EnvelopeAuth; takesBytes?: never }
-interface Doorkeeper {
-  callers: Callers
-}
+type Checks = Pick<Auth, 'callers'>
 
-/** For callers of a locker: the one in the path, or the one the envelope names. */
+/** The caller acts on a locker: the one in the path, or the one that the envelope names. */
 export function serveLocker<E extends SignedEndpoint>(
   service: Service,
-  { callers }: Doorkeeper,
+  { callers }: Checks,
   endpoint: E,
   operation: Operation<E, LockerCaller>,
 ): void {
@@ -29,10 +28,10 @@ export function serveLocker<E extends SignedEndpoint>(
   )
 }
 
-/** For callers of a receipt, whose locker may be yet to come: the one in the query, or the one the envelope names. */
+/** The caller acts on a receipt, which may have no locker yet: the one in the query, or the one in the envelope. */
 export function serveReceipt<E extends SignedEndpoint>(
   service: Service,
-  { callers }: Doorkeeper,
+  { callers }: Checks,
   endpoint: E,
   operation: Operation<E, ReceiptCaller>,
 ): void {
@@ -46,10 +45,10 @@ export function serveReceipt<E extends SignedEndpoint>(
   )
 }
 
-/** Where an envelope may be left out, as long as the endpoint is open: null then. One that is sent is checked. */
+/** An open endpoint needs no envelope: the caller is null without one. An envelope that is sent is always checked. */
 export function serveReceiptOrAnybody<E extends SignedEndpoint>(
   service: Service,
-  { callers }: Doorkeeper,
+  { callers }: Checks,
   endpoint: E,
   operation: Operation<E, ReceiptCaller | null>,
   isOpen = true,

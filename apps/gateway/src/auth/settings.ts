@@ -1,4 +1,4 @@
-// Settings of auth: identity providers, shared secrets, and how often one may ask.
+// Settings of auth: identity providers, shared secrets, and rate limits.
 
 import type { Mode, SettingsReader } from '@svc/http-service/config'
 
@@ -9,12 +9,12 @@ export interface TokenConfig {
   jwksUrl: string
 }
 
-/** The same, for the services named here. */
+/** Tokens of the named services only. */
 export interface OidcConfig extends TokenConfig {
   allowedServices: string[]
 }
 
-/** Each per minute; 0 for none. */
+/** Requests per minute; 0 means no limit. */
 export interface LimitConfig {
   perAddress: number
   perReceipt: number
@@ -24,11 +24,11 @@ export interface LimitConfig {
 export interface AuthSecrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
-  /** Shared with oracles, who may have statements computed. */
+  /** Shared with oracles, which may have statements computed. */
   oracleSecret: string | null
 }
 
-/** All or none. The issuer is compared to the letter, so it is not normalized as an address would be. */
+/** All variables are set or none. The issuer is compared exactly, so it is not normalized as a URL. */
 export function readTokens(
   settings: SettingsReader,
   name: string,

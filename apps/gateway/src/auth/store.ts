@@ -1,7 +1,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Db, Locker } from '../db/schema.ts'
 
-/** In no order. */
+/** In no particular order. */
 export function findLockers(db: Db, lockerIds: readonly string[]): Promise<Locker[]> {
   return db.selectFrom('lockers').selectAll().where('locker_id', 'in', lockerIds).execute()
 }

@@ -10,7 +10,7 @@ import { readExport } from '../attestations/import/read-export.ts'
 import { readConfig } from '../config.ts'
 import { migrations } from '../db/migrations.ts'
 import type { Schema } from '../db/schema.ts'
-import { createKeysAt } from '../info/keys-at.ts'
+import { createKeysAt } from '../info/signing-keys.ts'
 
 const REFUSED_SOME = 1
 const COULD_NOT_RUN = 2

@@ -1,4 +1,4 @@
-// Numbered; one that has landed is never edited.
+// Migrations run in the order of their numbers. One that has landed is never edited.
 
 import { randomBytes } from 'node:crypto'
 import type { Migrations } from '@svc/database/migrate'

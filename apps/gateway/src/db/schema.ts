@@ -36,21 +36,21 @@ export interface Schema extends QueueTables, GuardTables {
   registry_entries: RegistryEntryTable
 }
 
-/** Every key that has signed receipts and statements; retired ones stay, so that what they signed stays checkable. */
+/** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
 export interface SigningKeyTable {
   public_key_hex: string
   valid_from: string
   valid_to: string | null
 }
 
-/** A quote, kept for ever: it fixes what a payment must be. */
+/** A quote, which fixes what a payment must be. It is never deleted. */
 export interface PayRequestTable {
   pay_req_id: string
   created_at: number
   expires_at: number
   provider: string
   units: number
-  /** The whole body of the 402, as it was answered. */
+  /** The body of the 402 answer. */
   quote: string
 }
 
@@ -62,15 +62,15 @@ interface IdempotencyKeyTable {
   created_at: number
 }
 
-/** One row for each transaction that paid something. A plain purchase takes it whole; a batch shares it out. */
+/** A transaction that paid something. A single purchase uses all of it; a batch divides it among several receipts. */
 export interface PaymentTransactionTable {
   network: string
   tx: string
   kind: 'single' | 'batch'
   payer: string
-  /** Ticker. A row counts one asset; whatever else the transaction may have brought is not sold for. */
+  /** Ticker. A row counts one asset; other assets in the same transaction are ignored. */
   asset: string
-  /** Atomic units that arrived, and how much of them receipts account for; decimal text. */
+  /** Atomic units that arrived, and those that receipts account for; decimal text. */
   received: string
   bound: string
 }
@@ -85,7 +85,7 @@ export interface ReceiptTable {
   receipt: string
 }
 
-/** Counts lockers, so that the cap of an owner is one conditional update. */
+/** Counts the lockers of an owner, so that checking the cap is one conditional update. */
 interface OwnerTable {
   owner: string
   locker_count: number
@@ -104,7 +104,7 @@ interface LockerTable {
   expires_at: string
   /** JSON array of base58 keys, in the order they were added. */
   operators: string
-  /** Grows with every change of the set of (filename, size, hash). */
+  /** Increases with every change of the set of (filename, size, hash). */
   manifest_version: number
   manifest_changed_at: string | null
   /** Entries of the manifest, and the bytes of the confirmed ones. */
@@ -113,8 +113,8 @@ interface LockerTable {
 }
 
 /**
- * A name in a locker. It points at the object that holds its bytes, and knows their hash once that was computed from
- * them; a new object clears it. What was locked for the next upload applies from that upload on.
+ * A name in a locker. It points at the object that holds its bytes. The hash is set once it is computed from those bytes,
+ * and cleared by a new object. The `upload_` columns apply from the next upload on.
  */
 interface FileTable {
   locker_id: string
@@ -129,16 +129,16 @@ interface FileTable {
   hash_recorded_at: string | null
   upload_content_type: string
   upload_expected_hash: string | null
-  /** Where a client was sent to upload by itself; adopted when its bytes are found there. */
+  /** The object that a client uploads to the provider directly; adopted once its bytes are found there. */
   upload_object_id: string | null
 }
 
-/** Everything that is, or may be, at a provider. A row is written before the first byte, and goes after the last. */
+/** Every object that is or may be at a provider. The row is written before the first byte and deleted after the last. */
 export interface ObjectTable {
   object_id: string
   provider: string
   provider_ref: string | null
-  /** `held` by a file entry or an upload session; the others belong to nobody, after a while. */
+  /** `held`: used by a file or an upload session. After a while, a sweep removes objects in the other states. */
   state: 'writing' | 'held' | 'released'
   since: number
 }
@@ -162,13 +162,13 @@ export interface SettlingObjectTable {
 export interface UploadSessionTable {
   session_id: string
   locker_id: string
-  /** SHA-256 of the token, hex: the token itself is with its holder only. */
+  /** SHA-256 of the token, hex. The token itself is not stored. */
   token_hash: string
   status: 'partial' | 'complete' | 'failed'
   expires_at: number
-  /** When it came to its end, also one that stays partial. */
+  /** When the session ended, also where it stays partial. */
   closed_at: number | null
-  /** Who puts its files together, and until when nobody else does. */
+  /** The worker that assembles the files, and until when it has the session to itself. */
   lease_id: string | null
   lease_until: number | null
 }
@@ -181,16 +181,16 @@ export interface UploadSessionFileTable {
   size_bytes: number | null
   expected_hash: string | null
   state: 'open' | 'stored' | 'failed'
-  /** Counted with each part, so that nothing need be added up. */
+  /** Updated with each part, so that no query has to sum them up. */
   received_bytes: number
   part_count: number
-  /** The highest index that ever came; -1 before the first. */
+  /** The highest part index received so far; -1 before the first. */
   top_index: number
-  /** Grows with every part: who puts them together sees that one came meanwhile. */
+  /** Increases with every part, so that the worker notices a part that arrives while it assembles. */
   revision: number
-  /** Of a stored file; of a failed one, where its hash is what is wrong. */
+  /** Of a stored file, and of one that failed because of its hash. */
   content_hash: string | null
-  /** Of a failed one, as an error code. */
+  /** The error code of a failed file. */
   error: string | null
 }
 
@@ -204,23 +204,23 @@ export interface UploadPartTable {
   sha256: string
 }
 
-/** A payment that its payer only signed, noted before it is sent: whoever shows it again gets what it led to. */
+/** A payment that the gateway sends for its payer, noted before it is sent. Showing it again gives the same outcome. */
 export interface X402SettlementTable {
-  /** A quote has one settlement at a time: two signatures for it are not two payments. */
+  /** A quote has one settlement at a time, so two signatures for it are not two payments. */
   pay_req_id: string
   network: string
-  /** What the leg is paid in: mint or contract. */
+  /** Mint or contract of the asset. */
   asset: string
-  /** Unique with its network: the authorization's payer and nonce, or the hash of the message that was signed. */
+  /** Unique per network: payer and nonce of the authorization, or the hash of the signed message. */
   payment_id: string
   tx: string
   /** The transaction as it is sent. */
   raw: string
-  /** Where the chain stood when it was sent. */
+  /** The height of the chain when it was sent. */
   height: number
 }
 
-/** Where the attestation of a receipt stands. No row: never asked for. */
+/** The state of a receipt's attestation. No row: it was never requested. */
 export interface AttestationTable {
   receipt_id: string
   locker_id: string
@@ -230,17 +230,17 @@ export interface AttestationTable {
   status: 'pending' | 'computed' | 'pushing' | 'complete' | null
   /** Of the newest statement; 0 for a record of the oracle era, null for a pending stub. */
   sequence: number | null
-  /** What the newest statement is about: a higher one of the locker makes it stale. */
+  /** The version that the newest statement is about. A higher version of the locker makes the statement stale. */
   manifest_version: number | null
   /** When the newest statement was issued. */
   attested_at: number | null
-  /** Since when it has this status; null where nobody knows. */
+  /** Since when it has this status; null where that is not known. */
   status_since: number | null
   /** JSON of the last failed attempt to publish the newest statement. */
   anchor_error: string | null
 }
 
-/** Every statement ever made; its files are in its snapshot. Written once, but for its anchor. */
+/** Every statement ever made. Its files are in its snapshot. Only the anchor is written later. */
 export interface StatementTable {
   receipt_id: string
   /** From 1; 0 is a record of the oracle era, which has no envelope. */
@@ -248,7 +248,7 @@ export interface StatementTable {
   locker_id: string
   snapshot_key: string
   statement_digest: string | null
-  /** JSON: the record as it is answered, without files, status, anchor and error. */
+  /** JSON of the record as answered, without files, status, anchor and error. */
   record: string
   /** JSON of the anchor that publishes this statement. */
   anchor: string | null
@@ -261,21 +261,21 @@ export interface PublicationTable {
   tx: string
   receipt_id: string
   sequence: number
-  /** JSON of the anchor, as far as it is known before the chain has the transaction. */
+  /** JSON of the anchor, with the fields that are known before the transaction lands. */
   draft: string
   /** The transaction as it is sent. */
   raw: string
   /** No block above this height can hold it. */
   last_valid_height: number
-  /** One is `sent` for a receipt at a time; none is sent again for a statement that has one which may be good. */
+  /** Unique indexes: one `sent` per receipt, and one per statement that is `sent`, `landed` or `finalized`. */
   state: 'sent' | 'landed' | 'finalized' | 'failed' | 'expired'
-  /** What it cost, and what it put into accounts beyond what it got back out of them; known once it has landed. */
+  /** The fee, and the rent deposited in accounts less the rent refunded; known once the transaction has landed. */
   fee_lamports: number | null
   rent_lamports: number | null
   sent_at: number
 }
 
-/** What the registry on the EVM chain is to say of a receipt: its newest published statement. */
+/** The entry that the EVM registry should hold for a receipt: its newest published statement. */
 export interface RegistryEntryTable {
   receipt_id: string
   sequence: number
@@ -288,11 +288,11 @@ export interface RegistryEntryTable {
   /** Noted before it is sent. */
   tx: string | null
   raw: string | null
-  /** Once it is final; null also where the registry had the entry already. */
+  /** Set once the transaction is final; null also where the registry already had the entry. */
   block: number | null
   /** Decimal text. */
   fee_wei: string | null
-  /** Of the last attempt, where it failed. */
+  /** The error of the last attempt, where it failed. */
   error: string | null
   since: number
 }
@@ -313,7 +313,7 @@ export interface SnapshotTable {
   block_nodes: Uint8Array
 }
 
-/** A stretch of rows, which many snapshots share. */
+/** A run of consecutive files, which many snapshots may share. */
 export interface SnapshotChunkTable {
   /** SHA-256 of the content, hex. */
   chunk_id: string
@@ -321,18 +321,18 @@ export interface SnapshotChunkTable {
   content: string
 }
 
-/** One row, random for each database: who does not know it cannot choose files whose chunks are all tiny or huge. */
+/** One random key per database. Without it, nobody can choose files so that all chunks become tiny or huge. */
 interface SnapshotBorderKeyTable {
   border_key: string
 }
 
-/** Lockers that could not be attested again when they were due: they wait, so that others have their turn. */
+/** Receipts whose scheduled re-attestation failed. They wait, so that others are not held up. */
 interface CronFailureTable {
   receipt_id: string
   failed_at: number
 }
 
-/** The code of a receipt's payment, and the memo that publishes it, where one does. */
+/** The code of a receipt's payment, and the memo that publishes it, if any. */
 export interface PaymentCodeTable {
   receipt_id: string
   att_code: number
@@ -341,6 +341,6 @@ export interface PaymentCodeTable {
   tx: string | null
   raw: string | null
   last_valid_height: number | null
-  /** Once it has landed. */
+  /** Set once it has landed. */
   slot: number | null
 }

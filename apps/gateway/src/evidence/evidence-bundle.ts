@@ -1,3 +1,5 @@
+// `GET /v1/storage/evidence-bundle`: everything that an offline verifier needs.
+
 import type { EvidenceBundle } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -7,12 +9,8 @@ import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
 import { listSigningKeys } from '../info/signing-keys.ts'
-import { type FactsContext, factsOf } from './facts.ts'
-import { howToVerify, howToVerifyV1 } from './how-to-verify.ts'
-import { limitLong } from './limit-long.ts'
-import { type Attested, readAttested } from './read-evidence.ts'
+import { type Attested, type FactsContext, factsOf, limitLong, readAttested } from './read-evidence.ts'
 
-/** Everything an offline verifier needs. */
 export async function readEvidenceBundle(
   context: FactsContext,
   { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
@@ -63,7 +61,32 @@ function v1Signature({ record }: AttestationRecord) {
   return { manifest_signature, signed_message: bare(merkle_root), result_hash }
 }
 
-/** Bare, as leaves are hashed (VER-14). */
+/** Leaves are hashed with the bare content hash (VER-14). */
 function bundleFile({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
   return { filename, size_bytes, content_hash: bare(content_hash) }
+}
+
+// The steps of how_to_verify: for a reader who has nothing but the bundle, one sentence each.
+const REBUILD =
+  'Sort files by filename in code-point order, hash "{filename}:{size_bytes}:{content_hash}" of each with SHA-256, hash pairs of the hex digests level by level (a last one without a partner pairs with itself), and compare what remains with commitment.merkle_root and the number of leaves with commitment.file_count.'
+
+function howToVerify(domainTag: string): string[] {
+  return [
+    REBUILD,
+    'Write envelope.body as canonical JSON (RFC 8785, integers only), hash it with SHA-256, and compare the result with envelope.statement_digest.',
+    `Put together 58 bytes (the 25 ASCII characters ${domainTag}, a zero byte, and the 32 bytes of the digest) and verify envelope.signature over them by Ed25519 with a key that you did not get from this bundle or its gateway.`,
+    'Compare envelope.body.merkle_root and envelope.body.file_count with what the first step gave.',
+    'Where anchor is not null, fetch the transaction anchor.tx from a node that you trust, and see that it succeeded, that anchor.signer signed it, and that its memo is anchor.payload as canonical JSON.',
+  ]
+}
+
+/** A record of the oracle era has no envelope: the Merkle root itself is signed. */
+function howToVerifyV1(domainTag: string): string[] {
+  return [
+    REBUILD,
+    'Compare v1_signature.signed_message with commitment.merkle_root without its prefix.',
+    `Verify v1_signature.manifest_signature over the 64 ASCII characters of v1_signature.signed_message, without the tag ${domainTag} that newer statements are signed under, by Ed25519 with a key that you did not get from this bundle or its gateway.`,
+    'Take a signature that begins with "unsigned:" for none.',
+    'Where anchor is not null, fetch the transaction anchor.tx from a node that you trust, and see that it succeeded and wrote to anchor.account.',
+  ]
 }

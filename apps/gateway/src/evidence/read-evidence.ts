@@ -1,8 +1,17 @@
+// The evidence of a receipt: its newest statement, or the one with a given sequence, and the facts about it.
+
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { isManifestSignedBy } from '@svc/protocol/attestation'
+import { type AttestationFacts, type VerificationFacts, verificationFacts } from '@svc/protocol/facts'
+import type { Ed25519Verifier } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { notAttested } from '../attestations/errors.ts'
-import { type AttestationRecord, attestationRecord } from '../attestations/record.ts'
+import { type AttestationRecord, attestationRecord, type StatementRecord } from '../attestations/record.ts'
+import { isLong } from '../attestations/view.ts'
+import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
+import type { KeysAt } from '../info/signing-keys.ts'
 import { findEvidence, type Standing } from './store.ts'
 
 export interface Evidence {
@@ -15,7 +24,6 @@ export interface Evidence {
 
 export type Attested = Evidence & { record: AttestationRecord }
 
-/** What there is about a receipt: its newest statement, or the one asked for. */
 export async function readEvidence(context: Context, receiptId: string, sequence?: number): Promise<Evidence> {
   const found = await findEvidence(context.database.db, receiptId, sequence)
   if (!found) throw receiptNotFound()
@@ -29,10 +37,68 @@ export async function readEvidence(context: Context, receiptId: string, sequence
   }
 }
 
+/** Throws where there is no statement yet. */
 export async function readAttested(context: Context, receiptId: string, sequence?: number): Promise<Attested> {
   const { record, ...evidence } = await readEvidence(context, receiptId, sequence)
   if (!record) throw notAttested(receiptId, evidence)
   return { ...evidence, record }
+}
+
+export type FactsContext = Context & { keysAt: KeysAt }
+
+/** The signature is checked with the key that was in use when the statement was made (ADD-07). */
+export async function factsOf(
+  context: FactsContext,
+  { record: of, isPending }: Pick<Evidence, 'record' | 'isPending'>,
+): Promise<VerificationFacts> {
+  const { domainTag } = context.config.evidence
+  if (!of) return verificationFacts(isPending ? PENDING : null, { key: null, domainTag })
+  const { status, record, anchor, anchorError } = of
+  const facts: AttestationFacts = {
+    attestation_status: status,
+    merkle_root: record.merkle_root,
+    manifest_signature: record.manifest_signature,
+    envelope: record.envelope ?? null,
+    anchor: anchor && { tx: anchor.tx, ...(anchor.finalized && { finalized: true }) },
+    oracle_tx: record.oracle_tx,
+    last_anchor_error: anchorError,
+    check_mode: record.check_mode ?? null,
+  }
+  return verificationFacts(facts, { key: await signingKey(context, record), domainTag })
+}
+
+const PENDING: AttestationFacts = {
+  attestation_status: 'pending',
+  merkle_root: null,
+  manifest_signature: null,
+  envelope: null,
+  anchor: null,
+  check_mode: null,
+}
+
+/**
+ * The gateway's key that the envelope names. A record of the oracle era names none, so each key is tried. Null when it
+ * is not a key of this gateway.
+ */
+async function signingKey({ keysAt }: FactsContext, record: StatementRecord): Promise<Ed25519Verifier | null> {
+  const keys = await keysAt(issuedAt(record))
+  if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '') ?? null
+  const { merkle_root, manifest_signature } = record
+  return [...keys.values()].find((key) => isManifestSignedBy(key, merkle_root, manifest_signature)) ?? null
+}
+
+/** Unix seconds. */
+function issuedAt({ envelope, attested_at }: StatementRecord): number {
+  return envelope?.body.issued_at_unix ?? Math.floor(Date.parse(attested_at) / 1000)
+}
+
+/** Reading this many files takes about a tenth of a second. */
+const FILES_PER_REQUEST = 50_000
+
+/** A million files take seconds to answer, so a long answer counts as many requests (T-10). */
+export async function limitLong(context: Context, wire: WireRequest, of: AttestationRecord | null): Promise<void> {
+  if (!of || !isLong(of)) return
+  await limitStranger(context, wire, of.receiptId, Math.ceil(of.record.file_count / FILES_PER_REQUEST))
 }
 
 export function receiptNotFound(): ServiceError {

@@ -1,29 +1,31 @@
+// Evidence as oracles read it: `GET /v1/retrieve` and `GET /v1/retrieve/payment`.
+
 import type { Retrieved } from '@svc/api/evidence'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { attCode } from '@svc/protocol/ids'
+import { attCode, paymentAttCode } from '@svc/protocol/ids'
 import type { FileEntry } from '@svc/protocol/merkle'
 import { attestReceipt } from '../attestations/attest.ts'
 import { notAttested } from '../attestations/errors.ts'
 import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
-import { factsOf } from './facts.ts'
-import { limitLong } from './limit-long.ts'
-import { type Attested, readAttested, readEvidence } from './read-evidence.ts'
+import type { Context } from '../context.ts'
+import { readReceipt } from '../purchases/receipts.ts'
+import { type Attested, factsOf, limitLong, readAttested, readEvidence } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
 
-/** As oracles read it. What is attested anybody may read; what is not is computed, for those who may ask for it. */
+/** Anybody may read a statement. Where there is none, one is computed for callers who may ask for that. */
 export async function retrieve(
   context: EvidenceContext,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
 ) {
   const { record, ...evidence } = await readEvidence(context, receipt_id, sequence)
-  const attested = record ? { ...evidence, record } : await computed(context, receipt_id, evidence, wire)
+  const attested = record ? { ...evidence, record } : await computeFirst(context, receipt_id, evidence, wire)
   await limitLong(context, wire, record)
   return answerInPieces<Retrieved>(attested.record, pieces(context, attested))
 }
 
-async function computed(
+async function computeFirst(
   context: EvidenceContext,
   receiptId: string,
   { isPending }: { isPending: boolean },
@@ -54,4 +56,11 @@ async function* pieces(context: EvidenceContext, attested: Attested): AsyncGener
 
 function manifestFile({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
   return { filename, size_bytes, content_hash }
+}
+
+export async function retrievePayment(context: Context, receiptId: string) {
+  const receipt = await readReceipt(context, receiptId)
+  const { receipt_id, network, tx_hash, paid_raw, paid_amount, pay_asset, payer_pubkey, confirmed_at } = receipt
+  const att_code = paymentAttCode(receipt)
+  return { receipt_id, att_code, chain: network, tx_hash, paid_raw, paid_amount, pay_asset, payer_pubkey, confirmed_at }
 }

@@ -1,9 +1,9 @@
 import type { Attest } from '../attestations/attest.ts'
-import type { OracleCheck } from '../auth/oracle-caller.ts'
+import type { OracleCheck } from '../auth/internal-callers.ts'
 import type { Context } from '../context.ts'
-import type { KeysAt } from '../info/keys-at.ts'
-import { createRecompute } from './recompute-verify.ts'
-import { createSelfVerify } from './self-verify.ts'
+import type { KeysAt } from '../info/signing-keys.ts'
+import { createRecompute } from './recompute/recompute-verify.ts'
+import { createSelfVerify } from './recompute/self-verify.ts'
 import { createVerify } from './verify.ts'
 
 interface Needs {

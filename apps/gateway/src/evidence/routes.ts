@@ -3,15 +3,13 @@ import * as proofs from '@svc/api/proofs'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
-import { readAttestCode } from './attest-code.ts'
-import { readByToken, readReceiptToken } from './attest-code-jwt.ts'
+import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
+import { listStatements } from './list-statements.ts'
 import { readMerkleProof } from './merkle-proof.ts'
-import { retrieve } from './retrieve.ts'
-import { retrievePayment } from './retrieve-payment.ts'
+import { retrieve, retrievePayment } from './retrieve.ts'
 import type { EvidenceContext } from './room.ts'
-import { simulateAttest } from './simulate.ts'
-import { listStatements } from './statements.ts'
+import { simulateAttest } from './simulate-attest.ts'
 import { readVerificationBundle } from './verification-bundle.ts'
 
 export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceContext): void {
@@ -36,7 +34,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
   serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
 }
 
-/** AMB-39. */
+/** Without a secret for oracles, anybody may cause the work of a first statement (AMB-39). */
 function warnOfOpenComputing({ config, log, mayCompute }: EvidenceContext): void {
   if (config.mode === 'development' || !mayCompute({ headers: {} })) return
   log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')

@@ -1,4 +1,4 @@
-// Settings of evidence: the domain tag of statements, what one answer may read, and whose tokens name receipts.
+// Settings of evidence: the domain tag of statements, how much one answer may read, and whose tokens are accepted.
 
 import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
@@ -6,9 +6,9 @@ import { readTokens, type TokenConfig } from '../auth/settings.ts'
 
 export interface EvidenceConfig {
   domainTag: string
-  /** How much recompute-verify reads for one answer. */
+  /** The most that recompute-verify reads for one answer. */
   recomputeMaxBytes: number
-  /** Whose tokens name receipts. */
+  /** The issuer of tokens that name a receipt. */
   tokens: TokenConfig | null
 }
 

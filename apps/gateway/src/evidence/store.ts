@@ -1,6 +1,6 @@
 import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
 
-/** All that may change about a receipt: what was answered of its newest statement holds as long as this does. */
+/** Everything about a receipt that may change. An answer about its newest statement is good while this is the same. */
 export interface Standing {
   status: AttestationTable['status']
   sequence: number | null
@@ -8,7 +8,7 @@ export interface Standing {
   anchor: string | null
 }
 
-/** Of each receipt that has an attestation, in no order. */
+/** One row for each receipt that has an attestation, in no order. */
 export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
   return db
     .selectFrom('attestations as a')
@@ -24,11 +24,11 @@ export interface EvidenceRow {
   /** JSON, as it is answered. */
   receipt: string
   standing: Standing
-  /** The newest, or the one of the sequence. */
+  /** The newest one, or the one with the given sequence. */
   statement: StatementTable | null
 }
 
-/** One statement sees one state: what is published and what is said of it belong together. */
+/** One query, so that the statement, its status and its anchor are of the same moment. */
 export async function findEvidence(db: Db, receiptId: string, sequence?: number): Promise<EvidenceRow | null> {
   const row = await db
     .selectFrom('receipts as r')
@@ -48,7 +48,7 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
   return {
     receipt,
     standing: { status, sequence: newest, anchor_error, anchor: statement.anchor },
-    // It is there with all its columns, or with none.
+    // The left join gives all columns of a statement or none.
     statement: statement.receipt_id === null ? null : (statement as StatementTable),
   }
 }

@@ -1,3 +1,5 @@
+// `GET /v1/storage/verification-bundle`: payment and content together, and how to check both by hand.
+
 import type { VerificationBundle } from '@svc/api/proofs'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { MERKLE_ALGORITHM, MERKLE_VERSION } from '@svc/protocol/names'
@@ -5,10 +7,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, attestedFile, publicStatus, withFiles } from '../attestations/view.ts'
 import type { Context } from '../context.ts'
-import { limitLong } from './limit-long.ts'
-import { type Evidence, readEvidence } from './read-evidence.ts'
+import { type Evidence, limitLong, readEvidence } from './read-evidence.ts'
 
-/** Payment and content together, and how to check both by hand. */
 export async function readVerificationBundle(
   context: Context,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },

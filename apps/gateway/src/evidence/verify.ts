@@ -1,30 +1,31 @@
+// `GET /v1/storage/verify`: what is attested of a receipt, fact by fact. It computes nothing.
+
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { lru } from '@svc/concurrency/caches'
 import { batch } from '@svc/concurrency/sharing'
 import { JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { verifyUrl } from '../attestations/view.ts'
 import { attestationHint } from '../attestations/errors.ts'
-import { answerInPieces, attestationPieces, verifyUrl } from '../attestations/view.ts'
-import { type FactsContext, factsOf } from './facts.ts'
-import { limitLong } from './limit-long.ts'
-import { type Evidence, readEvidence } from './read-evidence.ts'
+import { answerInPieces, attestationPieces } from '../attestations/view.ts'
+import { type Evidence, type FactsContext, factsOf, limitLong, readEvidence } from './read-evidence.ts'
 import { findStandings, type Standing } from './store.ts'
 
-interface Known {
+interface CachedAnswer {
   standing: Standing
   text: string
 }
 
-const ANSWERS_KEPT = 1000
-const MAX_KEPT_CHARS = 16_384
+const MAX_CACHED = 1000
+const MAX_CACHED_CHARS = 16_384
 const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: null, anchor: null }
 
 /**
- * What is attested of a receipt, fact by fact; computes nothing. A short answer is kept for as long as nothing it says
- * has changed: to write it takes ten times as long as to look.
+ * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
+ * the standing takes a tenth of the time that a new answer takes.
  */
 export function createVerify(context: FactsContext) {
-  const answers = lru<string, Known>(ANSWERS_KEPT)
+  const cache = lru<string, CachedAnswer>(MAX_CACHED)
   const findStanding = batch(async (ids: string[]): Promise<Standing[]> => {
     const found = await findStandings(context.database.db, [...new Set(ids)])
     const standings = new Map(found.map((standing) => [standing.receipt_id, standing]))
@@ -32,14 +33,17 @@ export function createVerify(context: FactsContext) {
   })
 
   return async ({ receipt_id, sequence }: { receipt_id: string; sequence?: number }, wire: WireRequest) => {
-    if (sequence !== undefined)
+    if (sequence !== undefined) {
       return answer(context, await readEvidence(context, receipt_id, sequence), wire, sequence)
-    const known = answers.get(receipt_id)
-    if (known && isSame(known.standing, await findStanding(receipt_id))) return new JsonText<VerifyAnswer>(known.text)
+    }
+    const cached = cache.get(receipt_id)
+    if (cached && isSame(cached.standing, await findStanding(receipt_id))) {
+      return new JsonText<VerifyAnswer>(cached.text)
+    }
     const evidence = await readEvidence(context, receipt_id)
     const answered = await answer(context, evidence, wire)
-    if (answered instanceof JsonText && answered.text.length <= MAX_KEPT_CHARS) {
-      answers.set(receipt_id, { standing: evidence.standing, text: answered.text })
+    if (answered instanceof JsonText && answered.text.length <= MAX_CACHED_CHARS) {
+      cache.set(receipt_id, { standing: evidence.standing, text: answered.text })
     }
     return answered
   }

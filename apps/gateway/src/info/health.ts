@@ -5,10 +5,10 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
-import type { KnownBalance } from './publication-balance.ts'
+import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
 
-/** 503 only when the gateway cannot serve. One chain or provider that does not answer shows; the others are served. */
+/** 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead. */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
   const [database, health, primary_chain, evm_chain, balance] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),

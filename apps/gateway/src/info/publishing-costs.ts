@@ -1,39 +1,98 @@
-// What publishing has cost, and what there is to pay for it.
+// The publication key pays for anchors: what it has left, and what publishing has cost.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Context } from '../context.ts'
 import type { Db, PublicationTable } from '../db/schema.ts'
-import { createPublicationBalance, type PublicationKey, type ReadPublicationBalance } from './publication-balance.ts'
-import { streamPublicationCosts } from './store.ts'
+import { recentAnchorCosts, streamPublicationCosts } from './store.ts'
+
+export interface PublishingCosts {
+  balance: ReadPublicationBalance
+  /** Null while the database cannot be read. */
+  totals: () => Promise<PublicationTotals | null>
+}
+
+type ReadPublicationBalance = () => Promise<PublicationBalance>
+
+/** `failing`: no node answers. `disabled`: the gateway publishes nothing. */
+export type PublicationBalance = KnownBalance | { state: 'failing' | 'disabled' }
+
+export interface KnownBalance {
+  state: 'ok' | 'low'
+  /** Base58. */
+  address: string
+  lamports: bigint
+  /** An estimate, from the cost of recent anchors. */
+  anchorsLeft: bigint
+}
 
 export interface PublicationTotals {
   byState: Record<PublicationTable['state'], number>
   feeLamports: number
-  /** In accounts now: what was put in, less what came back out. */
+  /** Locked in accounts now: deposits less refunds. */
   rentLamports: number
 }
 
-export interface PublishingCosts {
-  balance: ReadPublicationBalance
-  /** Null while the database does not tell. */
-  totals: () => Promise<PublicationTotals | null>
+/** The key that pays for anchors, and the nodes that know its balance. */
+export interface PublicationKey {
+  /** Base58. */
+  signer: string
+  nodes: { balance(address: string): Promise<bigint> }
 }
-
-const WAIT_MS = 8_000
 
 type Parts = Pick<Context, 'config' | 'database' | 'now' | 'log'> & { publisher: PublicationKey | null }
 
+const TOTALS_WAIT_MS = 8_000
+
 export function createPublishingCosts(parts: Parts): PublishingCosts {
   const { database, now, log } = parts
-  const find = () =>
+  const load = () =>
     addUp(database.db).catch((error) => {
-      log.warn({ err: error }, 'what publishing has cost cannot be read')
+      log.warn({ err: error }, 'the costs of publishing cannot be read')
       return null
     })
   return {
-    balance: createPublicationBalance(parts),
-    totals: refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now }),
+    balance: createBalance(parts),
+    totals: refreshing({ load, freshMs: freshInProportion, waitMs: TOTALS_WAIT_MS, now }),
   }
+}
+
+const BALANCE_FRESH_MS = 30_000
+const BALANCE_WAIT_MS = 2_000
+/** The chain rejects a transaction that would leave its payer less than this. */
+const UNSPENDABLE = 890_880n
+
+function createBalance({ publisher, config, database, now }: Parts): ReadPublicationBalance {
+  if (!publisher) return async () => ({ state: 'disabled' })
+  const { nodes, signer: address } = publisher
+  const low = BigInt(config.anchors.lowBalanceLamports)
+
+  async function read() {
+    const [lamports, cost] = await Promise.all([nodes.balance(address), expectedCost(database.db)])
+    const spendable = lamports > UNSPENDABLE ? lamports - UNSPENDABLE : 0n
+    return { lamports, anchorsLeft: spendable / cost }
+  }
+
+  const balance = refreshing({
+    load: () => read().catch(() => null),
+    freshMs: () => BALANCE_FRESH_MS,
+    waitMs: BALANCE_WAIT_MS,
+    now,
+  })
+  return async () => {
+    const known = await balance()
+    return known ? { state: known.lamports < low ? 'low' : 'ok', address, ...known } : { state: 'failing' }
+  }
+}
+
+/** The fee of a transaction with one signature. */
+const BASE_FEE = 5_000n
+
+/** The average cost of recent anchors, with the rent that they locked in accounts. */
+async function expectedCost(db: Db): Promise<bigint> {
+  const costs = await recentAnchorCosts(db).catch(() => [])
+  const total = costs.reduce((sum, { fee, rent }) => sum + BigInt(fee + rent), 0n)
+  const average = costs.length > 0 ? total / BigInt(costs.length) : 0n
+  return average > BASE_FEE ? average : BASE_FEE
 }
 
 async function addUp(db: Db): Promise<PublicationTotals> {
@@ -42,7 +101,7 @@ async function addUp(db: Db): Promise<PublicationTotals> {
   let rentLamports = 0
   for await (const { state, fee, rent } of streamPublicationCosts(db)) {
     byState[state]++
-    // Also of one that the chain has lost again, which is hardly ever: what was counted stays counted.
+    // A transaction that a fork dropped keeps its fee here: a counter must not go down.
     feeLamports += fee ?? 0
     if (state === 'landed' || state === 'finalized') rentLamports += rent ?? 0
   }

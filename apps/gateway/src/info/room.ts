@@ -1,12 +1,11 @@
 import type { Context } from '../context.ts'
-import { createKeysAt, type KeysAt } from './keys-at.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import type { AttestationCounts } from './metrics-numbers.ts'
-import type { PublicationKey } from './publication-balance.ts'
-import { createPublishingCosts, type PublishingCosts } from './publishing-costs.ts'
+import type { AttestationCounts } from './metrics/database.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createPublishingCosts, type PublicationKey, type PublishingCosts } from './publishing-costs.ts'
+import { createKeysAt, type KeysAt } from './signing-keys.ts'
 
 interface Needs {
-  /** Null where nothing is published. */
+  /** Null where the gateway publishes nothing. */
   publisher: PublicationKey | null
   countAttestations: () => Promise<AttestationCounts>
 }

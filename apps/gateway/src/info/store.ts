@@ -29,7 +29,7 @@ export function allSigningKeys(db: Kysely<Schema>): Promise<Selectable<SigningKe
 
 const RECENT_ANCHORS = 100
 
-/** In lamports; of the last that became final. */
+/** In lamports, of the last anchors that became final. */
 export async function recentAnchorCosts(db: Db): Promise<{ fee: number; rent: number }[]> {
   const recent = db.selectFrom('publications').where('state', '=', 'finalized').orderBy('sent_at', 'desc')
   const rows = await recent.select(['fee_lamports', 'rent_lamports']).limit(RECENT_ANCHORS).execute()
@@ -44,7 +44,7 @@ interface PublicationCost {
 
 const ROWS_AT_ONCE = 1000
 
-/** Row by row: SQLite would hold up the whole process while it adds up rows as wide as these. */
+/** Row by row: SQLite would block the whole process while it sums rows as wide as these. */
 export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
   return db
     .selectFrom('publications')
@@ -52,7 +52,7 @@ export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
     .stream(ROWS_AT_ONCE)
 }
 
-/** Amounts are beyond what SQL adds up exactly on both engines. */
+/** Row by row: the amounts are too large for an exact SQL sum on both engines. */
 export function streamPayments(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
   return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(ROWS_AT_ONCE)
 }
@@ -73,8 +73,8 @@ export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; cou
     .execute()
 }
 
-/** What is on its way to providers that take their time. */
-export function countSettling(db: Db): Promise<{ provider: string; count: number; oldest: number }[]> {
+/** Objects that are still moving to a slow storage provider. */
+export function countMovingObjects(db: Db): Promise<{ provider: string; count: number; oldest: number }[]> {
   return db
     .selectFrom('settling_objects')
     .select(({ fn }) => ['provider', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])

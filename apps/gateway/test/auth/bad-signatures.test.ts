@@ -7,7 +7,7 @@ beforeEach(async () => {
 })
 afterEach(() => house.close())
 
-it('T-10 an address that signs wrongly again and again is refused before its signatures are looked at', async () => {
+it('T-10 refuses an address with too many bad signatures before it checks another one', async () => {
   const owner = ed25519Identity()
   const stranger = ed25519Identity()
   const locker = await house.locker(owner)
@@ -21,7 +21,7 @@ it('T-10 an address that signs wrongly again and again is refused before its sig
   expect((await read()).status).toBe(200)
 })
 
-it('T-10 right signatures are not counted', async () => {
+it('T-10 does not count good signatures against the limit on bad ones', async () => {
   const owner = ed25519Identity()
   const locker = await house.locker(owner)
   for (let i = 0; i < 10; i++) expect((await locker.call(['locker:read'], 'GET', '/record')).status).toBe(200)

@@ -1,10 +1,10 @@
-// For tests: a signed request in the making, whose every part can still be spoilt, and which is signed as it is sent.
+// For tests: drafts of signed requests. Any part of a draft can be spoilt before it is signed and sent.
 
 import { randomBytes } from 'node:crypto'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { bodyBinding, type RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Identity, LockerHouse, TestLocker } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 export interface Draft {
   method: string
@@ -12,7 +12,7 @@ export interface Draft {
   body: string | undefined
   envelope: RequestEnvelope
   signer: Identity
-  /** What becomes of the headers after signing. */
+  /** Makes the headers to send from the signed pair. */
   headers(signed: SignedPair): Record<string, string | string[]>
 }
 
@@ -28,7 +28,7 @@ interface Call {
   body?: string | undefined
 }
 
-/** A request by the owner of a locker, right in every respect. */
+/** A valid request by the owner of a locker. */
 export function draft(house: LockerHouse, locker: TestLocker, { method, target, ops, body }: Call): Draft {
   const iat = Math.floor(house.clock.now() / 1000)
   const envelope: RequestEnvelope = {

@@ -9,7 +9,7 @@ import {
   openLockerHouse,
   type TestLocker,
 } from './lockers.ts'
-import { type RawRequest, sendRaw } from './wire.ts'
+import { type RawRequest, sendRaw } from './send-raw.ts'
 
 const owner = ed25519Identity()
 let house: LockerHouse
@@ -35,8 +35,8 @@ async function reads(changes: Partial<RequestEnvelope>): Promise<number> {
   return (await sendDraft(house, request)).status
 }
 
-describe('an envelope that fits', () => {
-  it('ENV-02 ENV-03 GEN-07 OPER-07 of an owner of either kind opens GET, HEAD, POST and DELETE', async () => {
+describe('a valid envelope', () => {
+  it('ENV-02 ENV-03 GEN-07 OPER-07 accepts envelopes of Ed25519 and EVM owners on GET, HEAD, POST and DELETE', async () => {
     for (const { lockerId, receiptId, owner } of [locker, evmLocker]) {
       const ids = { lockerId, receiptId }
       const base = `/v1/lockers/${lockerId}`
@@ -52,11 +52,11 @@ describe('an envelope that fits', () => {
     }
   })
 
-  it.each([1, 7, '1', '999999999'])('AMB-54 may have v %j', async (v) => {
+  it.each([1, 7, '1', '999999999'])('AMB-54 accepts an envelope with v %j', async (v) => {
     expect(await reads({ v })).toBe(200)
   })
 
-  it('AMB-54 LIM-04 may begin 30 seconds ahead, live for 60, and end in the next second', async () => {
+  it('AMB-54 LIM-04 accepts an envelope issued 30 seconds ahead, one that lives 60 seconds, and one in its last second', async () => {
     const now = Math.floor(house.clock.now() / 1000)
     expect(await reads({ iat: now + 30, exp: now + 90 })).toBe(200)
     expect(await reads({ iat: now - 59, exp: now + 1 })).toBe(200)
@@ -64,22 +64,22 @@ describe('an envelope that fits', () => {
     expect(await reads({ iat: now + 10, exp: now + 10 })).toBe(403)
   })
 
-  it('ENV-09 ENV-10 may have more ops than needed, also unknown ones and one twice', async () => {
+  it('ENV-09 ENV-10 accepts more ops than needed, also unknown and repeated ones', async () => {
     expect(await reads({ ops: ['locker:attest', 'locker:read', 'locker:read', 'moon:walk'] })).toBe(200)
     expect(await reads({ ops: ['LOCKER:READ'] })).toBe(403)
   })
 
-  it('AMB-19 reads the record with either op', async () => {
+  it('AMB-19 accepts either of two ops for reading the record', async () => {
     expect(await reads({ ops: ['locker:list'] })).toBe(200)
     expect(await reads({ ops: ['locker:write', 'locker:admin'] })).toBe(403)
   })
 
-  it('AMB-94 names its receipt or leaves that out', async () => {
+  it('AMB-94 accepts an envelope with its receipt_id or without one', async () => {
     expect(await reads({ receipt_id: '' })).toBe(200)
     expect(await reads({ locker_id: '' })).toBe(401)
   })
 
-  it('AMB-55 AMB-94 where the path names no locker: by locker, by receipt, or both, but not by neither', async () => {
+  it('AMB-55 AMB-94 needs a locker_id or a receipt_id in the envelope where the path names no locker', async () => {
     const refreshed = async (changes: Partial<RequestEnvelope>) => {
       const request = refreshing('{}')
       Object.assign(request.envelope, changes)
@@ -94,7 +94,7 @@ describe('an envelope that fits', () => {
     expectRefusal(await refreshed({ locker_id: '', receipt_id: 'rcpt_of_nobody' }), 404, 'locker_not_found')
   })
 
-  it('AMB-95 of a POST without body binds the hash of nothing, or leaves it empty', async () => {
+  it('AMB-95 accepts a POST without a body that binds the empty hash or no hash', async () => {
     for (const body_sha256 of [EMPTY_BODY_SHA256, '']) {
       const request = refreshing()
       request.envelope.body_sha256 = body_sha256
@@ -105,25 +105,25 @@ describe('an envelope that fits', () => {
     expectRefusal(await sendDraft(house, withBody), 403, 'BODY_HASH_MISMATCH')
   })
 
-  it('ENV-07 binds the bytes of the body, not what they say', async () => {
+  it('ENV-07 binds the bytes of the body, not the JSON value they hold', async () => {
     const request = refreshing(`{"receipt_id":"${locker.receiptId}"}\n`)
     expectRefusal(await sendDraft(house, { ...request, body: request.body!.trim() }), 403, 'BODY_HASH_MISMATCH')
     expect((await sendDraft(house, request)).status).toBe(200)
   })
 
-  it('ENV-13 AMB-29 that was refused for the request it came with is still good for its own', async () => {
+  it('ENV-13 AMB-29 accepts an envelope on its own request after another request was refused with it', async () => {
     const request = reading()
     const elsewhere = { ...request, target: `/v1/storage/metadata/${locker.lockerId}` }
     expectRefusal(await sendDraft(house, elsewhere), 403, 'PATH_MISMATCH')
-    // Of a HEAD there is only the status to see.
+    // An answer to HEAD has only a status.
     expect((await sendDraft(house, { ...request, method: 'HEAD' })).status).toBe(403)
     expect((await sendDraft(house, request)).status).toBe(200)
     expectRefusal(await sendDraft(house, request), 403, 'NONCE_REPLAYED')
   })
 })
 
-describe('a body where there is none', () => {
-  it.each(['GET', 'DELETE'])('AMB-02 ENV-08 on %s is a 401, however it is sent', async (method) => {
+describe('a body where the method allows none', () => {
+  it.each(['GET', 'DELETE'])('AMB-02 ENV-08 answers 401 to %s with a body, however it is sent', async (method) => {
     const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
     const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
@@ -137,38 +137,41 @@ describe('a body where there is none', () => {
   })
 })
 
-describe('without an envelope', () => {
+describe('a request without an envelope', () => {
   const HEADERS = ['x-svc-envelope', 'x-svc-signature'] as const
 
-  it('ENV-18 AMB-03 ERR-09 a GET is a 401 that says what to send', async () => {
+  it('ENV-18 AMB-03 ERR-09 answers 401 to a GET without an envelope, and says what to send', async () => {
     const answer = await raw({ method: 'GET', target: recordPath() })
     expectRefusal(answer, 401, 'MISSING_ENVELOPE')
     expect(answer.body).toMatchObject({ hint: expect.stringContaining('X-Svc-Envelope') })
     expect((await raw({ method: 'HEAD', target: recordPath() })).status).toBe(401)
   })
 
-  it.each(['POST', 'DELETE'])('ENV-19 AMB-03 GEN-08 a %s is a 422 that names each header', async (method) => {
-    const operators = `/v1/lockers/${locker.lockerId}/operators`
-    const target = method === 'POST' ? operators : `${operators}/x`
-    const both = [
-      { loc: ['header', 'X-Svc-Envelope'], msg: 'is required', type: 'value_error' },
-      { loc: ['header', 'X-Svc-Signature'], msg: 'is required', type: 'value_error' },
-    ]
-    expect((await raw({ method, target })).body).toMatchObject({ error: 'validation_error', detail: both })
-    for (const [i, header] of HEADERS.entries()) {
-      for (const value of ['', ' ']) {
-        const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: value }
-        expect((await raw({ method, target, headers })).body).toMatchObject({ detail: [both[i]] })
+  it.each(['POST', 'DELETE'])(
+    'ENV-19 AMB-03 GEN-08 answers 422 to a %s without an envelope, and names each missing header',
+    async (method) => {
+      const operators = `/v1/lockers/${locker.lockerId}/operators`
+      const target = method === 'POST' ? operators : `${operators}/x`
+      const both = [
+        { loc: ['header', 'X-Svc-Envelope'], msg: 'is required', type: 'value_error' },
+        { loc: ['header', 'X-Svc-Signature'], msg: 'is required', type: 'value_error' },
+      ]
+      expect((await raw({ method, target })).body).toMatchObject({ error: 'validation_error', detail: both })
+      for (const [i, header] of HEADERS.entries()) {
+        for (const value of ['', ' ']) {
+          const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: value }
+          expect((await raw({ method, target, headers })).body).toMatchObject({ detail: [both[i]] })
+        }
       }
-    }
-  })
+    },
+  )
 
-  it.each(HEADERS)('ENV-18 a GET with an empty %s is a 401', async (header) => {
+  it.each(HEADERS)('ENV-18 answers 401 to a GET with an empty %s', async (header) => {
     const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1', [header]: '' }
     expectRefusal(await raw({ method: 'GET', target: recordPath(), headers }), 401, 'MISSING_ENVELOPE')
   })
 
-  it('ENV-20 VERS-04 no other credential counts', async () => {
+  it('ENV-20 VERS-04 accepts no other credential in place of an envelope', async () => {
     const token = `Bearer ${Buffer.from(JSON.stringify({ locker_id: locker.lockerId })).toString('base64url')}`
     for (const headers of [{ authorization: token }, { 'x-svc-token': token }, { cookie: `session=${token}` }]) {
       expectRefusal(await raw({ method: 'GET', target: recordPath(), headers }), 401, 'MISSING_ENVELOPE')
@@ -176,13 +179,13 @@ describe('without an envelope', () => {
   })
 
   it.each(['/v1/auth/challenge', '/v1/auth/login', '/v1/auth/whoami', '/v1/challenge', '/v1/login', '/v1/whoami'])(
-    'ENV-20 VERS-04 there is no %s',
+    'ENV-20 VERS-04 has no login route %s',
     async (target) => {
       for (const method of ['GET', 'POST']) expectRefusal(await raw({ method, target }), 404, 'not_found')
     },
   )
 
-  it('GEN-05 public operations work, also with an envelope that means nothing', async () => {
+  it('GEN-05 serves public operations, also with a meaningless envelope', async () => {
     for (const headers of [{}, { 'x-svc-envelope': '%%%' }, { 'x-svc-envelope': 'e30', 'x-svc-signature': '0' }]) {
       for (const target of ['/health', '/v1/keys', '/.well-known/svc.json']) {
         expect((await raw({ method: 'GET', target, headers })).status).toBe(200)

@@ -61,14 +61,14 @@ function renameLocker(request: Draft, from: string, to: string): void {
 
 const NO_LOCKER = 'locker_000000000000'
 
-/** In the order in which they are looked for (AMB-04). */
+/** In the order of the checks (AMB-04). */
 const FAULTS: readonly Fault[] = [
-  fault('SHAPE-01', 'no such route', 404, 'not_found', (request) => {
+  fault('SHAPE-01', 'an unknown route', 404, 'not_found', (request) => {
     request.target = '/v1/nothing'
   }),
   {
     ids: 'ENV-18 ENV-19 AMB-03 ERR-09',
-    name: 'a header missing',
+    name: 'a missing header',
     spoil(request) {
       const { headers } = request
       request.headers = (signed) => {
@@ -91,10 +91,10 @@ const FAULTS: readonly Fault[] = [
   fault('ENV-12 AMB-94 ERR-08', 'a receipt of another locker', 401, 'RECEIPT_ID_MISMATCH', ({ envelope }) => {
     envelope.receipt_id = 'rcpt_of_nobody'
   }),
-  fault('AMB-94', 'another locker', 401, 'LOCKER_ID_MISMATCH', ({ envelope }) => {
+  fault('AMB-94', 'the id of another locker', 401, 'LOCKER_ID_MISMATCH', ({ envelope }) => {
     envelope.locker_id = other.lockerId
   }),
-  fault('LOCK-04', 'no such locker', 404, 'locker_not_found', (request) => {
+  fault('LOCK-04', 'an unknown locker', 404, 'locker_not_found', (request) => {
     renameLocker(request, locker.lockerId, NO_LOCKER)
     request.envelope.locker_id = NO_LOCKER
     request.envelope.receipt_id = ''
@@ -105,14 +105,14 @@ const FAULTS: readonly Fault[] = [
   fault('ENV-17 ERR-10', "a stranger's signature", 403, 'SIGNATURE_INVALID', (request) => {
     request.signer = stranger
   }),
-  fault('ENV-14 ERR-13', 'an end in the past', 403, 'EXPIRED_ENVELOPE', ({ envelope }) => {
+  fault('ENV-14 ERR-13', 'an exp in the past', 403, 'EXPIRED_ENVELOPE', ({ envelope }) => {
     envelope.exp = Math.floor(house.clock.now() / 1000)
   }),
-  fault('AMB-54', 'a beginning in the future', 403, 'ENVELOPE_NOT_YET_VALID', ({ envelope }) => {
+  fault('AMB-54', 'an iat in the future', 403, 'ENVELOPE_NOT_YET_VALID', ({ envelope }) => {
     envelope.iat += 31
     envelope.exp += 31
   }),
-  fault('ENV-15 LIM-04', 'too long a life', 403, 'ENVELOPE_LIFETIME_INVALID', ({ envelope }) => {
+  fault('ENV-15 LIM-04', 'a lifetime that is too long', 403, 'ENVELOPE_LIFETIME_INVALID', ({ envelope }) => {
     envelope.exp += 1
   }),
   fault('ENV-05', 'another method', 403, 'METHOD_MISMATCH', ({ envelope }) => {
@@ -133,12 +133,12 @@ const FAULTS: readonly Fault[] = [
       DELETE: [401, 'BODY_HASH_MISMATCH'],
     },
   },
-  fault('ENV-09 ERR-12', 'not the op', 403, 'MISSING_OPS', ({ envelope }) => {
+  fault('ENV-09 ERR-12', 'a missing op', 403, 'MISSING_OPS', ({ envelope }) => {
     envelope.ops = ['locker:write', 'locker:provision']
   }),
   {
     ids: 'OPER-03 ERR-14',
-    name: 'an operator where the owner is wanted',
+    name: 'an operator where only the owner may act',
     spoil(request) {
       request.signer = operator
     },
@@ -149,7 +149,7 @@ const FAULTS: readonly Fault[] = [
   }),
   {
     ids: 'GEN-08 OPER-01 OPER-02',
-    name: 'what the operation itself refuses',
+    name: 'input that the operation itself refuses',
     spoil(request) {
       if (request.method === 'DELETE') renameLocker(request, operator.identity, stranger.identity)
       else spoilBody(request, '{"pubkey":5}')
@@ -172,14 +172,14 @@ const answerTo = async (request: Draft) => {
   return [status, body.error]
 }
 
-describe.each(METHODS)('on %s', (method) => {
-  it.each(of(method))('$ids $name is told', async ({ spoil, answers }) => {
+describe.each(METHODS)('a signed %s', (method) => {
+  it.each(of(method))('$ids is refused for $name', async ({ spoil, answers }) => {
     const request = goodRequest(method)
     spoil(request)
     expect(await answerTo(request)).toEqual(answers[method])
   })
 
-  it.each(of(method).slice(0, -1))('AMB-04 $name comes before all that is looked at later', async (earlier) => {
+  it.each(of(method).slice(0, -1))('AMB-04 is refused for $name before any later check', async (earlier) => {
     const answers: Record<string, unknown> = {}
     const expected: Record<string, unknown> = {}
     const faults = of(method)

@@ -6,13 +6,13 @@ import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { draft, type SignedPair } from './drafts.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(3)
 const signer = ed25519Signer(seed)
 const OTHER_TYPES = { null: null, boolean: true, number: 5, float: 1.5, text: 'x', array: [], object: {} }
 
-/** What each field may not be, beside being left out. */
+/** Wrong values of each field. Leaving a field out is wrong too. */
 const WRONG: Record<keyof RequestEnvelope, unknown[]> = {
   v: [null, true, 0, -1, 1.5, '', '0', '01', ' 1', '1x', '1.0', 1e10, [1], {}],
   locker_id: wrongTypesBut('text'),
@@ -31,41 +31,43 @@ function wrongTypesBut(right: keyof typeof OTHER_TYPES): unknown[] {
   return Object.entries(OTHER_TYPES).flatMap(([type, value]) => (type === right ? [] : [value]))
 }
 
-forEachDatabase('hostile envelopes', (database) => {
-  let house: LockerHouse
-  let locker: TestLocker
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
-    locker = await house.locker(ed25519Identity(seed))
-  })
+let house: LockerHouse
+let locker: TestLocker
+async function open(variables: Record<string, string> = {}): Promise<void> {
+  house = await openLockerHouse(variables)
+  locker = await house.locker(ed25519Identity(seed))
+}
+
+const recordTarget = () => `/v1/lockers/${locker.lockerId}/record`
+function envelopeOf(changes: Record<string, unknown> = {}, target = recordTarget()): Record<string, unknown> {
+  const { envelope } = draft(house, locker, { method: 'GET', target, ops: ['locker:read'] })
+  return { ...envelope, ...changes }
+}
+const jsonOf = (changes?: Record<string, unknown>) => canonicalJson(envelopeOf(changes) as Json)
+const signed = (bytes: Uint8Array): SignedPair => ({
+  'x-svc-envelope': toBase64Url(bytes),
+  'x-svc-signature': toBase58(signer.sign(bytes)),
+})
+const send = (headers: Record<string, string | string[]>) =>
+  sendRaw(house.gateway.url, { method: 'GET', target: recordTarget(), headers })
+const sendBytes = (bytes: Uint8Array) => send({ ...signed(bytes) })
+const sendText = (text: string) => sendBytes(utf8(text))
+
+/**
+ * The header contains an underscore, which three question marks give at any offset in base64url, and ends with a
+ * character that has unused bits.
+ */
+function signedForSpoiling(): SignedPair {
+  let text = jsonOf({ x: '???' })
+  while (text.length % 3 !== 1) text += ' '
+  return signed(utf8(text))
+}
+
+describe('hostile envelopes', () => {
+  beforeAll(() => open())
   afterAll(() => house.close())
 
-  const recordTarget = () => `/v1/lockers/${locker.lockerId}/record`
-  function envelopeOf(changes: Record<string, unknown> = {}, target = recordTarget()): Record<string, unknown> {
-    const { envelope } = draft(house, locker, { method: 'GET', target, ops: ['locker:read'] })
-    return { ...envelope, ...changes }
-  }
-  const jsonOf = (changes?: Record<string, unknown>) => canonicalJson(envelopeOf(changes) as Json)
-  const signed = (bytes: Uint8Array): SignedPair => ({
-    'x-svc-envelope': toBase64Url(bytes),
-    'x-svc-signature': toBase58(signer.sign(bytes)),
-  })
-  const send = (headers: Record<string, string | string[]>) =>
-    sendRaw(house.gateway.url, { method: 'GET', target: recordTarget(), headers })
-  const sendBytes = (bytes: Uint8Array) => send({ ...signed(bytes) })
-  const sendText = (text: string) => sendBytes(utf8(text))
-
-  /**
-   * Its header has an underscore, as three question marks have in base64url wherever they stand, and ends with a
-   * character that has bits of no byte.
-   */
-  function signedForSpoiling(): SignedPair {
-    let text = jsonOf({ x: '???' })
-    while (text.length % 3 !== 1) text += ' '
-    return signed(utf8(text))
-  }
-
-  describe('as they are written', () => {
+  describe('their JSON', () => {
     it.each<[string, (json: string) => string | Uint8Array]>([
       ['another order and white space', (json) => ` \r\n\t${JSON.stringify(reversed(json), null, 2)}\n `],
       ['numbers as 1.0 and 1e0', (json) => json.replace('"v":1', '"v":1.0').replace(/("iat":\d+)/, '$1.0e0')],
@@ -73,7 +75,7 @@ forEachDatabase('hostile envelopes', (database) => {
       ['fields of its own', (json) => json.replace('{', '{"é😀":[{}],"constructor":1,"__proto__":{"sig_alg":"none"},')],
       ['4096 bytes', (json) => json.replace('{', `{"x":"${'x'.repeat(4096 - json.length - 7)}",`)],
       ['32 levels', (json) => json.replace('{', `{"x":${'['.repeat(31)}${']'.repeat(31)},`)],
-    ])('ENV-23 with %s are good: what was signed is what came', async (_, write) => {
+    ])('ENV-23 accepts envelopes with %s, because the exact bytes were signed', async (_, write) => {
       const written = write(jsonOf())
       const answer = await (typeof written === 'string' ? sendText(written) : sendBytes(written))
       expect([answer.status, answer.body]).toMatchObject([200, { locker_id: locker.lockerId }])
@@ -99,20 +101,23 @@ forEachDatabase('hostile envelopes', (database) => {
       ['two documents', (json) => json + json],
       ['UTF-16', (json) => Buffer.from(json, 'utf16le')],
       ['nothing but a brace', () => '{'],
-    ])('ENV-01 ENV-17 ADD-05 with %s are refused', async (_, write) => {
+    ])('ENV-01 ENV-17 ADD-05 refuses envelopes with %s', async (_, write) => {
       const written = write(jsonOf())
       const answer = await (typeof written === 'string' ? sendText(written) : sendBytes(written))
       expectRefusal(answer, 403, 'SIGNATURE_INVALID')
     })
 
-    it.each(['null', '5', '"{}"', '[]', 'true'])('ENV-04 GEN-08 that are %s are no envelope', async (text) => {
-      const answer = await sendText(text)
-      expectRefusal(answer, 422, 'validation_error')
-      expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
-    })
+    it.each(['null', '5', '"{}"', '[]', 'true'])(
+      'ENV-04 GEN-08 answers 422 to %s in place of an envelope',
+      async (text) => {
+        const answer = await sendText(text)
+        expectRefusal(answer, 422, 'validation_error')
+        expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }] })
+      },
+    )
 
     it.each(Object.keys(WRONG) as (keyof RequestEnvelope)[])(
-      'ENV-04 ENV-16 GEN-08 a wrong %s is named',
+      'ENV-04 ENV-16 GEN-08 names the field %s when its value is wrong',
       async (field) => {
         const missing = envelopeOf()
         delete missing[field]
@@ -130,7 +135,7 @@ forEachDatabase('hostile envelopes', (database) => {
       },
     )
 
-    it('ENV-14 huge times are times', async () => {
+    it('ENV-14 accepts huge numbers as times, and refuses them by their value', async () => {
       const at = (iat: number, exp: number) => sendText(jsonOf({ iat, exp }))
       expectRefusal(await at(0, Number.MAX_SAFE_INTEGER), 403, 'ENVELOPE_LIFETIME_INVALID')
       expectRefusal(await at(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 403, 'ENVELOPE_NOT_YET_VALID')
@@ -139,38 +144,7 @@ forEachDatabase('hostile envelopes', (database) => {
     })
   })
 
-  describe('text that a database cannot hold', () => {
-    it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
-      'ENV-04 GEN-08 %s is a 422 in every field',
-      async (text) => {
-        for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
-          const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
-          const headers = signed(utf8(json))
-          const answer = await sendRaw(house.gateway.url, {
-            method: 'POST',
-            target: '/v1/storage/refresh',
-            headers: { ...headers },
-          })
-          expectRefusal(answer, 422, 'validation_error')
-          expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope', field] }] })
-          const provision = { method: 'POST', target: '/v1/storage/signed_provision', headers: { ...headers } }
-          expectRefusal(await sendRaw(house.gateway.url, provision), 422, 'validation_error')
-        }
-        expectRefusal(await sendText(jsonOf({ ops: ['HERE'] }).replace('HERE', text)), 422, 'validation_error')
-      },
-    )
-
-    it('T-04 and does not spoil what others ask for at the same time', async () => {
-      const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
-      const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(house.gateway.url, attack))),
-      )
-      expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 422)))
-    })
-  })
-
-  describe('as they are encoded', () => {
+  describe('their encoding', () => {
     it.each<[string, (header: string) => string]>([
       ['padding', (header) => `${header}==`],
       ['the other alphabet', (header) => header.replaceAll('-', '+').replaceAll('_', '/')],
@@ -182,7 +156,7 @@ forEachDatabase('hostile envelopes', (database) => {
       ['quotes', (header) => `"${header}"`],
       ['a letter that is not ASCII', (header) => `${header}é`],
       ['10 kB', (header) => header.repeat(20).slice(0, 10_000)],
-    ])('ENV-01 ERR-10 with %s they are refused', async (_, spoil) => {
+    ])('ENV-01 ERR-10 refuses envelopes with %s', async (_, spoil) => {
       expect((await send({ ...signedForSpoiling() })).status).toBe(200)
       const { 'x-svc-envelope': header, 'x-svc-signature': signature } = signedForSpoiling()
       const spoilt = spoil(header)
@@ -190,7 +164,7 @@ forEachDatabase('hostile envelopes', (database) => {
       expectRefusal(await send({ 'x-svc-envelope': spoilt, 'x-svc-signature': signature }), 403, 'SIGNATURE_INVALID')
     })
 
-    it('ENV-01 ENV-17 of two headers of one name neither counts', async () => {
+    it('ENV-01 ENV-17 accepts neither of two headers with the same name', async () => {
       const good = () => signed(utf8(jsonOf()))
       const { 'x-svc-envelope': envelope, 'x-svc-signature': signature } = good()
       const other = good()
@@ -205,13 +179,47 @@ forEachDatabase('hostile envelopes', (database) => {
       expect((await send({ ...good() })).status).toBe(200)
     })
 
-    it('T-11 100 kB of header are refused as such', async () => {
+    it('T-11 refuses 100 kB of headers with 431', async () => {
       expectRefusal(
         await send({ 'x-svc-envelope': 'A'.repeat(100_000), 'x-svc-signature': '1' }),
         431,
         'headers_too_large',
       )
     })
+  })
+})
+
+forEachDatabase('envelopes with text that a database cannot store', (database) => {
+  beforeAll(() => open({ DATABASE_URL: database.url }))
+  afterAll(() => house.close())
+
+  it.each(['\\u0000', 'locker\\u0000', '\\ud800', 'a\\udfff'])(
+    'ENV-04 GEN-08 answers 422 to %s in every field',
+    async (text) => {
+      for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
+        const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
+        const headers = signed(utf8(json))
+        const answer = await sendRaw(house.gateway.url, {
+          method: 'POST',
+          target: '/v1/storage/refresh',
+          headers: { ...headers },
+        })
+        expectRefusal(answer, 422, 'validation_error')
+        expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope', field] }] })
+        const provision = { method: 'POST', target: '/v1/storage/signed_provision', headers: { ...headers } }
+        expectRefusal(await sendRaw(house.gateway.url, provision), 422, 'validation_error')
+      }
+      expectRefusal(await sendText(jsonOf({ ops: ['HERE'] }).replace('HERE', text)), 422, 'validation_error')
+    },
+  )
+
+  it('T-04 a bad id does not affect requests that are looked up in the same batch', async () => {
+    const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
+    const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(house.gateway.url, attack))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 422)))
   })
 })
 

@@ -15,7 +15,7 @@ import {
   openLockerHouse,
   type TestLocker,
 } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(5)
 const signer = ed25519Signer(seed)
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** A reading of the record with whatever stands for a signature of these bytes. */
+/** Reads the record with this signature of the envelope's bytes. */
 async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | Promise<string>) {
   const target = `/v1/lockers/${of.lockerId}/record`
   const bytes = encodeEnvelope(draft(house, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
@@ -44,7 +44,7 @@ async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | P
 describe('Ed25519', () => {
   const good = (bytes: Uint8Array) => toBase58(signer.sign(bytes))
 
-  it('ENV-02 a signature in base58 is good', async () => {
+  it('ENV-02 accepts an Ed25519 signature in base58', async () => {
     expect((await read(locker, good)).status).toBe(200)
   })
 
@@ -71,11 +71,11 @@ describe('Ed25519', () => {
     ['a digest', (bytes) => toBase58(signer.sign(createHash('sha256').update(bytes).digest()))],
     ['a personal-sign text', (bytes) => toBase58(signer.sign(concat(personalPrefix(bytes), bytes)))],
     ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
-  ])('ENV-02 ENV-17 T-14 %s is none', async (_, signature) => {
+  ])('ENV-02 ENV-17 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
     expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
   })
 
-  it('AMB-20 ERR-10 ERR-15 a refusal says what could have verified', async () => {
+  it('AMB-20 ERR-10 ERR-15 says which keys could have signed when it refuses a signature', async () => {
     const { body } = await read(locker, () => toBase58(ed25519Signer(new Uint8Array(32)).sign(utf8(''))))
     expect(body).toMatchObject({
       message: 'signature does not verify under the owner or any registered operator key',
@@ -93,14 +93,14 @@ describe('keys under which anybody can sign', () => {
     ['its negative', `01${'00'.repeat(30)}80`],
   ]
 
-  it.each(keys)('ADD-04 ENV-17 %s, though it paid, opens no locker', async (_, hex) => {
+  it.each(keys)('ADD-04 ENV-17 does not open a locker for %s, even if it paid', async (_, hex) => {
     const payer = forger(toBase58(fromHex(hex)!))
     const receiptId = await house.receipt(payer)
     const call = { method: 'POST', path: '/v1/storage/signed_provision', ops: ['locker:provision'], receiptId }
     expectRefusal(await house.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
   })
 
-  it.each(keys)('ADD-04 ENV-17 %s, though it stands among the operators, reads nothing', async (_, hex) => {
+  it.each(keys)('ADD-04 ENV-17 lets %s read nothing, even if it is among the operators', async (_, hex) => {
     const key = toBase58(fromHex(hex)!)
     const { lockerId } = await house.locker(ed25519Identity())
     const { db } = house.gateway.context.database
@@ -132,7 +132,7 @@ describe('secp256k1', () => {
     ['without 0x', (bytes) => good(bytes).slice(2)],
     ['in upper case', (bytes) => `0x${good(bytes).slice(2).toUpperCase()}`],
     ['with v 0 or 1', (bytes) => v(good(bytes), (recovery) => recovery)],
-  ])('ENV-03 AMB-26 a signature %s is good', async (_, signature) => {
+  ])('ENV-03 AMB-26 accepts a secp256k1 signature %s', async (_, signature) => {
     expect((await read(evmLocker, signature)).status).toBe(200)
   })
 
@@ -156,11 +156,11 @@ describe('secp256k1', () => {
     ["another wallet's", (bytes) => personalSign(bytes, seed)],
     ['the header instead of its bytes', (bytes) => personalSign(utf8(toBase64Url(bytes)), privateKey)],
     ['an Ed25519 signature', (bytes) => toBase58(signer.sign(bytes))],
-  ])('ENV-03 ENV-17 AMB-26 T-14 %s is none', async (_, signature) => {
+  ])('ENV-03 ENV-17 AMB-26 T-14 refuses %s as a secp256k1 signature', async (_, signature) => {
     expectRefusal(await read(evmLocker, signature), 403, 'SIGNATURE_INVALID')
   })
 
-  it('AMB-26 the address is compared without its case', async () => {
+  it('AMB-26 compares the address of the owner without regard to case', async () => {
     const { db } = house.gateway.context.database
     const setOwner = (owner: string) =>
       db.updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
@@ -178,7 +178,7 @@ function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
 }
 
-/** The same point of the curve, written a second way. */
+/** A second encoding of the same point of the curve. */
 function withLargeS(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${toHex(signature.slice(32).reverse())}`) + ED25519_ORDER
   return concat(signature.subarray(0, 32), fromHex(s.toString(16).padStart(64, '0'))!.reverse())

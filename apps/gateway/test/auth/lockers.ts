@@ -1,4 +1,4 @@
-// For tests: a gateway without chains whose receipts are written straight into its book, and clients that sign.
+// For tests: a gateway without chains, whose receipts are written into its database, and clients that sign.
 
 import { type TestClock, testClock } from '@svc/devnet/clock'
 import type { Variables } from '@svc/http-service/config'
@@ -21,13 +21,13 @@ export interface Reply<Body = Record<string, never>> {
 export interface LockerHouse {
   gateway: Gateway
   clock: TestClock
-  /** A receipt of a purchase by this owner. */
+  /** Adds a receipt of a purchase by this owner. */
   receipt(owner: Identity, options?: { provider?: string; units?: number }): Promise<string>
-  /** The same, or a receipt that is there, with its locker opened. */
+  /** Opens the locker of a new receipt, or of the one in the options. */
   locker(owner: Identity, options?: LockerOptions): Promise<TestLocker>
-  /** Anything JSON, unsigned. */
+  /** Sends JSON without a signature. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
-  /** Headers of a signed call, and the body as it is to be sent. */
+  /** The headers and the body of a signed call. */
   sign(who: Identity, call: SignedCall): { headers: Record<string, string>; body: Uint8Array | undefined }
   call<Body>(who: Identity, call: SignedCall): Promise<Reply<Body>>
   close(): Promise<void>
@@ -44,9 +44,9 @@ export interface TestLocker {
   owner: Identity
   lockerId: string
   receiptId: string
-  /** As the owner, for this locker; `path` begins after `/v1/lockers/{locker_id}`. */
+  /** Calls as the owner by default; `path` begins after `/v1/lockers/{locker_id}`. */
   call<Body>(ops: string[], method: string, path: string, body?: unknown, who?: Identity): Promise<Reply<Body>>
-  /** Creates, uploads and (unless told otherwise) confirms a file. */
+  /** Creates and uploads a file, and confirms it unless `confirm` is false. */
   put(
     filename: string,
     bytes: Uint8Array | string,
@@ -60,7 +60,7 @@ export async function openLockerHouse(variables: Variables = {}, overrides: Over
   return houseOf(gateway, clock)
 }
 
-/** Around a gateway that runs. */
+/** For a gateway that is already running. */
 export function houseOf(gateway: Gateway, clock: LockerHouse['clock']): LockerHouse {
   async function send<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const type = { 'content-type': 'application/json' }
@@ -133,7 +133,7 @@ async function reply<Body>(response: Response): Promise<Reply<Body>> {
   return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null }
 }
 
-/** An error by its code. */
+/** Expects an error with this status and code. */
 export function expectRefusal({ status, body }: Reply<unknown>, wanted: number, code: string): void {
   expect([status, (body as { error?: string } | null)?.error], JSON.stringify(body)).toEqual([wanted, code])
 }

@@ -9,7 +9,7 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { draft, sendDraft } from './drafts.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
-import { sendRaw } from './wire.ts'
+import { sendRaw } from './send-raw.ts'
 
 const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
   signer: 'ann',
@@ -25,7 +25,7 @@ forEachDatabase('nonces', (database) => {
     db = (await database.open<Schema>(migrations)).db
   })
 
-  it('ENV-13 T-04 of a thousand uses at once through two gateways, one counts', async () => {
+  it('ENV-13 T-04 accepts one of a thousand concurrent uses of a nonce through two gateways', async () => {
     const other = (await database.open<Schema>(migrations)).db
     const [here, there] = [createNonces(db), createNonces(other)]
     const nonce = nonceOf()
@@ -34,7 +34,7 @@ forEachDatabase('nonces', (database) => {
     expect(await here(nonce)).toBe(false)
   })
 
-  it('T-04 gateways with many nonces in common, in whatever order, do not block each other', async () => {
+  it('T-04 two gateways that store the same nonces in different orders do not block each other', async () => {
     const other = (await database.open<Schema>(migrations)).db
     const [here, there] = [createNonces(db), createNonces(other)]
     const nonces = Array.from({ length: 700 }, () => nonceOf())
@@ -44,14 +44,14 @@ forEachDatabase('nonces', (database) => {
     expect(first.every((isFirst, i) => isFirst !== second[i])).toBe(true)
   })
 
-  it('AMB-29 one nonce of two signers is two', async () => {
+  it('AMB-29 counts a nonce separately for each signer', async () => {
     const useNonce = createNonces(db)
     const { nonce } = nonceOf()
     const uses = ['ann', 'bob', 'ann', 'bob'].map((signer) => useNonce(nonceOf({ signer, nonce })))
     expect(await Promise.all(uses)).toEqual([true, true, false, false])
   })
 
-  it('AMB-29 T-04 those that may still be shown are not forgotten', async () => {
+  it('AMB-29 T-04 keeps a nonce as long as its envelope may still be used', async () => {
     const useNonce = createNonces(db)
     const [old, last, young] = [
       nonceOf({ forget_at: 1999 }),
@@ -77,7 +77,7 @@ forEachDatabase('nonces', (database) => {
     const reading = () =>
       draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
 
-    it('ENV-13 T-04 of two hundred replays of one request at once, one is answered', async () => {
+    it('ENV-13 T-04 answers one of two hundred concurrent replays of a request', async () => {
       const { target, envelope } = reading()
       const signed = owner.sign(envelope)
       const headers = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
@@ -88,7 +88,7 @@ forEachDatabase('nonces', (database) => {
       expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 199 })
     })
 
-    it('AMB-29 owner and operator may use one nonce each', async () => {
+    it('AMB-29 lets owner and operator use the same nonce once each', async () => {
       const { nonce } = reading().envelope
       const answers = []
       for (const signer of [owner, operator, owner, operator]) {
@@ -99,7 +99,7 @@ forEachDatabase('nonces', (database) => {
       expect(answers).toEqual([200, 200, 403, 403])
     })
 
-    it('ENV-13 AMB-29 one nonce is good once for all lockers of a signer, and for all methods', async () => {
+    it('ENV-13 AMB-29 accepts a nonce once over all lockers and methods of a signer', async () => {
       const other = await house.locker(owner)
       const { nonce } = reading().envelope
       const first = reading()
@@ -111,7 +111,7 @@ forEachDatabase('nonces', (database) => {
       expectRefusal(await sendDraft(house, second), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 it is used up also where the request then fails', async () => {
+    it('AMB-29 uses up the nonce of a request that fails later', async () => {
       const target = `/v1/lockers/${locker.lockerId}/operators/nobody`
       const removing = draft(house, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
       expectRefusal(await sendDraft(house, removing), 404, 'OPERATOR_NOT_FOUND')
@@ -126,7 +126,7 @@ forEachDatabase('nonces', (database) => {
       expectRefusal(await sendDraft(house, adding), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 T-04 it is kept for a minute after the end of its envelope', async () => {
+    it('AMB-29 T-04 keeps a nonce for a minute after its envelope ends', async () => {
       const { envelope } = reading()
       envelope.iat += 30
       envelope.exp += 30
@@ -135,7 +135,7 @@ forEachDatabase('nonces', (database) => {
       expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
     })
 
-    it('AMB-29 T-04 it stays used up after a restart, and in another gateway', async () => {
+    it('AMB-29 T-04 refuses a used nonce after a restart and in another gateway', async () => {
       const request = reading()
       expect((await sendDraft(house, request)).status).toBe(200)
       const another = await openLockerHouse({ DATABASE_URL: database.url })

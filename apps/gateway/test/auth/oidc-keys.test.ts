@@ -1,6 +1,6 @@
 import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 
 const START = Date.parse('2026-06-01T12:00:00Z')
 const SECOND = 1000
@@ -27,7 +27,7 @@ async function jwksRequestsDuring(work: () => Promise<unknown>): Promise<number>
 }
 
 describe('the keys of the identity provider', () => {
-  it('SPON-01 are fetched once for 20 tokens at the same time, and kept', async () => {
+  it('SPON-01 fetches the keys of the provider once for 20 concurrent tokens, and caches them', async () => {
     const verify = createVerifier({ jwksCooldownMs: 0 })
     const requests = await jwksRequestsDuring(async () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => verify(issuer.token())))
@@ -37,7 +37,7 @@ describe('the keys of the identity provider', () => {
     expect(requests).toBe(1)
   })
 
-  it('SPON-01 are fetched again for a token of a new key; the old key is good no longer', async () => {
+  it('SPON-01 fetches the keys again for a token with a new key, and then refuses the old key', async () => {
     const verify = createVerifier({ jwksCooldownMs: 0 })
     const old = issuer.token()
     expect(await outcome(verify(old))).toBe('sponsor')
@@ -47,7 +47,7 @@ describe('the keys of the identity provider', () => {
     expect(await outcome(verify(old))).toBe('OIDC_TOKEN_INVALID')
   })
 
-  it('SPON-01 may be old and new side by side; a token then says which one it is signed with', async () => {
+  it('SPON-01 accepts two published keys if each token names its own', async () => {
     const own = await startOidcIssuer({ now: () => now })
     const verify = createVerifier({}, own)
     const [old, oldWithoutId] = [own.token(), own.token({}, { header: { kid: undefined } })]
@@ -58,7 +58,7 @@ describe('the keys of the identity provider', () => {
     await own.stop()
   })
 
-  it('T-14 are not fetched again and again for tokens that name unknown keys', async () => {
+  it('T-14 does not fetch the keys for every token that names an unknown key', async () => {
     const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
     const requests = await jwksRequestsDuring(async () => {
       await verify(issuer.token())
@@ -70,7 +70,7 @@ describe('the keys of the identity provider', () => {
     expect(requests).toBe(1)
   })
 
-  it('T-14 are not asked for by tokens that cannot be good', async () => {
+  it('T-14 does not fetch the keys for tokens that cannot be valid', async () => {
     const verify = createVerifier()
     const requests = await jwksRequestsDuring(async () => {
       for (const forge of ['alg-none', 'hmac-of-public-key'] as const)
@@ -83,7 +83,7 @@ describe('the keys of the identity provider', () => {
 
 describe('an identity provider that is down', () => {
   it.each(['error', 'garbage', 'redirect', 'silence'] as const)(
-    'SPON-01 answering with %s gives 503, until it is back',
+    'SPON-01 answers 503 while the provider answers with %s, and recovers',
     async (answer) => {
       const verify = createVerifier({ jwksTimeoutMs: 300 })
       issuer.answerJwks(answer)
@@ -99,14 +99,14 @@ describe('an identity provider that is down', () => {
     },
   )
 
-  it('SPON-01 not answering at all gives 503', async () => {
+  it('SPON-01 answers 503 while the provider cannot be reached', async () => {
     const gone = await startOidcIssuer({ now: () => now })
     await gone.stop()
     const verify = createVerifier({}, gone)
     expect(await outcome(verify(gone.token()))).toBe('identity_provider_unavailable')
   })
 
-  it('SPON-01 with keys too weak to trust gives 503', async () => {
+  it('SPON-01 answers 503 while the keys of the provider are too weak', async () => {
     const weak = await startOidcIssuer({ now: () => now })
     weak.rotateKeys({ rsaBits: 1024 })
     const verify = createVerifier({}, weak)
@@ -114,7 +114,7 @@ describe('an identity provider that is down', () => {
     await weak.stop()
   })
 
-  it('T-14 is asked once in a while, not once per token, also after the clock was set back', async () => {
+  it('T-14 asks a provider that is down once per interval, also after the clock is set back', async () => {
     const verify = createVerifier()
     issuer.answerJwks('error')
     const attempt = () => outcome(verify(issuer.token()))
@@ -128,7 +128,7 @@ describe('an identity provider that is down', () => {
     expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
   })
 
-  it('SPON-01 does not stop tokens of keys that are known', async () => {
+  it('SPON-01 accepts tokens of cached keys while the provider is down', async () => {
     const verify = createVerifier({ jwksCooldownMs: 0 })
     await verify(issuer.token())
     issuer.answerJwks('error')

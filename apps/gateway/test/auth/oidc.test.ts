@@ -2,7 +2,7 @@ import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oid
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bearerToken, type createOidcVerifier } from '../../src/auth/oidc.ts'
-import { createTestVerifier, outcome, refusalOf } from './verifier.ts'
+import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 
 const START = Date.parse('2026-06-01T12:00:00Z')
 const SECOND = 1000
@@ -22,16 +22,16 @@ function createVerifier(settings: Partial<Parameters<typeof createOidcVerifier>[
 }
 
 describe('good tokens', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'] as const)('SPON-01 %s tokens of an allowed service are accepted', async (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('SPON-01 accepts %s tokens of an allowed service', async (alg) => {
     expect(await createVerifier()(issuer.token({}, { alg }))).toEqual({ service: 'sponsor' })
   })
 
-  it('SPON-01 one audience of several is enough', async () => {
+  it('SPON-01 accepts a token with several audiences if one is ours', async () => {
     const token = issuer.token({ aud: ['another-service', TEST_AUDIENCE] })
     expect(await outcome(createVerifier()(token))).toBe('sponsor')
   })
 
-  it('SPON-01 a verified e-mail address names the service, any other does not', async () => {
+  it('SPON-01 takes the service from a verified e-mail address, and from the subject otherwise', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
     const named = (claims: object) => outcome(verify(issuer.token({ sub: '1234', email, ...claims })))
@@ -46,7 +46,7 @@ describe('good tokens', () => {
     )
   })
 
-  it('SPON-01 clocks may be 30 seconds apart and no more', async () => {
+  it('SPON-01 tolerates 30 seconds of clock difference and no more', async () => {
     const verify = createVerifier()
     const token = issuer.token({ nbf: START / SECOND, exp: START / SECOND + 60 })
     const at = (seconds: number) => {
@@ -61,7 +61,7 @@ describe('good tokens', () => {
 })
 
 describe('services that are not allowed', () => {
-  it('SPON-01 AMB-48 get 403, their name, and whom to ask', async () => {
+  it('SPON-01 AMB-48 answers 403 with the name of the service and whom to ask', async () => {
     const error = await refusalOf(createVerifier()(issuer.token({ sub: 'stranger' })))
     expect(error.status).toBe(403)
     expect(error.body('r')).toMatchObject({
@@ -72,13 +72,13 @@ describe('services that are not allowed', () => {
   })
 
   it.each(['Sponsor', 'sponsor ', 'sponsor@services.example.evil.example', '__proto__'])(
-    'SPON-01 %j is another name than those allowed',
+    'SPON-01 does not take %j for an allowed service',
     async (sub) => {
       expect(await outcome(createVerifier()(issuer.token({ sub })))).toBe('SERVICE_NOT_AUTHORIZED')
     },
   )
 
-  it('SPON-01 nobody is allowed where no service is named', async () => {
+  it('SPON-01 allows nobody where no service is configured', async () => {
     expect(await outcome(createVerifier({ allowedServices: [] })(issuer.token()))).toBe('SERVICE_NOT_AUTHORIZED')
   })
 })
@@ -110,7 +110,7 @@ describe('bad tokens', () => {
     ['with a key id that is no text', {}, { header: { kid: {} } }],
     ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
     ['with a payload that is not encoded', {}, { header: { crit: ['b64'], b64: false } }],
-  ])('SPON-01 T-14 a token %s gets 401', async (_, claims, options) => {
+  ])('SPON-01 T-14 answers 401 to a token %s', async (_, claims, options) => {
     const token = issuer.token(claims, options)
     const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
     expect([error.code, error.status, error.headers['www-authenticate']]).toEqual(['OIDC_TOKEN_INVALID', 401, 'Bearer'])
@@ -119,14 +119,14 @@ describe('bad tokens', () => {
     for (const part of token.split('.')) if (part) expect(body).not.toContain(part)
   })
 
-  it('SPON-01 the issuer is compared to the letter', async () => {
+  it('SPON-01 compares the issuer exactly', async () => {
     expect(await outcome(createVerifier()(issuer.token({ iss: `${issuer.issuer}/` })))).toBe('OIDC_TOKEN_INVALID')
   })
 
-  it('T-14 no character of a token can be changed', async () => {
+  it('T-14 refuses a token with any character changed', async () => {
     const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
     const token = issuer.token({}, { alg: 'ES256' })
-    // The last character of a signature has bits that stand for nothing.
+    // The last character of a signature has unused bits.
     const position = fc.nat(token.length - 2)
     const character = fc.constantFrom(...'ABCZabcz0189-_.=~')
     await fc.assert(
@@ -138,7 +138,7 @@ describe('bad tokens', () => {
     )
   })
 
-  it('T-14 no header is accepted but a good token, and none breaks the check', async () => {
+  it('T-14 refuses every header without a good token, and crashes on none', async () => {
     const { verify } = createTestVerifier(issuer, { now: () => now })
     const part = fc.oneof(
       fc.base64String(),
@@ -160,7 +160,7 @@ describe('bad tokens', () => {
     expect(await outcome(verify(undefined))).toBe('OIDC_TOKEN_INVALID')
   })
 
-  it('SPON-01 a token of 10 kB is read, one of 100 kB refused without asking for keys', async () => {
+  it('SPON-01 reads a token of 10 kB, and refuses one of 100 kB without fetching keys', async () => {
     const padded = (length: number) => outcome(createVerifier()(issuer.token({ padding: 'x'.repeat(length) })))
     expect(await padded(7500)).toBe('sponsor')
     const requests = issuer.jwksRequests
@@ -171,7 +171,7 @@ describe('bad tokens', () => {
 
 describe('the Authorization header', () => {
   it.each(['Bearer a.b-c_d', 'bearer a.b-c_d', 'BEARER a.b-c_d', 'bEaReR a.b-c_d', 'Bearer    a.b-c_d'])(
-    'SPON-01 %j holds a token',
+    'SPON-01 finds a token in the header %j',
     (header) => expect(bearerToken(header)).toBe('a.b-c_d'),
   )
 
@@ -195,9 +195,9 @@ describe('the Authorization header', () => {
     'Béarer a',
     'Basic dXNlcjpwYXNz',
     'a.b.c',
-  ])('SPON-01 %j holds none', (header) => expect(bearerToken(header)).toBeNull())
+  ])('SPON-01 finds no token in the header %j', (header) => expect(bearerToken(header)).toBeNull())
 
-  it('SPON-01 longer than all headers of a request may be holds none', () => {
+  it('SPON-01 finds no token in a header longer than the limit on all headers', () => {
     expect(bearerToken(`Bearer ${'a'.repeat(16_377)}`)).toHaveLength(16_377)
     expect(bearerToken(`Bearer ${'a'.repeat(16_378)}`)).toBeNull()
     expect(bearerToken(`Bearer${' '.repeat(100_000)}a`)).toBeNull()

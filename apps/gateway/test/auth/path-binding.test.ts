@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** `ID` stands for the locker's id. */
+/** `ID` is replaced by the id of the locker. */
 const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
 const RECORD = '/v1/lockers/ID/record'
 
@@ -22,14 +22,14 @@ async function read({ signed = RECORD, target = RECORD, method = 'GET' }) {
   return sendDraft(house, request)
 }
 
-describe('paths that are the same', () => {
+describe('paths that match', () => {
   it.each([
     { target: '/v1/lockers/ID/%72ecord' },
     { target: '/v1/lockers/ID/%72%65%63%6F%72%64' },
     { target: '/%76%31/lockers/ID/%72%65%63%6f%72%64' },
     { signed: '/v1/lockers/ID/%72ecord' },
     { signed: '/v1/lockers/ID/%72ecord', target: '/v1/lockers/ID/r%65cord' },
-  ])('T-05 AMB-27 each segment is decoded once: %j', async (paths) => {
+  ])('T-05 AMB-27 decodes each path segment once: %j', async (paths) => {
     expect((await read(paths)).status).toBe(200)
   })
 
@@ -39,18 +39,18 @@ describe('paths that are the same', () => {
     { target: `${RECORD}?x=%2e%2e/../#?` },
     { signed: `${RECORD}?x=1&y=%20`, target: `${RECORD}?x=1&y=%20` },
     { signed: `${RECORD}?`, target: `${RECORD}?` },
-  ])('AMB-27 a query is left out, or signed to the letter: %j', async (paths) => {
+  ])('AMB-27 accepts a signed path without its query, or with the exact query: %j', async (paths) => {
     expect((await read(paths)).status).toBe(200)
   })
 
-  it('ENV-06 HEAD is bound as GET is', async () => {
+  it('ENV-06 binds HEAD as it binds GET', async () => {
     expect((await read({ method: 'HEAD' })).status).toBe(200)
     expect((await read({ method: 'HEAD', target: `${RECORD}?x` })).status).toBe(200)
     expect((await read({ method: 'HEAD', signed: `${RECORD}/x` })).status).toBe(403)
   })
 
   it.each(['http://gateway.example', 'HTTPS://gateway.example:8402', 'http://user@[::1]:80'])(
-    'ENV-06 a target that begins with %s is the path after it',
+    'ENV-06 binds the path after %s in an absolute target',
     async (origin) => {
       expect((await read({ target: origin + RECORD })).status).toBe(200)
       expect((await read({ target: `${origin}${RECORD}?x`, signed: `${RECORD}?x` })).status).toBe(200)
@@ -60,7 +60,7 @@ describe('paths that are the same', () => {
   )
 })
 
-describe('paths that are not', () => {
+describe('paths that do not match', () => {
   it.each([
     '/v1/storage/metadata/ID',
     '/v1/lockers/ID',
@@ -89,7 +89,7 @@ describe('paths that are not', () => {
     '',
     '/',
     '*',
-  ])('ENV-06 T-05 %j signed does not open the record', async (signed) => {
+  ])('ENV-06 T-05 refuses the signed path %j for the record', async (signed) => {
     expectRefusal(await read({ signed }), 403, 'PATH_MISMATCH')
   })
 
@@ -99,7 +99,7 @@ describe('paths that are not', () => {
     { signed: `${RECORD}?x=1`, target: `${RECORD}?x=%31` },
     { signed: `${RECORD}?x=1`, target: `/v1/lockers/ID/%72ecord?x=1` },
     { signed: `${RECORD}?`, target: RECORD },
-  ])('AMB-27 a signed query is compared as it is written: %j', async (paths) => {
+  ])('AMB-27 compares a signed query character by character: %j', async (paths) => {
     expectRefusal(await read(paths), 403, 'PATH_MISMATCH')
   })
 
@@ -136,12 +136,12 @@ describe('paths that are not', () => {
     ['/v1/lockers/../record', 401, 'LOCKER_ID_MISMATCH'],
     ['/v1/lockers/%250/record', 401, 'LOCKER_ID_MISMATCH'],
     [`/v1/lockers/${'x'.repeat(3000)}/record`, 401, 'LOCKER_ID_MISMATCH'],
-  ])('ENV-06 T-05 the target %s is a %i, whatever is signed', async (target, status, code) => {
+  ])('ENV-06 T-05 answers the target %s with %i, whatever path is signed', async (target, status, code) => {
     for (const signed of [RECORD, target]) expectRefusal(await read({ signed, target }), status, code)
   })
 
   it.each(['http:///v1/lockers/ID/record', 'http://gateway.example?x/v1/lockers/ID/record', '/v1/lockers/ID/record#x'])(
-    'ENV-06 T-05 an envelope for the record does not fit the target %s',
+    'ENV-06 T-05 refuses an envelope for the record on the target %s',
     async (target) => {
       const { status } = await read({ target })
       expect(status).toBeGreaterThanOrEqual(400)
@@ -150,7 +150,7 @@ describe('paths that are not', () => {
   )
 
   it.each(['/v1/storage/metadata/ID', '/v1/storage/%6detadata/ID'])(
-    'ENV-06 T-05 an envelope for the record does not open %s',
+    'ENV-06 T-05 refuses an envelope for the record on the path %s',
     async (target) => {
       expectRefusal(await read({ target }), 403, 'PATH_MISMATCH')
       expect((await read({ target, signed: '/v1/storage/metadata/ID' })).status).toBe(200)

@@ -30,7 +30,7 @@ const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) 
   locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
 
 describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
-  it('OPER-04 OPER-08 AMB-28 is read by its operators, with the ops they have', async () => {
+  it('OPER-04 OPER-08 AMB-28 lets operators read the locker with a read op or a list op', async () => {
     const operator = ed25519Identity()
     const locker = await house.locker(createOwner(), { operators: [ed25519Identity(), operator] })
     for (const ops of [['locker:read'], ['locker:list'], EVERY_OP]) {
@@ -39,7 +39,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     expectRefusal(await read(locker, operator, ['locker:write']), 403, 'MISSING_OPS')
   })
 
-  it('OPER-04 LOCK-06 has its files written, listed, read and deleted by its operators', async () => {
+  it('OPER-04 LOCK-06 lets operators write, list, read and delete files', async () => {
     const operator = ed25519Identity()
     const locker = await house.locker(createOwner(), { operators: [operator] })
     await locker.put('by-the-owner', 'x')
@@ -56,7 +56,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 is managed by its owner alone, whatever ops an operator claims', async () => {
+  it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 lets only the owner manage the locker, whatever ops an operator claims', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -78,7 +78,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-06 ERR-15 AMB-20 is closed to keys that are not registered', async () => {
+  it('OPER-06 ERR-15 AMB-20 refuses keys that are not registered', async () => {
     const locker = await house.locker(createOwner(), { operators: [ed25519Identity()] })
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
       expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
@@ -86,7 +86,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-06 is closed to an operator from the moment of his removal', async () => {
+  it('OPER-06 refuses an operator as soon as it is removed', async () => {
     const [leaving, staying] = [ed25519Identity(), ed25519Identity()]
     const locker = await house.locker(createOwner(), { operators: [leaving, staying] })
     expect((await read(locker, leaving)).status).toBe(200)
@@ -97,20 +97,20 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     expect((await read(locker, leaving)).status).toBe(200)
   })
 
-  it('OPER-04 T-28 gives its operators nothing in the other lockers of its owner', async () => {
+  it('OPER-04 T-28 gives operators no access to other lockers of the same owner', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
     const other = await house.locker(owner)
     for (let i = 0; i < 2; i++) {
-      // Signing for the owner just before is no help.
+      // A signature for the owner just before does not help.
       expect((await read(locker, operator)).status).toBe(200)
       expectRefusal(await read(other, operator), 403, 'SIGNATURE_INVALID')
       expect((await read(other, owner)).status).toBe(200)
     }
   })
 
-  it('OPER-04 tells its signers apart when they come at the same time', async () => {
+  it('OPER-04 tells owner and operators apart in concurrent requests', async () => {
     const owner = createOwner()
     const operators = Array.from({ length: 8 }, () => ed25519Identity())
     const locker = await house.locker(owner, { operators })
@@ -125,15 +125,15 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
   })
 })
 
-describe('an algorithm that is not of the receipt', () => {
-  it('ENV-11 AMB-28 secp256k1 never opens a locker of an Ed25519 owner', async () => {
+describe('a signature algorithm that does not fit the owner', () => {
+  it('ENV-11 AMB-28 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner, { operators: [ed25519Identity()] })
     expectRefusal(await read(locker, evmIdentity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
   })
 
-  it("ENV-11 AMB-28 ed25519 opens an EVM owner's only as an operator's", async () => {
+  it('ENV-11 AMB-28 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
     const owner = evmIdentity()
     const operator = ed25519Identity()
     const locker = await house.locker(owner, { operators: [operator] })
@@ -142,7 +142,7 @@ describe('an algorithm that is not of the receipt', () => {
     expectRefusal(await add(locker, ed25519Identity(), operator), 403, 'OWNER_REQUIRED')
   })
 
-  it('ENV-11 LOCK-04 nor does it open the locker of a receipt in the first place', async () => {
+  it('ENV-11 LOCK-04 refuses to provision a locker with the wrong signature algorithm', async () => {
     for (const [owner, other] of [
       [ed25519Identity(), evmIdentity()],
       [evmIdentity(), ed25519Identity()],
@@ -157,8 +157,8 @@ describe('an algorithm that is not of the receipt', () => {
   })
 })
 
-describe('an owner who is an operator', () => {
-  it('OPER-07 of his own locker stays its owner', async () => {
+describe('an owner that is also an operator', () => {
+  it('OPER-07 treats an owner that is an operator of its own locker as the owner', async () => {
     const owner = ed25519Identity()
     const locker = await house.locker(owner, { operators: [owner] })
     const added = await add(locker, ed25519Identity())
@@ -167,7 +167,7 @@ describe('an owner who is an operator', () => {
     expect((await add(locker, ed25519Identity())).status).toBe(200)
   })
 
-  it("T-28 of another's locker is an operator there", async () => {
+  it('T-28 treats an owner that is an operator of another locker as an operator there', async () => {
     const [owner, friend] = [ed25519Identity(), ed25519Identity()]
     const own = await house.locker(friend)
     const locker = await house.locker(owner, { operators: [friend] })
@@ -176,7 +176,7 @@ describe('an owner who is an operator', () => {
   })
 })
 
-it('T-29 lockers that are looked up at the same time are not mixed up', async () => {
+it('T-29 does not mix up lockers that are looked up in one batch', async () => {
   const lockers = await Promise.all(Array.from({ length: 30 }, () => house.locker(ed25519Identity())))
   const own = lockers.map((locker) => read(locker, locker.owner))
   const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))

@@ -4,7 +4,7 @@ import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oid
 import { attCode } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const BY_TOKEN = '/v1/attest-code/jwt'
 const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
@@ -39,7 +39,7 @@ describe('codes by token', () => {
   const bearer = (...token: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...token)}`
 
   it.each(['RS256', 'ES256', 'EdDSA'] as const)(
-    'ATT-14 AMB-77 SHAPE-35 answers attestation and simulation of the receipt that a token names (%s)',
+    'ATT-14 AMB-77 SHAPE-35 answers the attestation and simulation of the receipt that a token names (%s)',
     async (alg) => {
       const exp = Math.floor(house.clock.now() / 1000) + 120
       const { status, body } = await read(bearer({ receipt_id, exp }, { alg }))
@@ -57,7 +57,7 @@ describe('codes by token', () => {
     },
   )
 
-  it('AMB-77 T-14 refuses every token that is not one of the issuer, for this audience, about a receipt', async () => {
+  it('AMB-77 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
     const bad: [string, string | undefined][] = [
       ['none', undefined],
       ['another scheme', `Basic ${issuer.token({ receipt_id })}`],
@@ -80,7 +80,7 @@ describe('codes by token', () => {
     }
   })
 
-  it('ATT-14 ERR-07 refuses receipts that are none, and receipts without attestation', async () => {
+  it('ATT-14 ERR-07 refuses tokens that name an unknown receipt or one without an attestation', async () => {
     expectRefusal(await read(bearer({ receipt_id: 'rcpt_none' })), 404, 'receipt_not_found')
     expectRefusal(await read(bearer({ receipt_id: '\0' })), 401, 'BEARER_TOKEN_INVALID')
     expectRefusal(await read(bearer({ receipt_id: '\ud800' })), 401, 'BEARER_TOKEN_INVALID')
@@ -88,7 +88,7 @@ describe('codes by token', () => {
     expectRefusal(await read(bearer({ receipt_id: bare })), 400, 'missing_result_hash_run_storage_verify_first')
   })
 
-  it('VER-15 a record of the oracle era has nothing to simulate', async () => {
+  it('VER-15 answers a null simulation for a record of the oracle era', async () => {
     const locker = await house.listed(2)
     await house.stateAsOracle(locker)
     const { status, body } = await read(bearer({ receipt_id: locker.receipt_id }))
@@ -97,7 +97,7 @@ describe('codes by token', () => {
   })
 })
 
-it('AMB-77 says so where no issuer of tokens is configured', async () => {
+it('AMB-77 refuses tokens with a hint where no token issuer is configured', async () => {
   const house = await openEvidenceHouse()
   const answer = await house.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
   expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')
@@ -105,7 +105,7 @@ it('AMB-77 says so where no issuer of tokens is configured', async () => {
   await house.close()
 })
 
-it('T-10 tokens are looked at as often as strangers may ask', async () => {
+it('T-10 counts token requests against the public rate limits', async () => {
   const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '2' })
   for (const status of [401, 401, 429]) expect((await house.read(BY_TOKEN)).status).toBe(status)
   await house.close()

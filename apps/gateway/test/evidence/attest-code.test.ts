@@ -6,7 +6,7 @@ import { attCode } from '@svc/protocol/ids'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const CODE = '/v1/attest-code'
 const SIMULATE = '/v1/attest/simulate'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** A receipt as gateways before this one wrote them. */
+/** A receipt with a result hash, as older gateways issued them. */
 async function receiptWith(result_hash: string): Promise<string> {
   const { context } = house.gateway
   const receipt = await seedReceipt(context, { owner: ed25519Identity().identity })
@@ -29,7 +29,7 @@ async function receiptWith(result_hash: string): Promise<string> {
   return receipt.receipt_id
 }
 
-it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one asked for', async () => {
+it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one with the given sequence', async () => {
   const locker = await chainOfThree(house)
   const { receipt_id } = locker
   const { record } = await house.state(locker)
@@ -43,7 +43,7 @@ it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one aske
   expectRefusal(await house.read(CODE, { receipt_id, sequence: 5 }), 404, 'statement_not_found')
 })
 
-it("ATT-15 looks at the receipt's own hash first, with its prefix or without", async () => {
+it('ATT-15 prefers the result hash of the receipt, with its prefix or without', async () => {
   const hash = 'ab'.repeat(32)
   for (const written of [hash, `sha256:${hash}`]) {
     const receipt_id = await receiptWith(written)
@@ -57,7 +57,7 @@ it("ATT-15 looks at the receipt's own hash first, with its prefix or without", a
   }
 })
 
-it('ATT-15 ERR-07 AMB-40 says 400 and where to attest, where there is no hash', async () => {
+it('ATT-15 ERR-07 AMB-40 answers 400 and says where to attest where there is no result hash', async () => {
   for (const written of ['', 'none', 'sha256:', 'AB'.repeat(32)]) {
     const receipt_id = await receiptWith(written)
     const answer = await house.read<{ hint: string }>(CODE, { receipt_id })
@@ -68,7 +68,7 @@ it('ATT-15 ERR-07 AMB-40 says 400 and where to attest, where there is no hash', 
   expectRefusal(await house.read(CODE), 422, 'validation_error')
 })
 
-it('ATT-13 SHAPE-35 AMB-64 shows what publishing would write, and writes nothing', async () => {
+it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes nothing', async () => {
   const { receipt_id } = await chainOfThree(house)
   const before = await house.get('/v1/storage/verify', { receipt_id })
   const { status, body } = await house.send<Simulation>('POST', SIMULATE, { receipt_id })
@@ -92,14 +92,14 @@ it('ATT-13 SHAPE-35 AMB-64 shows what publishing would write, and writes nothing
   expect(await house.get('/v1/storage/verify', { receipt_id })).toEqual(before)
 })
 
-it('ATT-13 ERR-22 has nothing to simulate before the first statement', async () => {
+it('ATT-13 ERR-22 refuses to simulate before the first statement', async () => {
   const { receipt_id } = await house.listed(1)
   expectRefusal(await house.send('POST', SIMULATE, { receipt_id }), 409, 'attestation_not_available')
   expectRefusal(await house.send('POST', SIMULATE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
   expectRefusal(await house.send('POST', SIMULATE, {}), 422, 'validation_error')
 })
 
-it('T-10 simulating counts against the limits of strangers', async () => {
+it('T-10 counts simulations against the public rate limits', async () => {
   const limited = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
   const locker = await limited.listed(1)
   await limited.state(locker)

@@ -15,7 +15,7 @@ import {
   memoAnchor,
   ORACLE_ANCHOR,
   openEvidenceHouse,
-} from './statements.ts'
+} from './evidence-house.ts'
 
 const BUNDLE = '/v1/storage/evidence-bundle'
 const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
@@ -31,7 +31,7 @@ let house: EvidenceHouse
 const pinned = () => toHex(house.gateway.context.signers.statement.publicKey)
 const bundleOf = (receipt_id: string, query = {}) => house.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
 
-/** Offline, by a verifier that trusts nothing but the pinned key. */
+/** The facts of an offline verifier that trusts only the pinned key. */
 async function factsOf(bundle: unknown, domainTag = TAG): Promise<Record<string, string>> {
   const read = readPinnedKeys(pinned())
   if (!read.ok) throw new Error(read.problem)
@@ -48,7 +48,7 @@ forEachDatabase('the evidence bundle', (database) => {
   })
   afterAll(() => house.close())
 
-  it('VER-12 VER-13 VER-14 EVID-21 AMB-52 AMB-82 SHAPE-36 has everything that a verifier needs', async () => {
+  it('VER-12 VER-13 VER-14 EVID-21 AMB-52 AMB-82 SHAPE-36 holds everything that an offline verifier needs', async () => {
     const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { status, headers, body } = await house.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -88,7 +88,7 @@ forEachDatabase('the evidence bundle', (database) => {
     for (const step of how_to_verify) expect(step).toMatch(/^[A-Z].*[^.]\.$/)
   })
 
-  it('EVID-19 EVID-20 verifies offline with a pinned key, each statement of a chain', async () => {
+  it('EVID-19 EVID-20 each statement of a chain verifies offline with a pinned key', async () => {
     for (const sequence of [1, 2, 3]) {
       const bundle = await bundleOf(locker.receipt_id, { sequence })
       expect(bundle.envelope?.body.sequence).toBe(sequence)
@@ -123,11 +123,11 @@ describe('a bundle that was tampered with', () => {
     ['a file added', (copy) => copy.files.push({ ...fileOf(copy), filename: 'x.txt' })],
     ['another root', (copy) => Object.assign(copy.commitment, { merkle_root: `sha256:${'0'.repeat(64)}` })],
     ['another count', (copy) => Object.assign(copy.commitment, { file_count: 4 })],
-  ])('EVID-20 MERK-10 T-21 fails where the commitment does: %s', async (_, change) => {
+  ])('EVID-20 MERK-10 T-21 fails offline verification with %s', async (_, change) => {
     expect((await changed(change)).merkle_root_matches).toBe('failed')
   })
 
-  it('EVID-20 fails with any field of the statement changed', async () => {
+  it('EVID-20 fails offline verification with any field of the statement changed', async () => {
     const { body } = envelopeOf(bundle)
     for (const [field, value] of Object.entries(body)) {
       const other = typeof value === 'number' ? value + 1 : `${value}0`
@@ -136,7 +136,7 @@ describe('a bundle that was tampered with', () => {
     }
   })
 
-  it('EVID-17 EVID-18 fails with another digest, signature, algorithm or tag', async () => {
+  it('EVID-17 EVID-18 fails offline verification with another digest, signature, algorithm or tag', async () => {
     const { statement_digest, signature } = envelopeOf(bundle)
     const changes = [{ statement_digest: flip(statement_digest) }, { signature: flip(signature!) }, { sig_alg: 'none' }]
     for (const change of changes) {
@@ -146,7 +146,7 @@ describe('a bundle that was tampered with', () => {
     expect((await factsOf(bundle, DEFAULT_DOMAIN_TAG)).signature_valid).toBe('failed')
   })
 
-  it('EVID-19 a key that comes with the bundle proves nothing but consistency', async () => {
+  it('EVID-19 a key from the bundle itself does not count as pinned', async () => {
     const forger = await openEvidenceHouse({ ENVELOPE_DOMAIN_TAG: TAG, STATEMENT_KEY: '07'.repeat(32) })
     const locker = await chainOfThree(forger)
     const forged = await forger.get<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
@@ -155,13 +155,13 @@ describe('a bundle that was tampered with', () => {
   })
 })
 
-describe('bundles of other kinds', () => {
+describe('bundles of the oracle era, and refusals', () => {
   beforeAll(async () => {
     house = await openEvidenceHouse({ ENVELOPE_DOMAIN_TAG: TAG })
   })
   afterAll(() => house.close())
 
-  it('VER-13 VER-15 SHAPE-36 of the oracle era has version 1, and verifies by the signature on the root', async () => {
+  it('VER-13 VER-15 SHAPE-36 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
     const locker = await house.listed(3)
     const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
     const bundle = await bundleOf(locker.receipt_id)
@@ -186,7 +186,7 @@ describe('bundles of other kinds', () => {
     expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
   })
 
-  it('MERK-16 EVID-18 an unsigned record of the oracle era is never taken for signed', async () => {
+  it('MERK-16 EVID-18 never reports an unsigned record of the oracle era as signed', async () => {
     const locker = await house.listed(3)
     await house.stateAsOracle(locker, { signer: null })
     const bundle = await bundleOf(locker.receipt_id)
@@ -195,13 +195,13 @@ describe('bundles of other kinds', () => {
     expect((await factsOf(bundle)).signature_valid).toBe('failed')
   })
 
-  it('VER-12 ERR-06 without a receipt_id is refused with 400', async () => {
+  it('VER-12 ERR-06 answers 400 without a receipt_id', async () => {
     expectRefusal(await house.read(BUNDLE), 400, 'missing_receipt_id')
     expectRefusal(await house.read(BUNDLE, { receipt_id: '' }), 400, 'missing_receipt_id')
     expectRefusal(await house.read(BUNDLE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
   })
 
-  it('VER-12 ERR-22 AMB-93 of what is not attested, or is pending, is refused with 409 and a hint', async () => {
+  it('VER-12 ERR-22 AMB-93 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
     const { receipt_id, locker_id } = await house.listed(1)
     const none = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(none, 409, 'attestation_not_available')
@@ -214,7 +214,7 @@ describe('bundles of other kinds', () => {
     expectRefusal(await house.read(BUNDLE, { receipt_id, sequence: 1 }), 404, 'statement_not_found')
   })
 
-  it('VER-12 is not kept by caches, also where it is refused', async () => {
+  it('VER-12 forbids caching of refusals too', async () => {
     for (const query of [{}, { receipt_id: 'rcpt_none' }]) {
       const { headers } = await house.read(BUNDLE, query as Record<string, string>)
       expect(headers.get('cache-control')).toBe('no-store')

@@ -3,7 +3,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { importRecords } from '../../src/attestations/import/import-records.ts'
 import { readExport } from '../../src/attestations/import/read-export.ts'
-import { createKeysAt } from '../../src/info/keys-at.ts'
+import { createKeysAt } from '../../src/info/signing-keys.ts'
 import { activateSigningKey } from '../../src/info/store.ts'
 import { attest } from '../attestations/attest.ts'
 import { chunked, exported, signerHex } from '../attestations/import/export-records.ts'
@@ -27,7 +27,7 @@ forEachDatabase('a locker whose record was imported', (database) => {
   const get = async <Body>(path: string, query = '') =>
     (await house.send<Body>('GET', `${path}?receipt_id=${locker.receiptId}${query}`)).body
 
-  it('VER-15 MERK-17 ATT-15 is read as what it is, and followed by signed statements', async () => {
+  it('VER-15 MERK-17 ATT-15 reads an imported record as of the oracle era, and lets signed statements follow it', async () => {
     const bundle = await get<EvidenceBundle>('/v1/storage/evidence-bundle')
     expect(bundle).toMatchObject({ bundle_version: 1, proof_id: null, envelope: null, algorithms: { envelope: null } })
     expect(bundle.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })

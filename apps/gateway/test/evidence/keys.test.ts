@@ -5,7 +5,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unixNow } from '../../src/context.ts'
 import { activateSigningKey } from '../../src/info/store.ts'
-import { type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const DAY = 86_400
 const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
@@ -14,7 +14,7 @@ const STRANGER = ed25519Signer(new Uint8Array(32).fill(10))
 let house: EvidenceHouse
 const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
   (await house.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
-/** As a restart with another key does. */
+/** Does what a restart with another key does. */
 async function changeKey(signer: typeof NEXT) {
   const { context } = house.gateway
   await activateSigningKey(context.database.db, toHex(signer.publicKey), isoSeconds(unixNow(context)))
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-it('VER-05 EVID-18 EVID-19 a signature of a key that is not ours does not pass', async () => {
+it('VER-05 EVID-18 EVID-19 fails the signature of a key that the gateway never had', async () => {
   const locker = await house.listed(2)
   await house.state(locker, { signer: STRANGER })
   for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
@@ -32,7 +32,7 @@ it('VER-05 EVID-18 EVID-19 a signature of a key that is not ours does not pass',
   }
 })
 
-it('VER-05 T-21 a statement that was changed does not pass', async () => {
+it('VER-05 T-21 fails the signature of a statement that was changed', async () => {
   const locker = await house.listed(2)
   const { record } = await house.state(locker)
   const { envelope } = record
@@ -46,7 +46,7 @@ it('VER-05 T-21 a statement that was changed does not pass', async () => {
   expect(await signatureOf(locker.receipt_id)).toBe('failed')
 })
 
-it('ADD-07 VER-05 statements are checked with the key of their time, before and after a new one', async () => {
+it('ADD-07 VER-05 checks each statement with the key of its time, before and after a key change', async () => {
   const [before, after, tooLate, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => house.listed(count)))
   await house.state(before!)
   await house.state(tooEarly!, { signer: NEXT })
@@ -61,7 +61,7 @@ it('ADD-07 VER-05 statements are checked with the key of their time, before and 
   expect(await signatureOf(tooEarly!.receipt_id)).toBe('failed')
 })
 
-it('ADD-07 a replica that is about to be replaced signs on for a while', async () => {
+it('ADD-07 accepts the old key for a while after a change, because old replicas still sign with it', async () => {
   const locker = await house.listed(1)
   const { statement } = house.gateway.context.signers
   await changeKey(statement)

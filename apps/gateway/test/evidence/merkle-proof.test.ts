@@ -7,8 +7,8 @@ import { sortedByFilename } from '@svc/protocol/order'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { seedNamedFiles } from './named-files.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { seedNamedFiles } from './seed-named-files.ts'
 
 const PROOF = '/v1/storage/merkle-proof'
 
@@ -29,7 +29,7 @@ forEachDatabase('inclusion proofs', (database) => {
   })
   afterAll(() => house.close())
 
-  it('MERK-17 MERK-18 MERK-19 AMB-84 SHAPE-38 ANCH-05 proves a file, with all fields', async () => {
+  it('MERK-17 MERK-18 MERK-19 AMB-84 SHAPE-38 ANCH-05 answers an inclusion proof with all fields', async () => {
     const locker = await house.listed(5)
     const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const filename = 'folder-0000/file-0000003.txt'
@@ -48,7 +48,7 @@ forEachDatabase('inclusion proofs', (database) => {
     expectProof({ ...rest, leaf_hash, proof, file_entry } as InclusionProof)
   })
 
-  it('MERK-20 a lone last node is its own right sibling, and a single file is the root', async () => {
+  it('MERK-20 repeats a lone last node as its right sibling, and has a single file as the root', async () => {
     const three = await house.listed(3)
     await house.state(three)
     const last = await prove(three.receipt_id, 'folder-0000/file-0000002.txt')
@@ -61,7 +61,7 @@ forEachDatabase('inclusion proofs', (database) => {
     expect(only.merkle_root).toBe(withPrefix(only.leaf_hash))
   })
 
-  it('MERK-19 proves every file of any locker, and no other', async () => {
+  it('MERK-19 proves every file of a locker, and refuses any other name', async () => {
     const name = fc
       .string({ unit: 'grapheme-composite', minLength: 1, maxLength: 12 })
       .filter((text) => !/[\0:]/.test(text))
@@ -87,7 +87,7 @@ forEachDatabase('inclusion proofs', (database) => {
     )
   })
 
-  it('MERK-19 proves files of a locker with many blocks', async () => {
+  it('MERK-19 proves files of a locker with several blocks of leaves', async () => {
     const locker = await house.listed(2500)
     const { record } = await house.state(locker)
     for (const index of [0, 1, 1023, 1024, 2047, 2048, 2498, 2499]) {
@@ -98,7 +98,7 @@ forEachDatabase('inclusion proofs', (database) => {
     }
   })
 
-  it('MERK-18 proves what a statement of the past named', async () => {
+  it('MERK-18 proves a file of an earlier statement', async () => {
     const locker = await chainOfThree(house)
     const { receipt_id } = locker
     await locker.put('a.txt', 'something else')
@@ -112,7 +112,7 @@ forEachDatabase('inclusion proofs', (database) => {
     expectRefusal(await house.read(PROOF, { receipt_id, filename: 'a.txt', sequence: 9 }), 404, 'statement_not_found')
   })
 
-  it('MERK-17 SHAPE-38 refuses what cannot be proven', async () => {
+  it('MERK-17 SHAPE-38 refuses a proof without a statement, a known receipt or a filename', async () => {
     const { receipt_id } = await house.listed(1)
     const filename = 'folder-0000/file-0000000.txt'
     expectRefusal(await house.read(PROOF, { receipt_id, filename }), 409, 'attestation_not_available')

@@ -4,7 +4,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { expectRefusal } from '../auth/lockers.ts'
-import { type EvidenceHouse, ORACLE_ANCHOR, openEvidenceHouse } from './statements.ts'
+import { type EvidenceHouse, ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'
 
 const { tx } = ORACLE_ANCHOR
 const FACTS = vectors.evidence_bundle_v1_example.verification
@@ -19,7 +19,7 @@ describe('records of the oracle era', () => {
   })
   afterAll(() => house.close())
 
-  it('VER-15 ANCH-10 ATT-23 EVID-22 reads right: no envelope, no status, its anchor', async () => {
+  it('VER-15 ANCH-10 ATT-23 EVID-22 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
     const locker = await house.listed(3)
     const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })
     const { attestation, verification, anchor, verified } = await verify(locker.receipt_id)
@@ -38,21 +38,21 @@ describe('records of the oracle era', () => {
     expect(files).toHaveLength(3)
   })
 
-  it('ANCH-10 VER-06 VER-07 counts oracle_tx where there is no anchor object, and says so in no anchor', async () => {
+  it('ANCH-10 VER-06 VER-07 counts oracle_tx as an anchor in the facts, and answers a null anchor object', async () => {
     const locker = await house.listed(1)
     await house.stateAsOracle(locker, { oracleTx: tx })
     expect(await verify(locker.receipt_id)).toMatchObject({ anchor: null, verification: FACTS })
   })
 
-  it('VER-05 a signature of an unknown key is unavailable, and none is not checked', async () => {
-    const [strange, unsigned] = [await house.listed(1), await house.listed(2)]
-    await house.stateAsOracle(strange, { signer: ed25519Signer(new Uint8Array(32).fill(5)) })
+  it('VER-05 reports the signature of an unknown key as unavailable, and a missing one as not checked', async () => {
+    const [foreign, unsigned] = [await house.listed(1), await house.listed(2)]
+    await house.stateAsOracle(foreign, { signer: ed25519Signer(new Uint8Array(32).fill(5)) })
     await house.stateAsOracle(unsigned, { signer: null })
-    expect((await verify(strange.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'unavailable' })
+    expect((await verify(foreign.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'unavailable' })
     expect((await verify(unsigned.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'not_checked' })
   })
 
-  it('ATT-15 ATT-16 VER-11 VER-18 VER-19 SHAPE-40 reads right everywhere', async () => {
+  it('ATT-15 ATT-16 VER-11 VER-18 VER-19 SHAPE-40 every evidence endpoint answers a record of the oracle era', async () => {
     const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two' })
     const { receipt_id } = locker
     const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })
@@ -83,7 +83,7 @@ describe('records of the oracle era', () => {
     expectRefusal(await house.send('POST', '/v1/attest/simulate', { receipt_id }), 409, 'attestation_not_available')
   })
 
-  it('EVID-22 stay readable as statement 0 when statements follow', async () => {
+  it('EVID-22 keeps a record of the oracle era readable as statement 0 when statements follow', async () => {
     const locker = await house.listed(2)
     const { receipt_id } = locker
     await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertReceipt } from '../../src/purchases/store.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const RETRIEVE = '/v1/retrieve'
 const SECRET = 'the-secret-of-all-the-oracles'
@@ -29,7 +29,7 @@ describe('retrieve', () => {
   })
   afterAll(() => house.close())
 
-  it('ATT-16 ATT-19 ANCH-05 SHAPE-33 answers code, hashes, manifest, anchor and facts, to anybody', async () => {
+  it('ATT-16 ATT-19 ANCH-05 SHAPE-33 answers code, hashes, manifest, anchor and facts to anybody', async () => {
     const locker = await house.filled({ 'b.txt': 'two', 'a.txt': 'one' })
     const { record } = await house.state(locker)
     const { manifest, verification, ...answer } = await house.get<Retrieved>(RETRIEVE, {
@@ -53,7 +53,7 @@ describe('retrieve', () => {
     expect(verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
   })
 
-  it('ATT-16 reads each statement of a chain', async () => {
+  it('ATT-16 answers each statement of a chain by its sequence', async () => {
     const { receipt_id } = await chainOfThree(house)
     for (const sequence of [1, 2, 3]) {
       const { manifest } = await house.get<Retrieved>(RETRIEVE, { receipt_id, sequence })
@@ -63,7 +63,7 @@ describe('retrieve', () => {
     expectRefusal(await house.read(RETRIEVE, query, AS_ORACLE), 404, 'statement_not_found')
   })
 
-  it('ATT-17 AMB-39 computes what is missing for who shows the secret, and for nobody else', async () => {
+  it('ATT-17 AMB-39 computes a missing statement only for a caller with the secret', async () => {
     const { receipt_id } = await house.filled({ 'a.txt': 'one' })
     const refused = await house.read<{ hint: string }>(RETRIEVE, { receipt_id })
     expectRefusal(refused, 409, 'attestation_not_available')
@@ -77,14 +77,14 @@ describe('retrieve', () => {
     expect(await house.get<Retrieved>(RETRIEVE, { receipt_id })).toEqual(computed.body)
   })
 
-  it('GEN-05 AMB-39 a wrong secret does not keep anybody from what is attested', async () => {
+  it('GEN-05 AMB-39 answers an existing statement even with a wrong secret', async () => {
     const locker = await house.listed(1)
     await house.state(locker)
     const { status } = await house.read(RETRIEVE, { receipt_id: locker.receipt_id }, { 'x-oracle-secret': 'wrong' })
     expect(status).toBe(200)
   })
 
-  it('ATT-17 ATT-21 computes nothing of nothing', async () => {
+  it('ATT-17 ATT-21 refuses to compute a statement without files, a locker or a known receipt', async () => {
     const empty = await house.listed(0)
     expectRefusal(await house.read(RETRIEVE, { receipt_id: empty.receipt_id }, AS_ORACLE), 409, 'EMPTY_FILE_LIST')
     const { receipt_id } = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
@@ -93,7 +93,7 @@ describe('retrieve', () => {
     expectRefusal(await house.read(RETRIEVE, {}, AS_ORACLE), 422, 'validation_error')
   })
 
-  it('ATT-18 AMB-79 SHAPE-34 answers the payment of a receipt as oracles read it', async () => {
+  it('ATT-18 AMB-79 SHAPE-34 answers the payment of a receipt in the form that oracles read', async () => {
     const { paid_raw, pay_asset, network, tx_hash } = vectors.receipt_signature_proposal.receipt
     const seeded = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
     const id = { receipt_id: 'rcpt_of_the_vectors', pay_req_id: 'pr_of_the_vectors' }
@@ -118,7 +118,7 @@ describe('retrieve', () => {
 })
 
 describe('retrieve without a secret', () => {
-  it('AMB-39 computes for anybody, within the limits of strangers', async () => {
+  it('AMB-39 computes for anybody within the public rate limits where no secret is set', async () => {
     const house = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
     const { receipt_id } = await house.filled({ 'a.txt': 'one' })
     const empty = await house.listed(0)
@@ -131,8 +131,8 @@ describe('retrieve without a secret', () => {
   })
 
   it.each([
-    ['is warned of', {}, true],
-    ['is not warned of where there is a secret', { ORACLE_CALLBACK_SECRET: SECRET }, false],
+    ['warns of open computing', {}, true],
+    ['does not warn where a secret is set', { ORACLE_CALLBACK_SECRET: SECRET }, false],
   ])('AMB-39 %s at the start in production', async (_, variables, isWarned) => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)

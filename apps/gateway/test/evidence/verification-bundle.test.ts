@@ -5,7 +5,7 @@ import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const BUNDLE = '/v1/storage/verification-bundle'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-it('VER-11 SHAPE-37 has payment, content, algorithm and steps', async () => {
+it('VER-11 SHAPE-37 the verification bundle holds payment, content, algorithm and steps', async () => {
   const { receipt_id, locker_id } = await chainOfThree(house)
   const { steps, content_proof, payment_proof, ...rest } = await bundleOf(receipt_id)
   expect(rest).toEqual({
@@ -49,7 +49,7 @@ it('VER-11 SHAPE-37 has payment, content, algorithm and steps', async () => {
   expect(steps.length).toBeGreaterThan(0)
 })
 
-it('VER-11 MERK-14 can be checked by hand, as its steps say', async () => {
+it('VER-11 MERK-14 the verification bundle can be checked by following its steps', async () => {
   const { receipt_id } = await chainOfThree(house)
   const proof = (await bundleOf(receipt_id)).content_proof!
   const contents = ['one', 'two', 'three']
@@ -61,7 +61,7 @@ it('VER-11 MERK-14 can be checked by hand, as its steps say', async () => {
   expect(isManifestSignedBy(key, proof.merkle_root, proof.manifest_signature)).toBe(true)
 })
 
-it('VER-11 tells lamports of payments in SOL only', async () => {
+it('VER-11 states lamports only for payments in SOL', async () => {
   const { receipt_id } = await house.listed(1)
   const { db } = house.gateway.context.database
   const { receipt } = await db
@@ -80,7 +80,7 @@ it('VER-11 tells lamports of payments in SOL only', async () => {
   expect(content_proof).toBeNull()
 })
 
-it('VER-11 is of the statement asked for', async () => {
+it('VER-11 answers the verification bundle of the statement with the given sequence', async () => {
   const { receipt_id } = await chainOfThree(house)
   for (const sequence of [1, 2, 3])
     expect((await bundleOf(receipt_id, { sequence })).content_proof?.files).toHaveLength(sequence)

@@ -6,7 +6,7 @@ import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertPending } from '../../src/attestations/store.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './statements.ts'
+import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const VERIFY = '/v1/storage/verify'
 const NOTHING: VerificationFacts = {
@@ -30,7 +30,7 @@ forEachDatabase('verify', (database) => {
   })
   afterAll(() => house.close())
 
-  it('VER-01 VER-03 VER-10 SHAPE-32 says of a receipt without attestation that there is none, and what to do', async () => {
+  it('VER-01 VER-03 VER-10 SHAPE-32 answers a receipt without an attestation with a null attestation and a hint', async () => {
     const receipt = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
     const { receipt_id } = receipt
     expect(await verify(receipt_id)).toEqual({
@@ -44,7 +44,7 @@ forEachDatabase('verify', (database) => {
     })
   })
 
-  it('VER-03 VER-04 AMB-35 shows nothing of an attestation that is pending', async () => {
+  it('VER-03 VER-04 AMB-35 answers a pending attestation as null', async () => {
     const { receipt_id, locker_id } = await house.listed(0)
     const { db } = house.gateway.context.database
     await db.transaction().execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
@@ -79,7 +79,7 @@ forEachDatabase('verify', (database) => {
     expect(files.every(({ content_hash }) => /^sha256:[0-9a-f]{64}$/.test(content_hash))).toBe(true)
   })
 
-  it('VER-06 AMB-35 a statement on its way to the chain is computed, and submitted', async () => {
+  it('VER-06 AMB-35 shows a statement that is being published as computed, with its anchor submitted', async () => {
     const locker = await house.listed(2)
     await house.state(locker, { status: 'pushing' })
     const { attestation, verification } = await verify(locker.receipt_id)
@@ -87,7 +87,7 @@ forEachDatabase('verify', (database) => {
     expect(verification).toEqual({ ...COMPUTED, anchor_submitted: 'passed' })
   })
 
-  it('VER-07 VER-08 ANCH-05 shows an anchor beside the record, and when it is final', async () => {
+  it('VER-07 VER-08 ANCH-05 shows the anchor beside the record, and whether it is final', async () => {
     const locker = await house.listed(2)
     const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const confirmed = await verify(locker.receipt_id)
@@ -105,7 +105,7 @@ forEachDatabase('verify', (database) => {
     expect(finalized.verification).toEqual({ ...PUBLISHED, anchor_finalized: 'passed' })
   })
 
-  it('VER-07 AMB-87 AMB-88 shows an attempt that failed, until one succeeds', async () => {
+  it('VER-07 AMB-87 AMB-88 shows a failed attempt to publish until one succeeds', async () => {
     const locker = await house.listed(2)
     await house.state(locker)
     const error = {
@@ -130,13 +130,13 @@ forEachDatabase('verify', (database) => {
     expect(published.verification).toEqual(PUBLISHED)
   })
 
-  it('VER-09 bytes are checked where the statement says that they were hashed', async () => {
+  it('VER-09 reports bytes as checked where the statement says that they were hashed', async () => {
     const locker = await house.listed(1)
     await house.state(locker, { checkMode: 'bytes_hashed' })
     expect((await verify(locker.receipt_id)).verification).toEqual({ ...COMPUTED, bytes_checked: 'passed' })
   })
 
-  it('VER-01 ATT-19 tells each statement of a chain from the others', async () => {
+  it('VER-01 ATT-19 answers each statement of a chain by its sequence', async () => {
     const { receipt_id } = await chainOfThree(house)
     const newest = await verify(receipt_id)
     expect(newest.attestation).toMatchObject({ evidence_seq: 3, file_count: 3 })
@@ -150,7 +150,7 @@ forEachDatabase('verify', (database) => {
     expect((await verify(receipt_id, { sequence: 3 })).attestation).toEqual(newest.attestation)
   })
 
-  it('VER-01 a new statement is read as soon as it is there', async () => {
+  it('VER-01 answers a new statement as soon as it exists', async () => {
     const locker = await house.filled({ 'a.txt': 'one' })
     for (const count of [1, 2, 3]) {
       await locker.put(`${count}.txt`, 'more')
@@ -159,7 +159,7 @@ forEachDatabase('verify', (database) => {
     }
   })
 
-  it('AMB-36 an older statement keeps its anchor, the newest has none before it is published', async () => {
+  it('AMB-36 keeps the anchor of an older statement, and shows none for a newer unpublished one', async () => {
     const locker = await house.listed(1)
     const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     await house.state(locker)
@@ -175,7 +175,7 @@ describe('verify refuses', () => {
   })
   afterAll(() => house.close())
 
-  it('VER-01 VER-02 a receipt that is none, and a request without one', async () => {
+  it('VER-01 VER-02 an unknown receipt, and a request without one', async () => {
     expectRefusal(await house.read(VERIFY, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
     expectRefusal(await house.send('POST', VERIFY, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
     expectRefusal(await house.read(VERIFY), 422, 'validation_error')
@@ -183,7 +183,7 @@ describe('verify refuses', () => {
     expectRefusal(await house.send('POST', VERIFY), 422, 'validation_error')
   })
 
-  it('VER-01 a statement that is none', async () => {
+  it('VER-01 an unknown or invalid sequence', async () => {
     const { receipt_id } = await chainOfThree(house)
     for (const sequence of [0, 4, 4_294_967_295]) {
       expectRefusal(await house.read(VERIFY, { receipt_id, sequence }), 404, 'statement_not_found')
@@ -197,7 +197,7 @@ describe('verify refuses', () => {
     }
   })
 
-  it('GEN-11 AMB-21 T-32 names files, and no provider', async () => {
+  it('GEN-11 AMB-21 T-32 names files but never the storage provider', async () => {
     const locker = await house.filled({ 'a.txt': 'one' }, { provider: 'filecoin' })
     await house.state(locker)
     const { receipt_id } = locker

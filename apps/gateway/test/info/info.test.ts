@@ -26,7 +26,7 @@ async function get(path: string) {
 }
 
 describe('health', () => {
-  it('VER-20 SHAPE-03 is JSON that names every part', async () => {
+  it('VER-20 SHAPE-03 answers health as JSON with a check of every part', async () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
     expect(body).toEqual({
@@ -45,7 +45,7 @@ describe('health', () => {
     })
   })
 
-  it('VER-20 is 503 while the gateway cannot serve', async () => {
+  it('VER-20 answers 503 while the gateway cannot serve', async () => {
     let now = Date.UTC(2026, 5, 12)
     const other = await startTestGateway({}, { now: () => now })
     await other.context.database.close()
@@ -61,7 +61,7 @@ describe('health', () => {
 })
 
 describe('keys', () => {
-  it('VER-16 VER-17 RCPT-07 AMB-53 both addresses answer the same list', async () => {
+  it('VER-16 VER-17 RCPT-07 AMB-53 answers the same list of signing keys at both addresses', async () => {
     const { response, body } = await get('/v1/keys')
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
@@ -75,7 +75,7 @@ describe('keys', () => {
     })
   })
 
-  it('SHORT-04 the key of short URLs is another one', async () => {
+  it('SHORT-04 answers a separate key for short URLs', async () => {
     const { body } = await get('/v1/short-url/verify-key')
     expect(body).toEqual({
       verify_key_hex: toHex(gateway.context.signers.shortUrl.publicKey),
@@ -85,7 +85,7 @@ describe('keys', () => {
     expect(body.verify_key_hex).not.toBe(toHex(gateway.context.signers.statement.publicKey))
   })
 
-  it('VER-17 a gateway with a new key lists the old one as retired', async () => {
+  it('VER-17 lists the old key as retired after the gateway gets a new one', async () => {
     const { url, drop } = await createFreshDatabase('sqlite')
     const at = (day: number) => ({ now: () => Date.UTC(2026, 5, day) })
     const old = await startTestGateway({ DATABASE_URL: url }, at(1))
@@ -104,8 +104,8 @@ describe('keys', () => {
   })
 })
 
-forEachDatabase('remembered signing keys', (database) => {
-  it('VER-17 the configured key is active, all others are retired, none is forgotten', async () => {
+forEachDatabase('stored signing keys', (database) => {
+  it('VER-17 keeps every signing key, with the configured one active and all others retired', async () => {
     const { db } = await database.open<Schema>(migrations)
     await activateSigningKey(db, 'aa', '2026-01-01T00:00:00Z')
     await activateSigningKey(db, 'bb', '2026-02-01T00:00:00Z')
@@ -120,7 +120,7 @@ forEachDatabase('remembered signing keys', (database) => {
     ])
   })
 
-  it('VER-17 ten gateways that start at once agree', async () => {
+  it('VER-17 ten gateways that start at once agree on the active key', async () => {
     const { db } = await database.open<Schema>(migrations)
     await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(db, 'cc', '2026-05-01T00:00:00Z')))
     expect((await allSigningKeys(db)).filter((key) => key.valid_to === null)).toHaveLength(1)
@@ -128,7 +128,7 @@ forEachDatabase('remembered signing keys', (database) => {
 })
 
 describe('discovery', () => {
-  it('VER-22 VERS-01 VERS-02 VERS-03 GEN-06 AMB-66 AMB-78 SHAPE-42 is the index, with absolute addresses under the base URL', async () => {
+  it('VER-22 VERS-01 VERS-02 VERS-03 GEN-06 AMB-66 AMB-78 SHAPE-42 answers the index of the gateway, with absolute addresses under the base URL', async () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body).toMatchObject({
       name: 'svc',
@@ -152,7 +152,7 @@ describe('discovery', () => {
     })
   })
 
-  it('VER-22 every endpoint it lists exists', async () => {
+  it('VER-22 lists only endpoints that exist', async () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body.endpoints.length).toBeGreaterThan(4)
     for (const { method, path } of body.endpoints as { method: string; path: string }[]) {
@@ -162,7 +162,7 @@ describe('discovery', () => {
     }
   })
 
-  it('VER-22 PAY-25 PAY-32 lists what can be paid on mainnets, and health says the chains answer', async () => {
+  it('VER-22 PAY-25 PAY-32 lists the payable assets of each mainnet, and health reports that the chains answer', async () => {
     const chains = await startLocalChains()
     const other = await startTestGateway(chains.variables)
     const index = (await (await fetch(`${other.url}/.well-known/svc.json`)).json()) as { payment: object }
@@ -189,7 +189,7 @@ describe('discovery', () => {
     await chains.stop()
   })
 
-  it('GEN-05 stray credentials do not break a public read', async () => {
+  it('GEN-05 serves a public read with stray credentials', async () => {
     const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', 'x-svc-signature': 'x' }
     expect((await fetch(`${gateway.url}/v1/keys`, { headers })).status).toBe(200)
   })

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
-import { health, LOW, openWith, settledHealth } from './publication-key.ts'
+import { health, healthWithBalance, LOW, openWith } from './publication-key.ts'
 
-/** How long a balance is remembered. */
+/** How long a balance is cached. */
 const HALF_A_MINUTE = 30
 
 let harbour: AnchorTestbed
@@ -16,31 +16,31 @@ afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))
 
 describe('health of the publication key', () => {
-  it('VER-20 warns of a low balance with the address to fund, and still serves', async () => {
+  it('VER-20 health warns of a low balance with the address to fund, and still serves', async () => {
     const { house, key, give } = await openWith(harbour, 1_500_000)
-    const { status, body } = await settledHealth(house)
+    const { status, body } = await healthWithBalance(house)
     expect([status, body.status, body.checks.publication_key]).toEqual([200, 'ok', 'low'])
     // (1,500,000 - 890,880 that must stay) / 5,000
     expect(body.warnings).toEqual([`publication key ${key} holds 1500000 lamports: about 121 more anchors`])
     give(LOW - 1_500_000)
     harbour.clock.advance(HALF_A_MINUTE)
-    const { body: funded } = await settledHealth(house)
+    const { body: funded } = await healthWithBalance(house)
     expect(funded.checks.publication_key).toBe('ok')
     expect(funded).not.toHaveProperty('warnings')
   })
 
-  it('VER-20 a key that nobody has funded has none left', async () => {
+  it('VER-20 health shows a key that was never funded as low, with no anchors left', async () => {
     const { house, key } = await openWith(harbour, 0)
-    const { status, body } = await settledHealth(house)
+    const { status, body } = await healthWithBalance(house)
     expect([status, body.checks.publication_key]).toEqual([200, 'low'])
     expect(body.warnings).toEqual([`publication key ${key} holds 0 lamports: about 0 more anchors`])
   })
 
-  it('VER-20 as many anchors as it says can be paid for, and no more', async () => {
+  it('VER-20 the balance pays for as many anchors as health says, and no more', async () => {
     const { house } = await openWith(harbour, 890_880 + 5_000)
     const left = async () => {
       harbour.clock.advance(HALF_A_MINUTE)
-      return (await settledHealth(house)).body.warnings?.[0]?.split(': ')[1]
+      return (await healthWithBalance(house)).body.warnings?.[0]?.split(': ')[1]
     }
     expect(await left()).toBe('about 1 more anchors')
     expect((await attest(house, await filledLocker(house))).push_result.status).toBe('pushed')
@@ -49,7 +49,7 @@ describe('health of the publication key', () => {
     expect([status, reason]).toEqual(['failed', 'publication_key_unfunded'])
   })
 
-  it('VER-20 nothing is published, nothing is asked', async () => {
+  it('VER-20 asks no node for the balance where nothing is published', async () => {
     const { house } = await openWith(harbour, 0, { ANCHOR_KIND: 'off' })
     harbour.node.calls.length = 0
     const { status, body } = await health(house)
@@ -58,9 +58,9 @@ describe('health of the publication key', () => {
     expect(harbour.node.calls).not.toContain('getBalance')
   })
 
-  it('VER-20 a node that is down shows, and is asked again half a minute later', async () => {
+  it('VER-20 reports a node that is down, and asks it again half a minute later', async () => {
     const { house } = await openWith(harbour, LOW)
-    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
     harbour.node.behave(DOWN)
     expect((await health(house)).body.checks.publication_key).toBe('ok')
     harbour.clock.advance(HALF_A_MINUTE)
@@ -70,10 +70,10 @@ describe('health of the publication key', () => {
     expect(down.body.checks).toMatchObject({ publication_key: 'failing', primary_chain: 'failing', database: 'ok' })
     harbour.node.behave(honestly)
     harbour.clock.advance(HALF_A_MINUTE)
-    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
   })
 
-  it('VER-20 a node that hangs is asked once, not waited for, and believed when it answers', async () => {
+  it('VER-20 asks a hanging node once without waiting for it, and uses its late answer', async () => {
     const { house } = await openWith(harbour, LOW)
     const hold = holdAt('getBalance')
     harbour.node.behave(hold.behaviour)
@@ -81,7 +81,7 @@ describe('health of the publication key', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => health(house)))
     for (const { status, body } of answers) expect([status, body.checks.publication_key]).toEqual([200, 'failing'])
     hold.release()
-    expect((await settledHealth(house)).body.checks.publication_key).toBe('ok')
+    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
     expect(harbour.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
   })
 })

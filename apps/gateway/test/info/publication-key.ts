@@ -1,4 +1,4 @@
-// For tests: gateways that publish with a key of their own.
+// For tests: gateways that publish with their own new key.
 
 import { randomBytes } from 'node:crypto'
 import { address } from '@solana/kit'
@@ -11,10 +11,10 @@ import { expect } from 'vitest'
 import type { AnchorTestbed } from '../anchors/anchor-testbed.ts'
 import type { LockerHouse } from '../auth/lockers.ts'
 
-/** What these gateways call low. */
+/** The low-balance threshold of these gateways. */
 export const LOW = 2_000_000
 
-/** The publication key is new and holds so much. */
+/** Opens a gateway with a new publication key that holds this many lamports. */
 export async function openWith(harbour: AnchorTestbed, lamports: number, variables: Variables = {}) {
   const seed = randomBytes(32)
   const key = toBase58(ed25519Signer(seed).publicKey)
@@ -27,8 +27,8 @@ export async function openWith(harbour: AnchorTestbed, lamports: number, variabl
 
 export const health = (house: LockerHouse) => house.send<Health>('GET', '/health')
 
-/** As soon as a node has answered: one that is slow is not waited for for ever. */
-export async function settledHealth(house: LockerHouse) {
+/** Waits until a node has answered, because the health endpoint does not wait for a slow one. */
+export async function healthWithBalance(house: LockerHouse) {
   const state = async () => (await health(house)).body.checks.publication_key
   await expect.poll(state).not.toBe('failing')
   return health(house)

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
-import { scrape } from './metrics.ts'
-import { openWith, settledHealth } from './publication-key.ts'
+import { scrape } from './metrics/scrape.ts'
+import { healthWithBalance, openWith } from './publication-key.ts'
 
 let harbour: AnchorTestbed
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => harbour.stop())
 afterEach(() => harbour.node.behave(honestly))
 
-forEachDatabase('what anchors cost', (database) => {
+forEachDatabase('the costs of anchors', (database) => {
   const open = () => openWith(harbour, 10_000_000, { DATABASE_URL: database.url })
   let opened: Awaited<ReturnType<typeof open>>
   beforeAll(async () => {
@@ -26,9 +26,9 @@ forEachDatabase('what anchors cost', (database) => {
     return (await opened.house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body
   }
 
-  it('INT-03 attest-health tells what was published, what it cost, and what is left', async () => {
+  it('INT-03 attest-health shows publications, their cost, and the balance left', async () => {
     const { house, key } = opened
-    await settledHealth(house)
+    await healthWithBalance(house)
     const none = { published: 0, failed: 0, expired: 0, fee_lamports_total: 0, rent_lamports_total: 0 }
     const own = { publication_key: key, balance_lamports: 10_000_000, low_balance: false }
     expect((await attestHealth()).anchors).toEqual({ ...none, ...own })
@@ -44,7 +44,7 @@ forEachDatabase('what anchors cost', (database) => {
     })
   })
 
-  it('INT-03 what failed and what expired, and rent that came back', async () => {
+  it('INT-03 attest-health counts failed and expired publications, and rent that was refunded', async () => {
     const { db } = opened.house.gateway.context.database
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
     await db
@@ -65,18 +65,18 @@ forEachDatabase('what anchors cost', (database) => {
     })
   })
 
-  it('VER-20 the estimate follows what anchors have cost of late, with their rent', async () => {
+  it('VER-20 estimates the anchors left from the recent cost of anchors, with their rent', async () => {
     const { house, key } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
     // Three became final: 5,000 each in fees, and 2,500,000 locked by one of them.
-    const { body } = await settledHealth(house)
+    const { body } = await healthWithBalance(house)
     const left = Math.floor((1_900_000 - 890_880) / Math.floor((3 * 5_000 + 2_500_000) / 3))
     expect(left).toBe(1)
     expect(body.warnings).toEqual([`publication key ${key} holds 1900000 lamports: about ${left} more anchors`])
   })
 
-  it('metrics show the balance, whether it is low, and nothing while no node answers', async () => {
+  it('metrics show the balance and whether it is low, and nothing while no node answers', async () => {
     const { house } = await openWith(harbour, 1_900_000, { DATABASE_URL: database.url })
-    await settledHealth(house)
+    await healthWithBalance(house)
     const low = await scrape(house.gateway.url)
     expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
     expect(low.value('svc_publication_low_balance')).toBe(1)

@@ -1,0 +1,62 @@
+import type { Statements } from '@svc/api/evidence'
+import { registryKey } from '../anchors/evm-registry/entry.ts'
+import { findEntry } from '../anchors/evm-registry/store.ts'
+import type { StatementRecord } from '../attestations/record.ts'
+import { findAttestation, pageOfStatements } from '../attestations/store.ts'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { Db, StatementTable } from '../db/schema.ts'
+import { findReceiptText } from '../purchases/store.ts'
+import { receiptNotFound } from './read-evidence.ts'
+
+const PAGE = 100
+
+/** Pages through the chain of statements. A record of the oracle era is not part of it: it names no predecessor. */
+export async function listStatements(
+  { database: { db }, config }: Context,
+  { receipt_id, from = 1, limit = PAGE }: { receipt_id: string; from?: number; limit?: number },
+): Promise<Statements> {
+  if ((await findReceiptText(db, receipt_id)) === null) throw receiptNotFound()
+  const attestation = await findAttestation(db, receipt_id)
+  const rows = await pageOfStatements(db, receipt_id, from, limit + 1)
+  const next = rows[limit]
+  const entry = await registryEntry(db, config, receipt_id)
+  return {
+    receipt_id,
+    proof_id: attestation?.proof_id ?? null,
+    statements: rows.slice(0, limit).map(link),
+    ...(next && { next_sequence: next.sequence }),
+    ...(entry && { evm_registry: entry }),
+  }
+}
+
+/** Null where the gateway has no EVM registry, or nothing to write there. */
+async function registryEntry(
+  db: Db,
+  { evmRegistry }: Config,
+  receiptId: string,
+): Promise<Statements['evm_registry'] | null> {
+  const entry = evmRegistry && (await findEntry(db, receiptId))
+  if (!entry) return null
+  const { sequence, state, tx, block } = entry
+  // The rest of the text is for the operator only.
+  const error = entry.error?.split(':')[0] ?? null
+  return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
+}
+
+function link({ sequence, record, anchor }: StatementTable): Statements['statements'][number] {
+  const { envelope } = JSON.parse(record) as StatementRecord
+  if (!envelope) throw new Error(`statement ${sequence} has no envelope`)
+  const { body, statement_digest } = envelope
+  return {
+    sequence,
+    statement_digest,
+    prev_statement_digest: body.prev_statement_digest,
+    snapshot_id: body.snapshot_id,
+    merkle_root: body.merkle_root,
+    file_count: body.file_count,
+    total_bytes: body.total_bytes,
+    issued_at: body.issued_at,
+    anchor: anchor === null ? null : JSON.parse(anchor),
+  }
+}

@@ -1,0 +1,116 @@
+// Metrics that are read from the database.
+
+import type { AttestHealth } from '@svc/api/internal-attestations'
+import { type Context, unixNow } from '../../context.ts'
+import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
+import { byLabel, type Family } from './text.ts'
+
+export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
+
+interface Numbers {
+  /** Unix seconds. */
+  readAt: number
+  attestations: AttestationCounts
+  jobs: Awaited<ReturnType<Context['queue']['counts']>>
+  receipts: number
+  lockers: number
+  objects: { writing: number; held: number; released: number }
+  movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
+  payments: readonly { network: string; asset: string; received: bigint }[]
+}
+
+/** Reads one after the other, so that a scrape never takes more than one connection. */
+export async function readNumbers(
+  { database: { db }, queue, now }: Pick<Context, 'database' | 'queue' | 'now'>,
+  countAttestations: () => Promise<AttestationCounts>,
+): Promise<Numbers> {
+  return {
+    readAt: unixNow({ now }),
+    attestations: await countAttestations(),
+    jobs: await queue.counts(),
+    receipts: await countRows(db, 'receipts'),
+    lockers: await countRows(db, 'lockers'),
+    objects: await objectsByState(db),
+    movingObjects: await countMovingObjects(db),
+    payments: await addUpPayments(db),
+  }
+}
+
+type Db = Context['database']['db']
+
+async function objectsByState(db: Db): Promise<Numbers['objects']> {
+  const counts = { writing: 0, held: 0, released: 0 }
+  for (const { state, count } of await countObjects(db)) counts[state] = count
+  return counts
+}
+
+async function addUpPayments(db: Db): Promise<Numbers['payments']> {
+  const sums = new Map<string, { network: string; asset: string; received: bigint }>()
+  for await (const { network, asset, received } of streamPayments(db)) {
+    const key = `${asset} on ${network}`
+    const before = sums.get(key)
+    if (before) before.received += BigInt(received)
+    else sums.set(key, { network, asset, received: BigInt(received) })
+  }
+  return [...sums.values()]
+}
+
+export function numberFamilies(numbers: Numbers): Family[] {
+  const { attestations, jobs, receipts, lockers, objects, movingObjects, payments } = numbers
+  return [
+    {
+      name: 'svc_database_read_timestamp_seconds',
+      type: 'gauge',
+      help: 'When the values that come from the database were read.',
+      samples: [{ value: numbers.readAt }],
+    },
+    {
+      name: 'svc_attestations',
+      type: 'gauge',
+      help: 'Attestations by status.',
+      samples: byLabel('status', attestations.counts),
+    },
+    {
+      name: 'svc_attestation_oldest_nonfinal_age_seconds',
+      type: 'gauge',
+      help: 'How long the oldest attestation that is not final has its status; 0 where all are final.',
+      samples: [{ value: attestations.oldest_nonfinal_age_sec ?? 0 }],
+    },
+    {
+      name: 'svc_jobs',
+      type: 'gauge',
+      help: 'Jobs by kind and state.',
+      samples: Object.entries(jobs).flatMap(([kind, { dead: _, ...states }]) => byLabel('state', states, { kind })),
+    },
+    {
+      name: 'svc_dead_letters',
+      type: 'gauge',
+      help: 'Jobs that failed for good.',
+      samples: Object.entries(jobs).map(([kind, { dead }]) => ({ labels: { kind }, value: dead })),
+    },
+    { name: 'svc_receipts_total', type: 'counter', help: 'Receipts issued.', samples: [{ value: receipts }] },
+    { name: 'svc_lockers_total', type: 'counter', help: 'Lockers opened.', samples: [{ value: lockers }] },
+    { name: 'svc_objects', type: 'gauge', help: 'Stored objects by state.', samples: byLabel('state', objects) },
+    {
+      name: 'svc_settling_objects',
+      type: 'gauge',
+      help: 'Objects that are on their way to a provider that takes its time.',
+      samples: movingObjects.map(({ provider, count }) => ({ labels: { provider }, value: count })),
+    },
+    {
+      name: 'svc_settling_oldest_age_seconds',
+      type: 'gauge',
+      help: 'How long the oldest of them is on its way.',
+      samples: movingObjects.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
+    },
+    {
+      name: 'svc_payments_received_total',
+      type: 'counter',
+      help: 'Received for purchases, in atomic units of the asset.',
+      samples: payments.map(({ network, asset, received }) => ({
+        labels: { network, asset },
+        value: Number(received),
+      })),
+    },
+  ]
+}

@@ -1,0 +1,75 @@
+// How long requests take. This is not prom-client's histogram, which slows down a small request by over three per cent.
+
+import type { Answered } from '@svc/http-service/service'
+import type { Family, Sample } from './text.ts'
+
+const BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120]
+const NO_ROUTE = 'none'
+
+interface Tally {
+  labels: { route: string; method: string; status: string }
+  /** Requests per bucket, not cumulative; the last bucket is for those beyond all bounds. */
+  counts: number[]
+  seconds: number
+}
+
+interface HttpMetrics {
+  note(answer: Answered): void
+  family(): Family
+}
+
+export function createHttpMetrics(): HttpMetrics {
+  // By route, method and class of status. Callers cannot add entries: routes are declared, and Node's parser knows
+  // the methods.
+  const tallies = new Map<string, Map<string, Map<number, Tally>>>()
+
+  function tallyOf(route: string, method: string, statusClass: number): Tally {
+    const ofRoute = existing(tallies, route, () => new Map<string, Map<number, Tally>>())
+    const ofMethod = existing(ofRoute, method, () => new Map<number, Tally>())
+    return existing(ofMethod, statusClass, () => newTally(route, method, statusClass))
+  }
+
+  return {
+    note({ route, method, status, seconds }) {
+      const tally = tallyOf(route ?? NO_ROUTE, method, Math.floor(status / 100))
+      let i = 0
+      while (seconds > (BOUNDS[i] ?? Number.POSITIVE_INFINITY)) i++
+      tally.counts[i] = (tally.counts[i] ?? 0) + 1
+      tally.seconds += seconds
+    },
+
+    family: () => ({
+      name: 'svc_http_request_duration_seconds',
+      type: 'histogram',
+      help: 'Requests by declared route, method and class of status, and how long they took.',
+      samples: [...tallies.values()]
+        .flatMap((ofRoute) => [...ofRoute.values()].flatMap((ofMethod) => [...ofMethod.values()]))
+        .flatMap(samplesOf),
+    }),
+  }
+}
+
+function existing<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function newTally(route: string, method: string, statusClass: number): Tally {
+  return {
+    labels: { route, method, status: `${statusClass}xx` },
+    counts: new Array(BOUNDS.length + 1).fill(0),
+    seconds: 0,
+  }
+}
+
+function samplesOf({ labels, counts, seconds }: Tally): Sample[] {
+  let total = 0
+  const buckets = counts.map((count, i): Sample => {
+    total += count
+    return { part: '_bucket', labels: { ...labels, le: String(BOUNDS[i] ?? '+Inf') }, value: total }
+  })
+  return [...buckets, { part: '_sum', labels, value: seconds }, { part: '_count', labels, value: total }]
+}

@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { endpoint } from '@svc/api/endpoint'
+import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
+import { createLog } from '@svc/http-service/log'
+import { serveKnown } from '@svc/http-service/serve'
+import { createService, type Service } from '@svc/http-service/service'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createInternalCallerCheck, type InternalCallerCheck } from '../../src/auth/internal-callers.ts'
+import type { OidcVerifier } from '../../src/auth/oidc.ts'
+import { createTestVerifier } from './oidc-verifier.ts'
+
+const SECRET = 'p3:/+=~internal-caller-secret!'
+let issuer: OidcIssuer
+let oidc: OidcVerifier
+beforeAll(async () => {
+  issuer = await startOidcIssuer()
+  oidc = createVerifier(issuer)
+})
+afterAll(() => issuer.stop())
+
+const createVerifier = (issuer: OidcIssuer) =>
+  createTestVerifier(issuer, { allowedServices: ['scheduler'], now: Date.now })
+
+function wire(authorization?: string): Pick<WireRequest, 'headers'> {
+  return { headers: authorization === undefined ? {} : { authorization } }
+}
+
+async function outcome(check: InternalCallerCheck, authorization?: string): Promise<string> {
+  return check(wire(authorization)).then(
+    () => 'let in',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+}
+
+describe('the shared secret', () => {
+  const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: null })
+
+  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])(
+    'INT-06 accepts the shared secret in the header %j',
+    async (header) => {
+      expect(await outcome(check, header)).toBe('let in')
+    },
+  )
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    SECRET,
+    `Basic ${SECRET}`,
+    `Bearer ${SECRET.slice(0, -1)}`,
+    `Bearer ${SECRET}!`,
+    `Bearer ${SECRET.toUpperCase()}`,
+    `Bearer ${SECRET} `,
+    `Bearer é${SECRET}`,
+    `Bearer \u{1f511}`,
+  ])('INT-06 T-15 refuses the header %j', async (header) => {
+    expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+
+  it('INT-06 refuses with a 401 that says what to send and does not reveal the secret', async () => {
+    const error = (await check(wire('Bearer wrong')).catch((error: unknown) => error)) as ServiceError
+    expect([error.status, error.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+    const { hint } = error.body('r')
+    expect(hint).toContain('Authorization: Bearer')
+    expect(JSON.stringify(error.body('r'))).not.toContain(SECRET)
+  })
+
+  it('INT-06 refuses a credential of 100 kB', async () => {
+    expect(await outcome(check, `Bearer ${SECRET.repeat(4000)}`)).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+
+  it('INT-06 requires the secret in development too once it is set', async () => {
+    const check = createInternalCallerCheck({ mode: 'development', secret: SECRET, oidc: null })
+    expect(await outcome(check)).toBe('INTERNAL_AUTH_REQUIRED')
+    expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
+  })
+
+  it.each(['', ' ', 'two words', 'schlüssel', 'line\n'])('T-26 refuses to start with %j as the secret', (secret) => {
+    const create = () => createInternalCallerCheck({ mode: 'development', secret, oidc: null })
+    expect(create).toThrow('visible ASCII')
+  })
+})
+
+describe('tokens of the identity provider', () => {
+  const check: InternalCallerCheck = (request) =>
+    createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc })(request)
+  const bearer = (...parameters: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...parameters)}`
+
+  it('INT-06 accepts a token of an allowed service, with a secret configured or without', async () => {
+    const withoutSecret = createInternalCallerCheck({ mode: 'production', secret: null, oidc })
+    expect(await outcome(check, bearer({ sub: 'scheduler' }))).toBe('let in')
+    expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
+    expect(await outcome(withoutSecret, bearer({ sub: 'scheduler' }))).toBe('let in')
+    expect(await outcome(withoutSecret, `Bearer ${SECRET}`)).toBe('INTERNAL_AUTH_REQUIRED')
+    expect(await outcome(withoutSecret)).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+
+  it('INT-06 T-26 answers 401 to tokens of other services and to expired or forged ones', async () => {
+    const refused = [
+      bearer({ sub: 'sponsor' }),
+      bearer({ sub: 'scheduler', exp: 1 }),
+      bearer({ sub: 'scheduler' }, { forge: 'alg-none' }),
+      bearer({ sub: 'scheduler' }, { forge: 'hmac-of-public-key' }),
+    ]
+    for (const header of refused) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+
+  it('INT-05 answers 503 to tokens while the identity provider is down, and still accepts the secret', async () => {
+    const gone = await startOidcIssuer()
+    await gone.stop()
+    const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: createVerifier(gone) })
+    expect(await outcome(check, `Bearer ${gone.token({ sub: 'scheduler' })}`)).toBe('identity_provider_unavailable')
+    expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
+    expect(await outcome(check, 'Bearer a-wrong-secret')).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+})
+
+describe('with nothing configured', () => {
+  it('INT-06 lets everybody in in development mode, also with a wrong header', async () => {
+    const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc: null })
+    expect(await outcome(check)).toBe('let in')
+    expect(await outcome(check, 'Bearer anything')).toBe('let in')
+  })
+
+  it('INT-06 lets everybody in in development mode where only an identity provider is configured', async () => {
+    const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc })
+    expect(await outcome(check)).toBe('let in')
+  })
+
+  it('T-26 refuses everybody in production', async () => {
+    const check = createInternalCallerCheck({ mode: 'production', secret: null, oidc: null })
+    const headers = [undefined, 'Bearer', 'Bearer null', 'Bearer undefined', `Bearer ${SECRET}`]
+    for (const header of headers) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
+  })
+})
+
+describe('over HTTP', () => {
+  let service: Service
+  let port: number
+  beforeAll(async () => {
+    const run = endpoint({
+      name: 'run',
+      method: 'POST',
+      path: '/internal/run',
+      auth: 'internal',
+      summary: 'an internal endpoint',
+      responses: { 200: {} },
+    })
+    const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc })
+    service = createService({ log: createLog('silent'), checkResponses: true })
+    serveKnown(service, run, check, () => ({ ran: true }))
+    port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port)
+  })
+  afterAll(() => service.app.close())
+
+  /** The status of a request whose headers are these bytes. */
+  async function statusOf(headers: Buffer | string): Promise<number> {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write('POST /internal/run HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n')
+    socket.write(Buffer.concat([Buffer.from(headers), Buffer.from('\r\n\r\n')]))
+    const answer = await text(socket)
+    return Number(answer.split(' ')[1])
+  }
+
+  it('INT-06 accepts the secret and a token, in upper and lower case headers', async () => {
+    expect(await statusOf(`Authorization: Bearer ${SECRET}`)).toBe(200)
+    expect(await statusOf(`AUTHORIZATION:   bearer  ${SECRET}  `)).toBe(200)
+    expect(await statusOf(`authorization: Bearer ${issuer.token({ sub: 'scheduler' })}`)).toBe(200)
+  })
+
+  it('INT-06 answers 401 to everything but the secret and a good token', async () => {
+    expect(await statusOf('X-Other: 1')).toBe(401)
+    expect(await statusOf('Authorization: ')).toBe(401)
+    expect(await statusOf(`Authorization: Bearer wrong\r\nAuthorization: Bearer ${SECRET}`)).toBe(401)
+    expect(await statusOf(Buffer.from('Authorization: Bearer schlüssel', 'utf8'))).toBe(401)
+    expect(await statusOf(Buffer.from('Authorization: Bearer schl\xfcssel', 'latin1'))).toBe(401)
+    expect(await statusOf(Buffer.from([...Buffer.from('Authorization: Bearer '), 0xff, 0xfe, 0x80]))).toBe(401)
+    expect(await statusOf(`Authorization: Bearer ${'a'.repeat(15_000)}`)).toBe(401)
+  })
+
+  it('INT-06 refuses a token of 100 kB by the limit on headers', async () => {
+    expect(await statusOf(`Authorization: Bearer ${'a'.repeat(100_000)}`)).toBe(431)
+  })
+})

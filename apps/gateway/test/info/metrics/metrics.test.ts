@@ -1,0 +1,183 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { queueToAttest } from '../../attestations/attest.ts'
+import { ed25519Identity, houseOf, type LockerHouse } from '../../auth/lockers.ts'
+import { buy, type Market, openMarket, type Shop } from '../../purchases/market.ts'
+import { type Scrape, scrape } from './scrape.ts'
+
+/** Longer than anything is cached. */
+const LATER = 3600
+
+forEachDatabase('metrics', (database) => {
+  let market: Market
+  let shop: Shop
+  let house: LockerHouse
+  beforeAll(async () => {
+    market = await openMarket()
+    shop = await market.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
+    house = houseOf(shop.gateway, market.clock)
+  })
+  afterAll(() => market.close())
+
+  const read = (): Promise<Scrape> => {
+    market.clock.advance(LATER)
+    return scrape(shop.gateway.url)
+  }
+
+  /** How much each value grows while the work is done. */
+  async function growth(samples: Record<string, [name: string, labels?: Record<string, string>]>, work: () => unknown) {
+    const before = await read()
+    await work()
+    const after = await read()
+    const grown = Object.entries(samples).map(([key, [name, labels]]) => {
+      return [key, (after.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0)]
+    })
+    return Object.fromEntries(grown) as Record<string, number>
+  }
+
+  it('shows the process, its event loop and its requests', async () => {
+    const { families, value } = await read()
+    expect(families).toEqual(
+      expect.arrayContaining([
+        'process_cpu_seconds_total',
+        'process_resident_memory_bytes',
+        'nodejs_eventloop_lag_p99_seconds',
+        'nodejs_gc_duration_seconds',
+        'svc_http_request_duration_seconds',
+      ]),
+    )
+    expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+    expect(value('svc_database_read_timestamp_seconds')).toBe(Math.floor(market.clock.now() / 1000))
+  })
+
+  it('counts a purchase as a receipt and its payment in atomic units', async () => {
+    let paid = 0
+    const grown = await growth(
+      {
+        receipts: ['svc_receipts_total'],
+        lockers: ['svc_lockers_total'],
+        sol: ['svc_payments_received_total', { network: 'primary-mainnet', asset: 'SOL' }],
+        usdc: ['svc_payments_received_total', { network: 'primary-mainnet', asset: 'USDC' }],
+      },
+      async () => {
+        for (let i = 0; i < 2; i++) paid += Number((await buy(market, shop)).quote.accepts[0]?.amount)
+      },
+    )
+    expect(grown).toEqual({ receipts: 2, lockers: 0, sol: paid, usdc: 0 })
+    expect(paid).toBeGreaterThan(0)
+  })
+
+  it('adds up amounts that are too large for SQL', async () => {
+    const row = { network: 'evm-mainnet', kind: 'single', payer: 'somebody', asset: 'WETH', bound: '1' } as const
+    const received = ['9223372036854775807', '9223372036854775807', '1']
+    const rows = received.map((amount, i) => ({ ...row, tx: `tx-${i}`, received: amount }))
+    await house.gateway.context.database.db.insertInto('payment_transactions').values(rows).execute()
+    const { value } = await read()
+    expect(value('svc_payments_received_total', { network: 'evm-mainnet', asset: 'WETH' })).toBe(2 ** 64)
+  })
+
+  it('counts a locker, and its objects while they are written, held and replaced', async () => {
+    const samples = {
+      lockers: ['svc_lockers_total'],
+      writing: ['svc_objects', { state: 'writing' }],
+      held: ['svc_objects', { state: 'held' }],
+      released: ['svc_objects', { state: 'released' }],
+    } satisfies Parameters<typeof growth>[0]
+    const grown = await growth(samples, async () => {
+      const locker = await house.locker(ed25519Identity())
+      await locker.put('a', 'a')
+      await locker.put('b', 'b')
+      await locker.put('b', 'again')
+      const since = Math.floor(market.clock.now() / 1000)
+      const object = { object_id: 'o1', provider: 'gcs', provider_ref: null, state: 'writing', since } as const
+      await shop.gateway.rooms.files.announceObject(object)
+    })
+    expect(grown).toEqual({ lockers: 1, writing: 1, held: 2, released: 1 })
+  })
+
+  it('INT-07 shows an attestation being published: job, status, age, anchor, fee and balance', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', 'a')
+    const samples = {
+      waiting: ['svc_jobs', { kind: 'attest', state: 'waiting' }],
+      pending: ['svc_attestations', { status: 'pending' }],
+      computed: ['svc_attestations', { status: 'computed' }],
+      complete: ['svc_attestations', { status: 'complete' }],
+      age: ['svc_attestation_oldest_nonfinal_age_seconds'],
+      finalized: ['svc_publications', { state: 'finalized' }],
+      fee: ['svc_anchor_fee_lamports_total'],
+      rent: ['svc_anchor_rent_lamports'],
+      balance: ['svc_publication_balance_lamports'],
+    } satisfies Parameters<typeof growth>[0]
+    const none = Object.fromEntries(Object.keys(samples).map((key) => [key, 0]))
+    const queued = await growth(samples, () => queueToAttest(house, locker))
+    expect(queued).toEqual({ ...none, waiting: 1, pending: 1, age: LATER })
+    const { context } = house.gateway
+    const computed = await growth(samples, async () => {
+      while ((await context.queue.counts()).attest?.waiting) await context.queue.drain()
+    })
+    // Each scrape is an hour after the previous one; a new status starts again at zero.
+    expect(computed).toEqual({ ...none, waiting: -1, pending: -1, computed: 1, age: -LATER })
+    const published = await growth(samples, () => house.gateway.rooms.anchors.push(locker.receiptId))
+    expect(published).toEqual({
+      ...none,
+      computed: -1,
+      complete: 1,
+      age: -2 * LATER,
+      finalized: 1,
+      fee: 5000,
+      balance: -5000,
+    })
+  })
+
+  it('shows publications by state, the fees of all and the rent of those that landed', async () => {
+    const { db } = house.gateway.context.database
+    const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
+    const grown = await growth(
+      {
+        sent: ['svc_publications', { state: 'sent' }],
+        landed: ['svc_publications', { state: 'landed' }],
+        finalized: ['svc_publications', { state: 'finalized' }],
+        failed: ['svc_publications', { state: 'failed' }],
+        expired: ['svc_publications', { state: 'expired' }],
+        fee: ['svc_anchor_fee_lamports_total'],
+        rent: ['svc_anchor_rent_lamports'],
+      },
+      () =>
+        db
+          .insertInto('publications')
+          .values([
+            { ...row, tx: 't1', sequence: 1, state: 'finalized', fee_lamports: 5000, rent_lamports: 3_000_000 },
+            { ...row, tx: 't2', sequence: 2, state: 'landed', fee_lamports: 7000, rent_lamports: -1_000_000 },
+            { ...row, tx: 't3', sequence: 3, state: 'failed', fee_lamports: 5000, rent_lamports: null },
+            { ...row, tx: 't4', sequence: 4, state: 'expired', fee_lamports: null, rent_lamports: null },
+            { ...row, tx: 't5', sequence: 5, state: 'expired', fee_lamports: 100, rent_lamports: 100 },
+            { ...row, tx: 't6', sequence: 6, state: 'sent', fee_lamports: null, rent_lamports: null },
+          ])
+          .execute(),
+    )
+    expect(grown).toEqual({ sent: 1, landed: 1, finalized: 1, failed: 1, expired: 2, fee: 17_100, rent: 2_000_000 })
+  })
+
+  it('counts a job that can never succeed as a dead letter', async () => {
+    const { queue, database: opened } = house.gateway.context
+    const samples = {
+      dead: ['svc_dead_letters', { kind: 'attest' }],
+      waiting: ['svc_jobs', { kind: 'attest', state: 'waiting' }],
+      delayed: ['svc_jobs', { kind: 'attest', state: 'delayed' }],
+    } satisfies Parameters<typeof growth>[0]
+    const grown = await growth(samples, async () => {
+      const job = { receipt_id: `rcpt_${'0'.repeat(32)}` }
+      await opened.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', job))
+      await queue.drain()
+    })
+    expect(grown).toEqual({ dead: 1, waiting: 0, delayed: 0 })
+    const delayed = await growth(samples, () =>
+      opened.db.transaction().execute(async (tx) => {
+        const delaySeconds = 100 * LATER
+        await queue.enqueue(tx, 'attest', { receipt_id: 'rcpt_x' }, { delaySeconds })
+      }),
+    )
+    expect(delayed).toEqual({ dead: 0, waiting: 0, delayed: 1 })
+  })
+})
