@@ -8,8 +8,8 @@ import { filesOf } from '../../attestations/view.ts'
 import type { Context } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import type { HashObject, Reading } from '../../files/confirm/hash-object.ts'
-import { statObject } from '../../files/objects.ts'
 import { storageError } from '../../files/errors.ts'
+import { statObject } from '../../files/objects.ts'
 import { findFile, findFiles } from '../../files/store.ts'
 
 export interface Rehashed {
