@@ -7,7 +7,7 @@ export interface UploadTarget {
   upload_headers: Record<string, string>
 }
 
-/** Through the gateway or, where it sends us on, to its provider: what that answers is not ours to read. */
+/** Uploads to the gateway, or to its provider after a redirect. The provider's answer is not read. */
 export async function writeBytes(
   context: Context,
   { upload_url, upload_headers: headers }: UploadTarget,
@@ -19,7 +19,7 @@ export async function writeBytes(
 }
 
 /**
- * The token at the end of a short URL. Its host is the gateway's idea of where it is; we go to where we found it, so
+ * The token at the end of a short URL. The host of the URL is ignored in favour of the client's base URL, so
  * that tunnels and proxies work and no answer can send bytes elsewhere.
  */
 export function tokenOf(url: string): string {
