@@ -30,7 +30,7 @@ export async function delegation(context: Context, delegation_id: string, signal
   for (let after = 0; ; ) {
     const { body } = await call(context, readDelegation, { params: { delegation_id }, query: { after }, signal })
     log.push(...body.log)
-    // Otherwise the log might never end.
+    // Without this check the log might never end.
     if (log.length > body.findings) throw new UntrueAnswer(`the log has more entries than ${body.findings}`)
     if (body.next_after === undefined) {
       const whole = { ...body, log }

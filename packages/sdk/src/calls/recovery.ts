@@ -37,23 +37,23 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     // A proxy sent the request twice: the first one, whose answer is lost, used the nonce.
     if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
     if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
-    if (failure instanceof GatewayError && !isFromInBetween(failure)) return pauseAskedFor(failure, mayRepeat, attempts)
-    return mayRepeat && !hasWaitedLong(failure) ? growingPause(attempts) : null
+    if (failure instanceof GatewayError && !isFromProxy(failure)) return requestedPause(failure, mayRepeat, attempts)
+    return mayRepeat && !isTimeout(failure) ? growingPause(attempts) : null
   }
 }
 
 /** Timeouts take minutes, so they are not retried. */
-function hasWaitedLong({ cause }: Failure): boolean {
+function isTimeout({ cause }: Failure): boolean {
   const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown }
   return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
 }
 
 /** The answer of a proxy that could not reach the gateway. */
-function isFromInBetween({ status, code }: GatewayError): boolean {
+function isFromProxy({ status, code }: GatewayError): boolean {
   return status >= 500 && code === `http_${status}`
 }
 
-function pauseAskedFor(
+function requestedPause(
   { status, code, retryAfter }: GatewayError,
   mayRepeat: boolean,
   attempts: number,

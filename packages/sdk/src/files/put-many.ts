@@ -177,5 +177,5 @@ interface NamedSource {
   contentType: string | undefined
 }
 
-/** Turns the failure of one file into its outcome, so that the others continue. */
+/** The outcome of one file. The failure of one does not stop the others. */
 export type PutOutcome = { filename: string; stored: StoredFile } | { filename: string; error: unknown }

@@ -7,7 +7,7 @@ export interface UploadTarget {
   upload_headers: Record<string, string>
 }
 
-/** Uploads to the gateway, or to its provider after a redirect. The provider's answer is not read. */
+/** Uploads to the gateway, or to its provider after a redirect. The body of the answer is ignored. */
 export async function writeBytes(
   context: Context,
   { upload_url, upload_headers: headers }: UploadTarget,
@@ -19,8 +19,8 @@ export async function writeBytes(
 }
 
 /**
- * The token at the end of a short URL. The host of the URL is ignored in favour of the client's base URL, so
- * that tunnels and proxies work and no answer can send bytes elsewhere.
+ * The token at the end of a short URL. Clients use their own base URL instead of its host, so that tunnels and proxies
+ * work and no answer can send bytes elsewhere.
  */
 export function tokenOf(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1)
