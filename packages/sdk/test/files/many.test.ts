@@ -68,7 +68,7 @@ describe('many files', () => {
     expect(outcomes.filter((outcome) => 'stored' in outcome)).toHaveLength(2)
   })
 
-  it('fail one by one when a batch confirmation is wrong about one of them', async () => {
+  it('include one failure when a batch confirmation is wrong about one of them', async () => {
     house.proxy.plan(/confirm-batch/, {
       lie: ({ results, ...rest }: { results: object[] }) => ({
         ...rest,
