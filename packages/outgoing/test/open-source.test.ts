@@ -80,7 +80,7 @@ describe('a source', () => {
 })
 
 describe('the addresses of a host', () => {
-  it('T-08 are looked up once, and the connection uses what was found', async () => {
+  it('T-08 are looked up once, and the connection uses the result', async () => {
     await withServer(async ({ options }) => {
       const hostnames: string[] = []
       const judged: string[] = []
@@ -119,7 +119,7 @@ describe('the addresses of a host', () => {
     ['link-local with a zone', ['fe80::1%eth0']],
     ['behind NAT64', ['64:ff9b::a00:1']],
     ['no addresses', ['localhost']],
-  ])('FILE-27 T-08 that are %s are neither connected to nor reported', async (_which, addresses) => {
+  ])('FILE-27 T-08 are neither connected to nor reported when they are %s', async (_which, addresses) => {
     await withServer(async ({ options: { ca, port }, asked }) => {
       const error = await refusalOf(openSource(SOURCE, { ...(ca && { ca }), port, resolve: resolveTo(...addresses) }))
       expect(error.reason).toBe('blocked_address')
@@ -128,7 +128,7 @@ describe('the addresses of a host', () => {
     })
   })
 
-  it('FILE-28 that do not exist make the source unresolvable', async () => {
+  it('FILE-28 make the source unresolvable when there are none', async () => {
     expect(await download(SOURCE, { resolve: resolveTo() })).toBe('unresolvable')
     const error = await refusalOf(
       openSource(SOURCE, { resolve: () => Promise.reject(new Error('10.0.0.53 refused the query')) }),
@@ -142,7 +142,7 @@ describe('the addresses of a host', () => {
     expect(await download(`https://${'a'.repeat(64)}.example.test/`, {})).toBe('unresolvable')
   })
 
-  it('FILE-29 that take too long to look up make the source time out', async () => {
+  it('FILE-29 make the source time out when their lookup takes too long', async () => {
     expect(await download(SOURCE, { resolve: () => new Promise(() => {}), deadlineMs: 20 })).toBe('timed_out')
   })
 })

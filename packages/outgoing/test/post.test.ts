@@ -28,8 +28,8 @@ async function withServer(
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a message that is posted', () => {
-  it('AGENT-04 arrives unchanged, with its own headers and only the necessary others', async () => {
+describe('a posted message', () => {
+  it('AGENT-04 arrives unchanged with its own headers and only the necessary others', async () => {
     const got: [IncomingMessage, string][] = []
     const answer = async (request: IncomingMessage) => void got.push([request, await text(request)])
     await withServer(
@@ -105,7 +105,7 @@ describe('a message that is posted', () => {
     )
   })
 
-  it('T-11 returns the status, however long or broken the rest of the response is', async () => {
+  it('T-11 returns the status even if the rest of the response is long or broken', async () => {
     const closed: Promise<unknown>[] = []
     await withServer(
       (_request, response) => {

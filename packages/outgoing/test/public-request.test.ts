@@ -105,7 +105,7 @@ describe('the host of a source', () => {
     expect(await downloadFromHost(() => {}, 100)).toBe('timed_out')
   })
 
-  it('FILE-29 times out when its response does not come, or comes header by header', async () => {
+  it('FILE-29 times out when its response does not come or comes one header at a time', async () => {
     expect(await downloadFrom(() => {}, { deadlineMs: 100 })).toBe('timed_out')
     const dripping = downloadFrom(
       ({ socket }) => {
@@ -118,7 +118,7 @@ describe('the host of a source', () => {
     expect(await dripping).toBe('timed_out')
   })
 
-  it('FILE-29 times out when it only ever announces a response', async () => {
+  it('FILE-29 times out when it sends only informational responses', async () => {
     const promising = downloadFrom(
       (_request, response) => {
         const promise = setInterval(() => response.writeProcessing(), 5)

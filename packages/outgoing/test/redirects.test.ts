@@ -44,7 +44,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-08 is followed three times and no further', async () => {
+  it('T-08 is followed at most three times', async () => {
     const server = await startTestTlsServer(countdown)
     expect(await download('https://files.example.test/3', server.options)).toBe('hello')
     expect(await download('https://files.example.test/4', server.options)).toBe('too_many_redirects')
@@ -52,7 +52,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-08 to itself ends after the limit', async () => {
+  it('T-08 to itself fails at the limit', async () => {
     expect(await downloadFrom(redirectTo(SOURCE))).toBe('too_many_redirects')
   })
 
@@ -92,7 +92,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-08 makes every host be looked up once', async () => {
+  it('T-08 causes one lookup of every host', async () => {
     const hosts: string[] = []
     const server = await startTestTlsServer((request, response) =>
       request.headers.host === 'files.example.test'
@@ -108,7 +108,7 @@ describe('a redirect', () => {
     await server.stop()
   })
 
-  it('T-11 closes its connection before the next request, also when its response does not end', async () => {
+  it('T-11 closes its connection before the next request, even if its response does not end', async () => {
     const left = Promise.withResolvers<void>()
     const server = await startTestTlsServer(async (request, response) => {
       if (request.url === '/report.pdf') {

@@ -62,7 +62,7 @@ describe('a response that is not the file', () => {
     expect(await downloadFrom(raw('transfer-encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'))).toBe('encoded')
   })
 
-  it('FILE-26 with the encoding identity is the file after all', async () => {
+  it('FILE-26 is accepted as the file when its encoding is identity', async () => {
     const identity: RequestListener = (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'Identity' }).end('hello')
     expect(await downloadFrom(identity)).toBe('hello')
@@ -84,7 +84,7 @@ describe('a file that is too large', () => {
     expect(await downloadFrom(flood, { maxBytes: 1_000_000 })).toBe('too_large')
   })
 
-  it('AMB-47 may have as many bytes as the limit, and not one more', async () => {
+  it('AMB-47 has at least one byte more than the limit', async () => {
     const chunked: RequestListener = (_request, response) => {
       response.write('hello')
       response.end('world')
@@ -121,7 +121,7 @@ describe('a file that breaks off', () => {
 })
 
 describe('a slow file', () => {
-  it('FILE-29 times out, however many bytes arrive', async () => {
+  it('FILE-29 times out even if bytes keep arriving', async () => {
     expect(await downloadFrom(trickle, { deadlineMs: 300 })).toBe('timed_out')
     expect(await downloadFrom(flood, { deadlineMs: 300, maxBytes: Number.POSITIVE_INFINITY })).toBe('timed_out')
   })
@@ -148,8 +148,8 @@ describe('a slow file', () => {
   })
 })
 
-describe('a reader that goes away', () => {
-  it('T-11 closes the connection', async () => {
+describe('a reader', () => {
+  it('T-11 closes the connection when it stops reading', async () => {
     const server = await startTestTlsServer(flood)
     const { stream } = await openSource(SOURCE, server.options)
     await once(stream, 'data')

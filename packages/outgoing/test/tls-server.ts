@@ -52,7 +52,7 @@ export async function mustNotResolve(hostname: string): Promise<never> {
   throw new Error(`${hostname} was looked up`)
 }
 
-/** The text of the file, or why it is not fetched. */
+/** The text of the file, or the reason why it was not fetched. */
 export async function download(url: string, options: SourceOptions): Promise<string> {
   try {
     return await textOf(await openSource(url, options))

@@ -101,7 +101,7 @@ function bindOperations<Operations extends Record<string, Operation>>(context: C
     ...(Object.fromEntries(bound) as { [Name in keyof Operations]: Bound<Operations[Name]> }),
     /** Calls any endpoint of `@svc/api`, typed by its declaration. */
     call: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => call(context, endpoint, ...input),
-    /** Like `call`, but leaves the body to be read as a stream. */
+    /** Like `call`, but leaves the body unread, so that it can be streamed. */
     open: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => open(context, endpoint, ...input),
   }
 }

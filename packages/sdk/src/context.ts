@@ -1,4 +1,4 @@
-// What the operations of a client work with.
+// The context that the operations of a client share.
 
 import { sleep } from '@svc/concurrency/retry'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
@@ -14,7 +14,7 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch
   /** Where purchases and uploads are recorded. The default is in memory: give a client that pays a durable one. */
   journal?: Journal
-  /** Public keys, 64 hex, obtained elsewhere than from the service: only their signatures are accepted. */
+  /** Public keys, 64 hex, from a source other than the service. Only their signatures are accepted. */
   pinnedKeys?: readonly string[]
   /** The tag that statements are signed under, if the deployment has its own. */
   domainTag?: string
@@ -34,7 +34,7 @@ export interface Retry {
   error: unknown
 }
 
-/** What tests replace. */
+/** Tests replace these. */
 export interface Overrides {
   /** Unix milliseconds. */
   now?: () => number
@@ -42,7 +42,7 @@ export interface Overrides {
   wait?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** What differs between the two services. */
+/** The differences between the two services. */
 export interface Service {
   readonly name: ServiceName
   /** The public keys that the service shows, 64 hex each. */
@@ -58,7 +58,7 @@ export interface Context {
   readonly fetch: typeof globalThis.fetch
   readonly journal: Journal
   /** Whether the journal is the default one, in memory. */
-  readonly forgets: boolean
+  readonly hasDefaultJournal: boolean
   readonly pinnedKeys: readonly string[]
   readonly domainTag: string
   readonly warn: (text: string) => void
@@ -81,7 +81,7 @@ export function createContext(
     // Called as a plain function: browsers refuse fetch as a method of another object.
     fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
     journal: options.journal ?? memoryJournal(),
-    forgets: options.journal === undefined,
+    hasDefaultJournal: options.journal === undefined,
     pinnedKeys: (options.pinnedKeys ?? []).map((key) => key.toLowerCase()),
     domainTag: options.domainTag ?? DEFAULT_DOMAIN_TAG,
     warn: options.onWarning ?? console.warn,

@@ -1,25 +1,25 @@
-// What a client throws. Each says what a program can do about it; the text is for people.
+// The errors of a client. Programs read their fields; the texts are for people.
 
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { ErrorBody, ErrorCode } from '@svc/api/errors'
 
-/** Who did, or did not, answer. */
+/** The service that the call went to. */
 export type ServiceName = 'gateway' | 'agent service'
 
-/** The gateway, or the agent service, answered, and refused. */
+/** The gateway or the agent service refused the request. */
 export class GatewayError extends Error {
   override name = 'GatewayError'
   readonly status: number
-  /** As the interface names it; `http_<status>` for an answer that came from something in between. */
+  /** The service's error code; `http_<status>` for an answer of a proxy. */
   readonly code: ErrorCode | `http_${number}`
   readonly hint: string | null
   readonly details: Readonly<Record<string, unknown>>
-  /** Of a `validation_error`: each input that is wrong. */
+  /** The invalid inputs of a `validation_error`. */
   readonly inputs: NonNullable<ErrorBody['detail']>
   readonly requestId: string | null
-  /** Seconds, where the gateway said when to come back. */
+  /** Seconds from the Retry-After header. */
   readonly retryAfter: number | null
-  /** After how many attempts it was given up. */
+  /** The number of attempts made. */
   attempts = 1
   service: ServiceName = 'gateway'
 
@@ -35,19 +35,19 @@ export class GatewayError extends Error {
   }
 }
 
-/** No answer, or none that can be read. Whether the gateway did what was asked is not known. */
+/** No readable answer came. Whether the gateway carried out the request is unknown. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
   attempts = 1
   service: ServiceName = 'gateway'
 }
 
-/** A service says what cannot be true: something it signed, derived or was told is otherwise. */
+/** A service's answer contradicts its signatures, its derived ids or the request. */
 export class UntrueAnswer extends Error {
   override name = 'UntrueAnswer'
 }
 
-/** Bytes that are not those they should be. */
+/** Bytes differ from their expected hash. */
 export class BytesDiffer extends Error {
   override name = 'BytesDiffer'
   readonly filename: string
@@ -62,13 +62,13 @@ export class BytesDiffer extends Error {
   }
 }
 
-/** Whether a payer's money is where it was. */
+/** Whether the payer's money has moved. */
 export type Money = 'not_moved' | 'may_have_moved' | 'moved'
 
 export class PaymentError extends Error {
   override name = 'PaymentError'
   readonly money: Money
-  /** The payment, where one was signed. */
+  /** The transaction id of the payment, if one was signed. */
   readonly tx: string | null
 
   constructor(money: Money, message: string, { tx = null, cause }: { tx?: string | null; cause?: unknown } = {}) {
@@ -81,7 +81,7 @@ export class PaymentError extends Error {
 /** The agent service works for subscribers only. */
 export class NotSubscribed extends Error {
   override name = 'NotSubscribed'
-  /** What thirty days would cost. */
+  /** A quote for thirty days. */
   readonly quote: SubscriptionQuote
 
   constructor(quote: SubscriptionQuote) {

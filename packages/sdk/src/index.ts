@@ -1,4 +1,4 @@
-// The client of a gateway and of its agent service, for Node and browsers: what outsiders may use of it.
+// The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
 export { publicUrl } from './calls/target.ts'
 export { type AgentClient, type Client, createAgentClient, createClient } from './client.ts'

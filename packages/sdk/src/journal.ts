@@ -1,15 +1,15 @@
-// What a client must remember when its process ends: the payments it has signed, the uploads it has begun.
+// The state that a client must keep when its process ends: signed payments and unfinished uploads.
 
 export interface Journal {
   get(key: string): Promise<string | null>
   /**
-   * Writes if the entry is still what the caller last read (null: no entry), and returns whether it did. What is
-   * written survives a crash. Null removes the entry. Of two writers at once, one succeeds and the other reads again.
+   * Writes if the entry is still what the caller last read (null: no entry), and returns whether it did. A write
+   * survives a crash. Null removes the entry. Of two writers at once, one succeeds and the other reads again.
    */
   put(key: string, value: string | null, expected: string | null): Promise<boolean>
 }
 
-/** Loses everything when its process ends: for tests, and for clients that neither pay nor resume uploads. */
+/** Keeps entries in memory only: for tests, and for clients that neither pay nor resume uploads. */
 export function memoryJournal(): Journal {
   const entries = new Map<string, string>()
   return {
@@ -46,7 +46,7 @@ export function storageJournal(storage: KeyValueStorage = localStorage): Journal
   }
 }
 
-/** One entry of a journal, as a value. */
+/** One entry of a journal, parsed from JSON. */
 export interface JournalEntry<T> {
   read(): Promise<T | null>
   /** Writes if the entry is still what was last read or written here, and returns whether it did. */

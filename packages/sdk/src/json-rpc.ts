@@ -1,8 +1,8 @@
-// JSON-RPC to nodes: one call at a time, or the calls of one moment in a batch, which one node answers.
+// JSON-RPC to nodes: one call at a time, or concurrent calls in one batch.
 
 import { retry } from '@svc/concurrency/retry'
 
-/** Resolves with the result of a call; throws what the node says against it. */
+/** Resolves with the result of a call; rejects with the error that the node returns. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 interface Question {
@@ -22,7 +22,7 @@ const BATCH_TIMEOUT_MS = 10_000
 const CALL_TIMEOUT_MS = 20_000
 const MAX_MESSAGE = 300
 
-/** Asks a node, one request for each call. */
+/** Makes one request for each call. */
 export function jsonRpc(url: string, { signal, timeoutMs = CALL_TIMEOUT_MS }: JsonRpcOptions): Ask {
   return async (method, params) => {
     const response = await post(
@@ -42,7 +42,7 @@ export interface JsonRpcOptions {
   timeoutMs?: number
 }
 
-/** Asks a node; calls of one turn of the event loop share a request, which is repeated while the node is busy. */
+/** Calls of one turn of the event loop share a request, which is retried while the node is busy. */
 export function askInBatches(rpcUrl: string): Ask {
   let waiting: Question[] = []
 

@@ -1,4 +1,4 @@
-// What `npm start` runs beside a gateway on this machine: the defaults where nothing else is configured.
+// Default addresses of the services that `npm start` runs on this machine.
 
 import type { Wallet } from './wallets/wallet.ts'
 

@@ -1,4 +1,4 @@
-// Lockers: how they are named and opened, and who may act for their owner.
+// Lockers: their ids, opening them, and their operators.
 
 import {
   addOperator as addEndpoint,
@@ -56,7 +56,7 @@ export async function addOperator(context: Context, { locker_id }: Locker, pubke
   return (await call(context, addEndpoint, { params: { locker_id }, body: { pubkey } })).body.operators
 }
 
-/** Takes an operator's rights away, at once. */
+/** Revokes an operator's rights immediately. */
 export async function removeOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<void> {
   try {
     await call(context, removeEndpoint, { params: { locker_id, pubkey } })

@@ -1,4 +1,4 @@
-// Amounts as people write them, and the assets that everybody knows.
+// Amounts as people write them, and well-known assets.
 
 import type { PaymentLeg } from '@svc/api/quote'
 
@@ -18,7 +18,7 @@ export function atomicAmount(text: string, decimals: number): bigint | null {
   return BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
 }
 
-/** A coin or token that everybody knows by its address. A service cannot ask for one thing by the name of another. */
+/** A well-known coin or token. A service cannot ask for another asset under its name. */
 export interface KnownAsset {
   /** CAIP-2 id. */
   network: string
@@ -39,7 +39,7 @@ export const KNOWN_ASSETS: readonly KnownAsset[] = [
   { network: EVM, ticker: 'USDC', decimals: 6, address: '0x754704bc059f8c67012fed69bc8a327a5aafb603' },
 ]
 
-/** Null for an asset of which only the service says what it is. */
+/** Null for an asset that only the service describes. */
 export function knownAsset({ network, asset }: Pick<PaymentLeg, 'network' | 'asset'>): KnownAsset | null {
   // EVM addresses mean the same in any case; others do not.
   const address = network.startsWith('eip155:') ? asset.toLowerCase() : asset

@@ -1,10 +1,10 @@
-// Who signs requests. A signer is an address and a way to sign bytes; where the key is kept is its own business.
+// Signers of requests. A signer is an address and a function that signs bytes.
 
 import { fromBase58, fromHex, toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
 
 export interface Signer {
-  /** Base58 of an Ed25519 key, or an EVM address: which of the two tells how it signs. */
+  /** Base58 of an Ed25519 key, or an EVM address. The form decides the signature scheme. */
   readonly address: string
   /** Base58 of the 64-byte Ed25519 signature, or `0x` and the 65 bytes of an EIP-191 personal signature. */
   sign(message: Uint8Array): Promise<string>
@@ -17,7 +17,7 @@ export function signerFromSeed(seed: Uint8Array): Signer {
   return { address: toBase58(key.publicKey), sign: async (message) => toBase58(key.sign(message)) }
 }
 
-/** From what Solana's tools keep in `id.json`: seed and public key, 64 bytes. */
+/** From the keypair in the `id.json` of Solana's tools: seed and public key, 64 bytes. */
 export function signerFromSolanaKeypair(keypair: Uint8Array | readonly number[]): Signer {
   const bytes = Uint8Array.from(keypair)
   const signer = signerFromSeed(bytes.slice(0, 32))
@@ -35,14 +35,14 @@ export function signerFromEvmKey(privateKey: Uint8Array | string): Signer {
   return { address: evmAddressOf(key), sign: async (message) => personalSign(message, key) }
 }
 
-/** What is asked of a viem wallet client or account. */
+/** The part of a viem wallet client or account that is used. */
 export interface ViemLike {
   account?: { address: string } | undefined
   address?: string
   signMessage(request: { message: { raw: `0x${string}` } }): Promise<string>
 }
 
-/** From a viem wallet client with an account, over whatever transport, or from a viem account itself. */
+/** From a viem account, or from a viem wallet client that has one. */
 export function signerFromViem(wallet: ViemLike): Signer {
   const address = wallet.account?.address ?? wallet.address
   if (!address) throw new TypeError('the wallet client has no account')
@@ -52,7 +52,7 @@ export function signerFromViem(wallet: ViemLike): Signer {
   }
 }
 
-/** What is asked of the feature `solana:signMessage` of a wallet that follows the wallet standard. */
+/** The part of the wallet standard's feature `solana:signMessage` that is used. */
 export interface SignMessageFeature<Account> {
   signMessage(...requests: { account: Account; message: Uint8Array }[]): Promise<readonly { signature: Uint8Array }[]>
 }

@@ -1,4 +1,4 @@
-// For tests: a market where an agent service sells too, behind something that can get in the way.
+// For tests: a market that also has an agent service, behind a faulty proxy.
 
 import { DEV_AGENT_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
@@ -14,13 +14,13 @@ import { type Buyer, type Held, holdings, type Market, openMarket } from './mark
 export interface AgentMarket extends Market {
   agent: Awaited<ReturnType<typeof startTestAgent>>
   agentProxy: FaultyProxy
-  /** What the agent service signs with. */
+  /** The public key of the agent service, hex. */
   agentKey: string
   agentClient(options?: Partial<ClientOptions>, overrides?: Overrides): AgentClient
   agentTreasury(asset: Held): Promise<bigint>
-  /** Somebody with a subscription, a locker, and a delegation of it that the agent may act on. */
+  /** Gives the buyer a subscription, a locker and an active delegation of it. */
   subscriber(buyer: Buyer): Promise<{ client: AgentClient; locker: Locker; delegationId: string }>
-  /** Does all that is due, so many seconds from now. */
+  /** Moves the clock by this many seconds and runs all due work of the agent. */
   work(seconds?: number): Promise<void>
 }
 

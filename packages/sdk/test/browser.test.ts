@@ -16,7 +16,7 @@ interface Chunk {
   moduleIds: string[]
 }
 
-/** As a web page gets it. */
+/** Bundles an entry point for web pages. */
 async function bundled(entry: string): Promise<Chunk> {
   const built = await build({
     configFile: false,
@@ -33,19 +33,22 @@ async function bundled(entry: string): Promise<Chunk> {
 const nodeModules = ({ imports, moduleIds }: Chunk) =>
   [...imports, ...moduleIds].filter((id) => /node:|browser-external|crypto-node/.test(id))
 
-describe('bundled for a browser', () => {
+describe('the SDK bundled for a browser', () => {
   it.each(['index.ts', 'errors.ts', 'money.ts', 'json-rpc.ts', 'wallets/solana-wallet.ts', 'wallets/evm-wallet.ts'])(
-    '%s asks for nothing of Node',
+    'has no Node modules in %s',
     async (entry) => {
       expect(nodeModules(await bundled(`../src/${entry}`))).toEqual([])
     },
   )
 
-  it.each(['node/index.ts', 'node/user-folder.ts'])('%s would, and so is apart', async (entry) => {
-    expect(nodeModules(await bundled(`../src/${entry}`))).not.toEqual([])
-  })
+  it.each(['node/index.ts', 'node/user-folder.ts'])(
+    'needs Node modules in %s, which is therefore a separate entry point',
+    async (entry) => {
+      expect(nodeModules(await bundled(`../src/${entry}`))).not.toEqual([])
+    },
+  )
 
-  it('ADD-09 AMB-62 works in a page of another origin: uploads, reads, attests, learns the time', async () => {
+  it('ADD-09 AMB-62 uploads, reads, attests and corrects its clock in a page of another origin', async () => {
     const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
     const page = await openPage()
     onTestFinished(() => house.close())

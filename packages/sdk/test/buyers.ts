@@ -1,59 +1,64 @@
-// For tests: purchases that are cut short, and gone on with.
+// For tests: purchases that are interrupted and resumed.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { ClientOptions, Overrides } from '../src/context.ts'
 import { memoryJournal } from '../src/journal.ts'
 import { type Intention, readPurchase } from '../src/purchases/purchase.ts'
 import type { SignedPayment } from '../src/wallets/wallet.ts'
-import { type Ending, endingWorld } from './effects.ts'
+import { type Interruption, interruptible } from './effects.ts'
 import type { Buyer, Market } from './market.ts'
 
-export interface CutPurchase {
-  /** What was done. */
+export interface InterruptedPurchase {
+  /** The names of the effects so far. */
   effects: string[]
-  /** Whether it was cut at all. */
-  isCut: boolean
-  /** The same purchase by a process that remembers nothing but the journal. */
-  goOn(buyer?: Buyer, overrides?: Overrides & { signal?: AbortSignal }): Promise<SignedReceipt>
-  /** The payments that were signed, as they are noted. */
+  /** Whether the purchase was interrupted. */
+  isInterrupted: boolean
+  /** Makes the same purchase in a process that has only the journal. */
+  resume(buyer?: Buyer, overrides?: Overrides & { signal?: AbortSignal }): Promise<SignedReceipt>
+  /** The signed payments in the journal. */
   signed(): Promise<SignedPayment[]>
 }
 
-/** Buys something; what is bought, and where, is its own business. */
+/** Buys something from some service and returns its receipt. */
 type Buy = (options: Partial<ClientOptions>, overrides: Overrides, intention: Intention) => Promise<SignedReceipt>
 
 let count = 0
 
-/** Buys storage in a world that stands still at one effect, as if the process had ended there. */
-export function cutPurchase(market: Market, buyer: Buyer, asset: string, ending: Ending): Promise<CutPurchase> {
+/** Buys storage and stops at one effect, as if the process had crashed there. */
+export function interruptPurchase(
+  market: Market,
+  buyer: Buyer,
+  asset: string,
+  interruption: Interruption,
+): Promise<InterruptedPurchase> {
   const buy: Buy = async (options, overrides, intention) => {
     const client = market.client({ ...options, pinnedKeys: [market.key] }, overrides)
     return (await client.buy({ ...intention, units: 1 })).receipt
   }
-  return cutShort(market.proxy.url, buyer, asset, ending, buy)
+  return interruptBuy(market.proxy.url, buyer, asset, interruption, buy)
 }
 
-export async function cutShort(
+export async function interruptBuy(
   baseUrl: string,
   buyer: Buyer,
   asset: string,
-  ending: Ending,
+  interruption: Interruption,
   buy: Buy,
-): Promise<CutPurchase> {
+): Promise<InterruptedPurchase> {
   const journal = memoryJournal()
   const order = { intent: `purchase ${++count}`, asset }
   const { signer } = buyer
-  const { promise: cut, resolve: end } = Promise.withResolvers<null>()
-  const world = endingWorld({ fetch, journal, wallet: buyer.wallet }, ending, () => {
+  const { promise: interrupted, resolve: end } = Promise.withResolvers<null>()
+  const environment = interruptible({ fetch, journal, wallet: buyer.wallet }, interruption, () => {
     end(null)
     return new Promise<never>(() => {})
   })
-  const options = { signer, fetch: world.fetch, journal: world.journal }
-  const outcome = await Promise.race([cut, buy(options, {}, { ...order, wallet: world.wallet })])
+  const options = { signer, fetch: environment.fetch, journal: environment.journal }
+  const outcome = await Promise.race([interrupted, buy(options, {}, { ...order, wallet: environment.wallet })])
   return {
-    effects: world.effects,
-    isCut: outcome === null,
-    goOn: ({ wallet } = buyer, { signal, ...overrides } = {}) =>
+    effects: environment.effects,
+    isInterrupted: outcome === null,
+    resume: ({ wallet } = buyer, { signal, ...overrides } = {}) =>
       buy({ signer, journal }, overrides, { ...order, wallet, signal }),
     async signed() {
       const record = await readPurchase({ journal, baseUrl }, order.intent)
@@ -62,8 +67,8 @@ export async function cutShort(
   }
 }
 
-/** Gives up after so many waits. */
-export function patience(waits: number): Overrides & { signal: AbortSignal } {
+/** Aborts at the given number of waits. */
+export function abortAfterWaits(waits: number): Overrides & { signal: AbortSignal } {
   const controller = new AbortController()
   const wait = async () => {
     if (--waits === 0) controller.abort()

@@ -30,7 +30,7 @@ const journals: [string, () => Journal][] = [
 ]
 
 describe.each(journals)('a journal %s', (_, make) => {
-  it('holds what was put last', async () => {
+  it('returns the value that was put last', async () => {
     const journal = make()
     expect(await journal.get('a')).toBeNull()
     expect(await journal.put('a', 'one', null)).toBe(true)
@@ -42,7 +42,7 @@ describe.each(journals)('a journal %s', (_, make) => {
     expect(await journal.get('a')).toBe('again')
   })
 
-  it('takes nothing from those who have not seen the newest', async () => {
+  it('refuses a write that does not expect the newest value', async () => {
     const journal = make()
     await journal.put('a', 'one', null)
     for (const stale of [null, 'zero', ''])
@@ -51,7 +51,7 @@ describe.each(journals)('a journal %s', (_, make) => {
     expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
   })
 
-  it('lets one of many at once go on', async () => {
+  it('accepts one of many concurrent writes', async () => {
     const journal = make()
     for (const before of [null, '0'])
       expect(
@@ -64,10 +64,10 @@ describe.each(journals)('a journal %s', (_, make) => {
 
   it.each([
     ['a path', '../../etc/passwd'],
-    ['nothing', ''],
-    ['much', 'ü'.repeat(3000)],
-    ['what ends a string', '\0'],
-  ])('takes any key: %s', async (_, key) => {
+    ['an empty one', ''],
+    ['a long one', 'ü'.repeat(3000)],
+    ['a null character', '\0'],
+  ])('accepts any key: %s', async (_, key) => {
     const journal = make()
     expect(await journal.put(key, key, null)).toBe(true)
     expect(await journal.get(key)).toBe(key)
@@ -76,7 +76,7 @@ describe.each(journals)('a journal %s', (_, make) => {
 })
 
 describe('a journal in a folder', () => {
-  it('is there for the next process, readable for its owner only', async () => {
+  it('persists for the next process and is readable only by its owner', async () => {
     const place = join(folder, 'next')
     await fileJournal(place).put('a', 'kept', null)
     expect(await fileJournal(place).get('a')).toBe('kept')
@@ -85,7 +85,7 @@ describe('a journal in a folder', () => {
     for (const path of ['.', ...made]) expect((await stat(join(place, path))).mode & 0o077).toBe(0)
   })
 
-  it('survives a crash in the middle of a change: what is half written does not count', async () => {
+  it('ignores a write that a crash left incomplete', async () => {
     const place = join(folder, 'crash')
     await fileJournal(place).put('a', 'one', null)
     const [entry = ''] = await readdir(place)
@@ -95,7 +95,7 @@ describe('a journal in a folder', () => {
     expect(await fileJournal(place).get('a')).toBe('two')
   })
 
-  it('counts to 200 in four processes at once, and loses nothing', async () => {
+  it('loses no write of four concurrent processes that count to 200', async () => {
     const place = join(folder, 'processes')
     const program = fileURLToPath(new URL('./programs/count-in-journal.ts', import.meta.url))
     const counters = Array.from({ length: 4 }, () =>

@@ -1,4 +1,4 @@
-// For tests: a real gateway behind something that can get in the way, and clients that never really wait.
+// For tests: a real gateway behind a faulty proxy, and clients that record their waits instead of waiting.
 
 import { randomBytes } from 'node:crypto'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
@@ -14,12 +14,12 @@ type TestGateway = Awaited<ReturnType<typeof startTestGateway>>
 export interface House {
   gateway: TestGateway
   proxy: FaultyProxy
-  /** Milliseconds that clients wanted to wait, since the last look. */
+  /** The recorded waits of all clients, in milliseconds. */
   waits: number[]
-  /** Notes how long, and does not wait. */
+  /** Records a wait and resolves at once. */
   wait: NonNullable<Overrides['wait']>
   client(options?: Partial<ClientOptions>, overrides?: Overrides): Client
-  /** An open locker of this owner. */
+  /** Makes an open locker of this owner. */
   locker(owner: Signer): Promise<{ locker_id: string; receipt_id: string }>
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function openHouse(...settings: Settings): Promise<House> {
 export const newEd25519 = () => signerFromSeed(randomBytes(32))
 export const newEvm = () => signerFromEvmKey(randomBytes(32))
 
-/** What a promise is rejected with. */
+/** The error that a promise rejects with. */
 export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {

@@ -1,4 +1,4 @@
-// For tests: both chains, a gateway that sells there behind something that can get in the way, and buyers with money.
+// For tests: both chains, a gateway that sells on them behind a faulty proxy, and buyers with money.
 
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
@@ -23,13 +23,13 @@ export interface Market extends House {
   chains: LocalChains
   /** The time of the gateway and the chains, Unix milliseconds. */
   now: () => number
-  /** Moves it; clients have to find out. */
+  /** Moves the clock of the gateway and the chains, but not that of clients. */
   advance(seconds: number): void
-  /** What the gateway signs with. */
+  /** The public key of the gateway, hex. */
   key: string
   solana(payer?: number): Buyer
   evm(payer?: number): Buyer
-  /** What the treasury holds of an asset, in atomic units. */
+  /** The balance of the treasury, in atomic units. */
   treasury(asset: Held): Promise<bigint>
 }
 
@@ -70,7 +70,7 @@ interface Treasuries {
   evm: typeof DEV_TREASURY
 }
 
-/** What a seller holds of an asset, in atomic units. */
+/** The balance of a seller, in atomic units. */
 export async function holdings(chains: LocalChains, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
   const { address } = evm
   const evmChain = connectAs(evm, chains.evm.url)

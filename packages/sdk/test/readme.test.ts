@@ -11,7 +11,7 @@ import { type Market, openMarket } from './market.ts'
 
 const home = fileURLToPath(new URL('..', import.meta.url))
 
-/** The program that the README begins with, and on demand the one that goes on with it. */
+/** The first programs of the README as one program, with the addresses of this market. */
 async function readmeProgram(market: Market, folder: string, blocks: number): Promise<string> {
   const readme = await readFile(join(home, 'README.md'), 'utf8')
   const all = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, program]) => program)
@@ -23,7 +23,7 @@ async function readmeProgram(market: Market, folder: string, blocks: number): Pr
     .replaceAll("'.svc'", JSON.stringify(folder))
 }
 
-it('GEN-09 the program that the README begins with buys, puts and attests; again, it finds what it has', async () => {
+it('GEN-09 the first program of the README buys, uploads and attests, and a second run pays nothing more', async () => {
   const market = await openMarket()
   const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'))
   onTestFinished(async () => {
@@ -39,7 +39,7 @@ it('GEN-09 the program that the README begins with buys, puts and attests; again
   expect((await market.treasury('SOL')) - before).toBe(paid)
 })
 
-it('AGENT-04 the one below has the locker watched', async () => {
+it('AGENT-04 the second program of the README delegates the locker to the agent', async () => {
   const market = await openAgentMarket()
   const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'))
   onTestFinished(async () => {

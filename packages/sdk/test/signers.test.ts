@@ -61,7 +61,7 @@ const signers: [string, () => Signer][] = [
 ]
 
 describe.each(signers)('a signer from %s', (_, make) => {
-  it('ENV-02 ENV-03 ENV-11 signs what the gateway takes', async () => {
+  it('ENV-02 ENV-03 ENV-11 signs requests that the gateway accepts', async () => {
     const signer = make()
     const { locker_id } = await house.locker(signer)
     const { body } = await house.client({ signer }).call(lockerRecord, { params: { locker_id } })
@@ -71,11 +71,11 @@ describe.each(signers)('a signer from %s', (_, make) => {
 
 it.each([
   ['31 bytes', () => signerFromSeed(randomBytes(31))],
-  ['a keypair whose halves do not fit', () => signerFromSolanaKeypair(randomBytes(64))],
+  ['a keypair whose halves do not match', () => signerFromSolanaKeypair(randomBytes(64))],
   ['33 bytes of hex', () => signerFromEvmKey(`${privateKey}00`)],
-  ['no hex', () => signerFromEvmKey('correct horse battery staple')],
+  ['text that is not hex', () => signerFromEvmKey('correct horse battery staple')],
   ['an EVM account', () => signerFromWalletStandard(account, { signMessage: async () => [] })],
   ['a wallet client without an account', () => signerFromViem({ signMessage: account.signMessage })],
-])('refuses %s', (_, make) => {
+])('a signer cannot be made from %s', (_, make) => {
   expect(make).toThrow()
 })

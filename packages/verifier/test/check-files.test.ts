@@ -21,7 +21,7 @@ async function* pieces(...texts: string[]) {
 }
 
 describe('the files of a folder', () => {
-  it('CLI-02 match when each has its size and bytes, however they are split', async () => {
+  it('CLI-02 match when each has its listed size and bytes, in chunks of any size', async () => {
     const files = [await entry('a/b.txt', 'hello'), await entry('empty', '')]
     const open = async (name: string) => (name === 'empty' ? [] : pieces('he', '', 'llo'))
     expect(await check(files, { open })).toMatchObject({ fact: { value: 'passed' }, report: { matching: 2 } })
@@ -98,7 +98,7 @@ describe('the files of a folder', () => {
     )
   })
 
-  it('are listed up to a hundred for each problem, and counted all', async () => {
+  it('are all counted, and up to a hundred are listed for each problem', async () => {
     const open = () => null
     const files = Array.from({ length: 150 }, (_, i) => ({ filename: `${i}`, size_bytes: 0, content_hash: '' }))
     const { report, fact } = await check(files, { open })

@@ -13,22 +13,28 @@ async function verify(file: string, given: (typeof CASES)[number]['given']): Pro
 }
 
 describe('the conformance pack', () => {
-  it.each(CASES)('CLI-02 CLI-03 CLI-05 $name: $what', async ({ file, given, expect: expected }) => {
-    const verification = await verify(file, given)
-    expect(outcome(verification)).toEqual(expected)
-    if (verification.refused) expect(verification.refused.why).toMatch(/^.{5,300}$/u)
-    else {
-      const failed = Object.keys(expected).filter((name) => expected[name] === 'failed')
-      expect(verification.failed.toSorted()).toEqual(failed.toSorted())
-      for (const fact of Object.values(verification.facts)) {
-        if (fact.value !== 'passed') expect(fact.why).toMatch(/^.{5,500}$/u)
+  it.each(CASES)(
+    'CLI-02 CLI-03 CLI-05 verifies as expected: $name, $what',
+    async ({ file, given, expect: expected }) => {
+      const verification = await verify(file, given)
+      expect(outcome(verification)).toEqual(expected)
+      if (verification.refused) expect(verification.refused.why).toMatch(/^.{5,300}$/u)
+      else {
+        const failed = Object.keys(expected).filter((name) => expected[name] === 'failed')
+        expect(verification.failed.toSorted()).toEqual(failed.toSorted())
+        for (const fact of Object.values(verification.facts)) {
+          if (fact.value !== 'passed') expect(fact.why).toMatch(/^.{5,500}$/u)
+        }
       }
-    }
-  })
+    },
+  )
 
-  it.each(CHAINS)('EVID-10 EVID-11 several bundles: $what', async ({ files, given, expect: expected }) => {
-    const bundles = await Promise.all(files.map((file) => verify(file, given)))
-    const { sequences, isFromStart, problems } = verifyChain(bundles as VerifiedBundle[])
-    expect({ sequences, from_start: isFromStart, problems: problems.map(({ code }) => code) }).toEqual(expected)
-  })
+  it.each(CHAINS)(
+    'EVID-10 EVID-11 verifies several bundles as expected: $what',
+    async ({ files, given, expect: expected }) => {
+      const bundles = await Promise.all(files.map((file) => verify(file, given)))
+      const { sequences, isFromStart, problems } = verifyChain(bundles as VerifiedBundle[])
+      expect({ sequences, from_start: isFromStart, problems: problems.map(({ code }) => code) }).toEqual(expected)
+    },
+  )
 })

@@ -20,7 +20,7 @@ function ordered(files: readonly FileEntry[]) {
 }
 
 describe('createFileOrder', () => {
-  it('MERK-04 sorts a short list and releases it at its end', () => {
+  it('MERK-04 sorts a short list and releases it at the end', () => {
     const files = listedFiles(100)
     expect(ordered(files.toReversed())).toEqual({ released: files, early: 0 })
   })

@@ -39,7 +39,7 @@ function replaced(path: readonly string[], value: unknown): Uint8Array {
 
 const paths = pathsIn(bundle)
 const signedPaths = paths.filter(([part]) => ['files', 'commitment', 'proof_id', 'envelope'].includes(part as string))
-/** They may be null. */
+/** Fields that may be null. */
 const OPTIONAL = ['prev_statement_digest', 'issuer_pubkey']
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)))
 
@@ -48,7 +48,7 @@ describe('hostile bundles', () => {
     expect(isAccepted(await verify(bytes))).toBe(true)
   })
 
-  it('CLI-05 a bundle that is cut short anywhere is refused', async () => {
+  it('CLI-05 a bundle that is truncated anywhere is refused', async () => {
     for (let end = 0; end < bytes.length; end++) {
       expect((await verify(bytes.subarray(0, end))).refused, String(end)).not.toBeNull()
     }
@@ -121,7 +121,7 @@ describe('hostile bundles', () => {
 
   const row = '"size_bytes":1,'
   it.each([
-    ['nested a hundred thousand times', `${text.slice(0, -1)},"x":${'['.repeat(100_000)}`],
+    ['an array nested a hundred thousand times', `${text.slice(0, -1)},"x":${'['.repeat(100_000)}`],
     ['a file nested deep', text.replace(row, `${row}"x":${'{"x":'.repeat(10_000)}1${'}'.repeat(10_000)},`)],
     ['a number of a hundred thousand digits', text.replace(row, `"size_bytes":${'9'.repeat(60_000)},`)],
     ['a number with a far exponent', text.replace(row, '"size_bytes":1e308,')],
@@ -131,7 +131,7 @@ describe('hostile bundles', () => {
     ['a body of a megabyte', text.replace('svc/evidence/v2"}', `${'x'.repeat(1_100_000)}"}`)],
     ['twenty thousand fields in the body', text.replace('"policy_version"', `${fields(20_000)}"policy_version"`)],
     ['a key named __proto__', text.replace('"policy_version"', '"__proto__":{"sig_alg":"ed25519"},"policy_version"')],
-  ])('ADD-05 %s does not pass', async (_, hostile) => {
+  ])('ADD-05 a bundle with %s does not pass', async (_, hostile) => {
     expect(isAccepted(await verify(utf8(hostile)))).toBe(false)
   })
 

@@ -69,7 +69,7 @@ describe('a node of the primary chain', () => {
     },
   )
 
-  it('CLI-03 shows that a transaction has another payload', async () => {
+  it('CLI-03 shows that a transaction carries another payload', async () => {
     const anchored = await publish(MEMO_PROGRAMS[1]!, utf8('something else'))
     chain.clock.time += 2_000
     expect(await onlineValues(anchored)).toEqual(EACH_PASSED.with(2, 'failed'))

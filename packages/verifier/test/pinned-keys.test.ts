@@ -13,15 +13,18 @@ function listWith(change: object): string {
 }
 
 describe('pinned keys', () => {
-  it.each([hex, ` ${hex}\n`, `${hex},${otherHex}`, `${hex}\n${otherHex}\n`])('CLI-01 are given in hex: %s', (text) => {
-    const keys = text.includes(otherHex) ? [hex, otherHex] : [hex]
-    expect(readPinnedKeys(text)).toEqual({
-      ok: true,
-      keys: keys.map((publicKeyHex) => ({ publicKeyHex, ...unbounded })),
-    })
-  })
+  it.each([hex, ` ${hex}\n`, `${hex},${otherHex}`, `${hex}\n${otherHex}\n`])(
+    'CLI-01 can be given in hex: %s',
+    (text) => {
+      const keys = text.includes(otherHex) ? [hex, otherHex] : [hex]
+      expect(readPinnedKeys(text)).toEqual({
+        ok: true,
+        keys: keys.map((publicKeyHex) => ({ publicKeyHex, ...unbounded })),
+      })
+    },
+  )
 
-  it('CLI-01 VER-17 are given as the list that gateways publish', () => {
+  it('CLI-01 VER-17 can be given as the list that gateways publish', () => {
     expect(readPinnedKeys(JSON.stringify(list))).toEqual({
       ok: true,
       keys: list.keys.map(({ use }) => ({ ...unbounded, publicKeyHex: hex, use })),
@@ -38,7 +41,7 @@ describe('pinned keys', () => {
 
   it.each([
     ['a key id, which is too short to pin', vectors.keys.statement_signing.issuer_key_id, 'too short'],
-    ['nothing', ' \n', 'no key'],
+    ['an empty text', ' \n', 'no key'],
     ['63 digits', hex.slice(1), 'not an Ed25519 public key'],
     ['uppercase hex', hex.toUpperCase(), 'not an Ed25519 public key'],
     ['a key of small order', `01${'00'.repeat(31)}`, 'not an Ed25519 public key'],
@@ -53,7 +56,7 @@ describe('pinned keys', () => {
     ['an invalid time', listWith({ valid_to: 'yesterday' }), 'not a time'],
     ['an invalid date', listWith({ valid_to: '2026-02-31T99:00:00Z' }), 'not a time'],
     ['a text instead of a key', JSON.stringify({ ...list, keys: ['x'] }), 'not an object'],
-  ])('CLI-01 refuses %s', (_, text, problem) => {
+  ])('CLI-01 cannot be given as %s', (_, text, problem) => {
     expect(readPinnedKeys(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) })
   })
 })

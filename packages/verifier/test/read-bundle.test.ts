@@ -31,7 +31,7 @@ async function read(chunks: Iterable<Uint8Array>) {
 }
 
 describe('reading a bundle', () => {
-  it('MERK-04 finds the same files and parts, whatever the chunks, the order of keys and files, and the spaces', async () => {
+  it('MERK-04 finds the same files and parts for any chunks, any order of keys and files, and any spaces', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, chunkSizes, spaces, fc.nat({ max: 10 }), async (listed, sizes, space, turn) => {
         const bundle = bundleOf(listed)
@@ -53,7 +53,7 @@ describe('reading a bundle', () => {
     )
   })
 
-  it('reads characters across the boundaries of its pieces', async () => {
+  it('reads characters that are split across chunks', async () => {
     const listed = listedFiles(3000).map((file, i) => ({
       ...file,
       filename: `${file.filename}-${'é😀'.repeat(i % 20)}`,
@@ -63,7 +63,7 @@ describe('reading a bundle', () => {
     expect(parts.files.manifestDigest).toBe(parts.envelope && Object(parts.envelope.body).manifest_digest)
   })
 
-  it('ignores `files` of other objects', async () => {
+  it('ignores `files` in nested objects', async () => {
     const bundle = { x: { files: [1] }, y: [{ files: [{}] }], z: 'files', ...bundleOf(listedFiles(2)) }
     expect((await read([utf8(JSON.stringify(bundle))])).parts.files.count).toBe(2)
   })
@@ -72,7 +72,7 @@ describe('reading a bundle', () => {
     ['64 kB of one file', `{"files":[{"filename":"${'a'.repeat(70_000)}"`],
     ['a row that never ends', `{"files":[{"x":${'['.repeat(200_000)}`],
     ['a megabyte beside the files', `{"x":"${'a'.repeat(1_200_000)}"}`],
-  ])('ADD-05 holds no more than a limit: %s', async (_, text) => {
+  ])('ADD-05 refuses more than it may hold in memory: %s', async (_, text) => {
     await expect(read([utf8(text)])).rejects.toMatchObject({ code: 'too_large' })
   })
 })

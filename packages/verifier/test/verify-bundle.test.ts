@@ -17,9 +17,9 @@ const verified = (bundle: object, given: Given = {}) => verifiedChunks([utf8(JSO
 const values = ({ facts }: VerifiedBundle) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact.value]))
 
-/** The pack has the same author as the verifier; these bundles have not. */
+/** The conformance pack comes from this project. These bundles come from another implementation. */
 describe('bundles of another implementation', () => {
-  it('CLI-02 CLI-03 EVID-19 EVID-20 of version 2 pass under their pinned key', async () => {
+  it('CLI-02 CLI-03 EVID-19 EVID-20 pass under their pinned key in version 2', async () => {
     const verification = await verified(v2, pinned)
     expect(values(verification)).toEqual({
       ...Object.fromEntries(OFFLINE_FACTS.map((name) => [name, 'passed'])),
@@ -36,7 +36,7 @@ describe('bundles of another implementation', () => {
     })
   })
 
-  it('CLI-02 VER-15 of version 1 pass, and have no envelope', async () => {
+  it('CLI-02 VER-15 pass in version 1, which has no envelope', async () => {
     const verification = await verified(v1, pinned)
     expect(verification.failed).toEqual([])
     expect(values(verification)).toMatchObject({ merkle_root_matches: 'passed', signature_valid: 'passed' })
@@ -49,7 +49,7 @@ describe('bundles of another implementation', () => {
     expect(unpinned).toMatchObject({ failed: ['key_pinned'], key: { pinned: false } })
   })
 
-  it('EVID-16 EVID-17 fail with a changed bit of the signature or a changed count of the statement', async () => {
+  it('EVID-16 EVID-17 fail with a flipped bit in the signature or a changed count in the statement', async () => {
     const signature = vectors.evidence_envelope.negative[0]!.signature!
     const flipped = await verified({ ...v2, envelope: { ...v2.envelope, signature } }, pinned)
     expect(flipped.failed).toEqual(['signature_valid', 'key_pinned'])
@@ -63,7 +63,7 @@ describe('bundles of another implementation', () => {
     expect(facts.signature_valid).toMatchObject({ value: 'failed', why: expect.stringContaining('25') })
   })
 
-  it('make verifyBundle throw what their source throws', async () => {
+  it('make verifyBundle throw the error of their source', async () => {
     async function* broken() {
       yield utf8('{')
       throw new Error('the disk is gone')

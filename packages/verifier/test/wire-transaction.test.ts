@@ -11,19 +11,19 @@ describe.each(['anchor-memo', 'anchor-memo-v4', 'anchor-fee-paid-by-other'])('th
     bytes = fromBase64(answers[1].result.transaction[0])!
   })
 
-  it('CLI-03 is read with its signers and its memo', () => {
+  it('CLI-03 is decoded with its signers and its memo', () => {
     const { signers, instructions } = readWireTransaction(bytes)!
     expect(signers).toHaveLength(name === 'anchor-fee-paid-by-other' ? 2 : 1)
     expect(instructions).toEqual([{ program: expect.stringMatching(/^Memo/), data: expect.anything() }])
   })
 
-  it('CLI-03 is not read when it is cut short or has extra bytes', () => {
+  it('CLI-03 is refused when it is truncated or has extra bytes', () => {
     for (let end = 0; end < bytes.length; end++)
       expect(readWireTransaction(bytes.subarray(0, end)), `${end}`).toBeNull()
     expect(readWireTransaction(Uint8Array.of(...bytes, 0))).toBeNull()
   })
 
-  it('CLI-03 is not read with a flipped bit, which nobody signed', () => {
+  it('CLI-03 is refused with a flipped bit, because its signatures no longer match', () => {
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(7), (place, bit) => {
         const flipped = bytes.slice()
@@ -35,7 +35,7 @@ describe.each(['anchor-memo', 'anchor-memo-v4', 'anchor-fee-paid-by-other'])('th
   })
 })
 
-it('CLI-03 random bytes are no transaction', () => {
+it('CLI-03 random bytes are refused as a transaction', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (any) => {
       expect(readWireTransaction(any)).toBeNull()

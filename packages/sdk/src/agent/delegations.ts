@@ -1,4 +1,4 @@
-// What was delegated, and what the agent says of it.
+// Delegations of lockers to the agent, and their logs.
 
 import {
   type DelegateAnswer,
@@ -19,18 +19,18 @@ import { NotSubscribed, UntrueAnswer } from '../errors.ts'
 import { lockerOf } from '../lockers.ts'
 import { checkFindings, requireContinued } from './findings.ts'
 
-/** The subscription of the signer, and all delegations there ever were. */
+/** The signer's subscription and all delegations, past ones included. */
 export async function delegations(context: Context, signal?: AbortSignal): Promise<DelegationList> {
   return (await call(context, listDelegations, { signal })).body
 }
 
-/** One delegation with its whole log, which is checked: signed, without gaps, and what was read before still in it. */
+/** One delegation with its whole log. The log must be signed, without gaps, and continue what was read before. */
 export async function delegation(context: Context, delegation_id: string, signal?: AbortSignal): Promise<Delegation> {
   const log: Finding[] = []
   for (let after = 0; ; ) {
     const { body } = await call(context, readDelegation, { params: { delegation_id }, query: { after }, signal })
     log.push(...body.log)
-    // Or it might go on for ever.
+    // Without this check the log might never end.
     if (log.length > body.findings) throw new UntrueAnswer(`the log has more entries than ${body.findings}`)
     if (body.next_after === undefined) {
       const whole = { ...body, log }
@@ -53,7 +53,7 @@ async function requireWhole(context: Context, delegationId: string, delegation: 
   await requireContinued(context, delegationId, log)
 }
 
-/** Ends it: no more work. Its key at the gateway is for the owner to remove. */
+/** Ends a delegation. The owner should then remove the agent's key from the locker's operators. */
 export async function endDelegation(
   context: Context,
   delegation_id: string,
@@ -63,7 +63,7 @@ export async function endDelegation(
 }
 
 /**
- * Hands the locker of a receipt to the agent, or changes what it does there; the client must sign with the key that
+ * Delegates the locker of a receipt to the agent, or changes its tasks. The client must sign with the key that
  * paid. The agent can do nothing before its key is registered at the gateway: `addOperator(locker, agent_pubkey)`.
  */
 export async function delegate(

@@ -8,17 +8,17 @@ import { requireTrusted } from '../evidence/checks.ts'
 import { journalEntry } from '../journal.ts'
 
 export interface CheckOptions {
-  /** Whose signatures count, 64 hex; by default the keys that the client trusts. */
+  /** The key that must have signed the log, 64 hex; by default any key that the client trusts. */
   publicKeyHex?: string
 }
 
-/** That these are the first entries of one delegation's log, none missing between, each signed by a trusted key. */
+/** Requires the first entries of one delegation's log, without gaps, each signed by a trusted key. */
 export async function checkFindings(
   context: Context,
   log: readonly Finding[],
   { publicKeyHex }: CheckOptions = {},
 ): Promise<void> {
-  const findings = log as readonly SignedFinding[] // what came as JSON is JSON
+  const findings = log as readonly SignedFinding[] // parsed from JSON
   const [first] = findings
   if (!first) return
   if (findings.some(({ delegation_id }) => delegation_id !== first.delegation_id))
@@ -37,7 +37,7 @@ function isSigned(finding: SignedFinding): boolean {
   try {
     return key !== null && isFindingSignedBy(key, finding)
   } catch (error) {
-    // What has no canonical form cannot be signed.
+    // A finding without a canonical form cannot have been signed.
     if (error instanceof CanonicalJsonError) return false
     throw error
   }
@@ -45,7 +45,7 @@ function isSigned(finding: SignedFinding): boolean {
 
 type LastRead = Pick<Finding, 'sequence' | 'digest'>
 
-/** That the log goes on from where it was when it was last read; from now on, from where it is. */
+/** Requires that the log continues the one that was read before, and records its end for the next time. */
 export async function requireContinued(context: Context, delegationId: string, log: readonly Finding[]): Promise<void> {
   const entry = journalEntry<LastRead>(context.journal, `findings ${context.baseUrl} ${delegationId}`)
   const known = await entry.read()
@@ -53,6 +53,6 @@ export async function requireContinued(context: Context, delegationId: string, l
     throw new UntrueAnswer(`entry ${known.sequence} of the log is gone, or not what it was when it was last read`)
   const last = log.at(-1)
   if (!last || last.sequence === known?.sequence) return
-  // If another process wrote meanwhile, its entry is as good.
+  // If another process has written meanwhile, its entry is just as valid.
   await entry.write({ sequence: last.sequence, digest: last.digest })
 }

@@ -1,4 +1,4 @@
-// Thirty days from end to end.
+// Buys thirty days of the agent service from end to end.
 
 import {
   confirmSubscription,
@@ -20,11 +20,11 @@ import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/qu
 
 export interface Subscribed {
   receipt: SignedReceipt
-  /** As this purchase left it. */
+  /** Its state after this purchase. */
   subscription: Subscription
 }
 
-/** Quote, payment, receipt, subscription; or as much of it as is still to be done. Another intent prolongs. */
+/** Gets a quote, pays it and confirms the payment, or resumes where it stopped. Another intent adds thirty days. */
 export async function subscribe(context: Context, intention: Intention): Promise<Subscribed> {
   const { asset, wallet, signal } = intention
   const receipt = await receiptOnce(context, intention, {
@@ -32,8 +32,8 @@ export async function subscribe(context: Context, intention: Intention): Promise
     expected: { units: 1, payer_pubkey: wallet.address },
     show: showPayment,
     payable: () => nextPayable(context, intention),
-    // The service gives a quote once: one that no journal knows cannot be asked for again.
-    findForgotten: async () => null,
+    // The service returns a quote only once, so a quote that is not in the journal is lost.
+    recoverReceipt: async () => null,
   })
   const subscription = await subscriptionOf(context, receipt, signal).catch(paidBut(receipt.tx_hash))
   return { receipt, subscription }
@@ -56,7 +56,7 @@ async function subscriptionOf(
   return answer.subscription
 }
 
-/** What thirty days cost, and how to pay them. Costs nothing and binds to nothing. */
+/** Gets the price of thirty days and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
   requireSound(body)
@@ -65,7 +65,7 @@ export async function quote(context: Context, signal?: AbortSignal): Promise<Sub
   return body
 }
 
-/** Shows the service a transaction that paid a quote; as often as wanted, it buys thirty days once. */
+/** Shows the service the transaction that paid a quote. Repeated calls buy thirty days once. */
 export function confirm(
   context: Context,
   payment: Payment,

@@ -7,11 +7,11 @@ import { credentials } from './credentials.ts'
 import type { AnyInput } from './input.ts'
 import { filledPath, queryText } from './target.ts'
 
-/** One request, freshly signed. Its answer, if it is one that the endpoint declares. */
+/** Signs and sends one request. Returns the answer if the endpoint declares its status. */
 export async function attempt(context: Context, endpoint: Endpoint, input: AnyInput): Promise<Response> {
   const { params, query, bytes, signal = null } = input
   const path = filledPath(endpoint.path, params)
-  // Serialized once: what is signed is what is sent.
+  // Serialize once, so that the signed bytes are the sent bytes.
   const json = input.body === undefined ? undefined : utf8(JSON.stringify(input.body))
   const body = bytes ?? json
   const headers = {
@@ -21,7 +21,7 @@ export async function attempt(context: Context, endpoint: Endpoint, input: AnyIn
   }
   const request = { method: endpoint.method, headers, signal, ...(body && { body: body as BodyInit }) }
   const response = await send(context, path + queryText(query), request)
-  // A storage provider that the gateway redirected to has success statuses of its own.
+  // A storage provider that the gateway redirects to has its own success statuses.
   if (response.status in endpoint.responses || (response.redirected && response.ok)) return response
   throw await readError(response)
 }

@@ -19,7 +19,7 @@ export async function call<E extends Endpoint>(
   return recovering(context, endpoint, input as AnyInput | undefined, read)
 }
 
-/** As `call`, for answers that are too long to hold: the body is left to be read. */
+/** Like `call`, but leaves the body unread, for answers that do not fit in memory. */
 export function open<E extends Endpoint>(
   context: Context,
   endpoint: E,

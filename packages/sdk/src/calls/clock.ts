@@ -2,11 +2,11 @@ import { health } from '@svc/api/info'
 import { type Context, gatewayNow } from '../context.ts'
 import { attempt } from './attempt.ts'
 
-/** Asks for the service's time: web pages of other origins do not get to see the header Date. */
+/** Asks for the service's time, because pages of other origins cannot read the Date header. */
 export async function learnClock(context: Context, signal?: AbortSignal): Promise<void> {
   const response = await attempt(context, health, { signal })
   const { time } = (await response.json().catch(() => ({}))) as { time?: string }
   const theirs = Date.parse(time ?? '')
-  // It comes in whole seconds: a clock that agrees within two of them is right.
+  // The time is in whole seconds, so a difference of up to two is ignored.
   if (Math.abs(theirs - gatewayNow(context)) > 2000) context.clockLead = theirs - context.now()
 }

@@ -1,4 +1,4 @@
-// What a request shows of its sender.
+// The credentials of a request: envelopes and tokens.
 
 import type { Endpoint, EnvelopeAuth } from '@svc/api/endpoint'
 import { toBase64Url, toHex } from '@svc/protocol/bytes'
@@ -30,7 +30,7 @@ export async function credentials(
   return auth === 'upload-token' ? { 'x-upload-token': token } : { authorization: `Bearer ${token}` }
 }
 
-/** Null where the endpoint is open to those who cannot sign. */
+/** Null if the client has no signer and the endpoint does not require one. */
 function signerFor({ signer }: Context, { name }: Endpoint, { optional }: EnvelopeAuth): Signer | null {
   if (!signer && !optional) throw new TypeError(`${name} needs a client with a signer`)
   return signer
@@ -54,7 +54,7 @@ async function signed(
     nonce: toHex(randomBytes(16)),
     iat,
     exp: iat + MAX_LIFETIME_SECONDS,
-    // Of several ops that would do, no more than one is given away.
+    // One op is enough: the envelope grants no more than needed.
     ops: ops.map((op) => [op].flat()[0] as string),
     method,
     path,
@@ -68,7 +68,7 @@ async function signed(
   }
 }
 
-/** The locker and receipt that the request is about, wherever it names them. */
+/** The locker and receipt of a request, from its path, query or body. */
 function idsOf({ params = {}, query = {}, body }: AnyInput): { locker_id: string; receipt_id: string } {
   const named = { ...(body as Record<string, unknown> | undefined), ...query, ...params }
   const text = (value: unknown) => (typeof value === 'string' ? value : '')

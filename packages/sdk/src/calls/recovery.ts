@@ -14,7 +14,7 @@ const LONGEST_PAUSE_SECONDS = 60
 
 type Failure = GatewayError | NoAnswer
 
-/** Milliseconds to wait before the next attempt; null where another one would not help, or might do harm. */
+/** Milliseconds to wait before the next attempt; null if another attempt would not help or would be unsafe. */
 export type Recovery = (failure: Failure, attempts: number) => Promise<number | null>
 
 export function createRecovery(context: Context, endpoint: Endpoint, input: AnyInput): Recovery {
@@ -34,26 +34,26 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
       return once('clock') && (await learnsClock()) ? 0 : null
     }
-    // Something on the way sent the request twice: the first one, whose answer got lost, has used up the nonce.
+    // A proxy sent the request twice: the first one, whose answer is lost, used the nonce.
     if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
     if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
-    if (failure instanceof GatewayError && !isFromInBetween(failure)) return pauseAskedFor(failure, mayRepeat, attempts)
-    return mayRepeat && !hasWaitedLong(failure) ? growingPause(attempts) : null
+    if (failure instanceof GatewayError && !isFromProxy(failure)) return requestedPause(failure, mayRepeat, attempts)
+    return mayRepeat && !isTimeout(failure) ? growingPause(attempts) : null
   }
 }
 
-/** After minutes of silence, waiting as long again would not help. */
-function hasWaitedLong({ cause }: Failure): boolean {
+/** Timeouts take minutes, so they are not retried. */
+function isTimeout({ cause }: Failure): boolean {
   const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown }
   return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
 }
 
 /** The answer of a proxy that could not reach the gateway. */
-function isFromInBetween({ status, code }: GatewayError): boolean {
+function isFromProxy({ status, code }: GatewayError): boolean {
   return status >= 500 && code === `http_${status}`
 }
 
-function pauseAskedFor(
+function requestedPause(
   { status, code, retryAfter }: GatewayError,
   mayRepeat: boolean,
   attempts: number,
@@ -68,12 +68,12 @@ export function growingPause(attempts: number): number {
   return jittered(FIRST_PAUSE_MS * 2 ** (attempts - 1))
 }
 
-/** A fifth more or less, so that clients refused together do not come back together. */
+/** Varies a wait by a fifth, so that clients refused at the same time do not retry at the same time. */
 export function jittered(ms: number): number {
   return ms * (0.8 + 0.4 * Math.random())
 }
 
-/** Whether the call may be made again when it is not known whether the first one arrived. */
+/** Whether the call may be repeated when it is unknown whether the first one arrived. */
 function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
   if (method !== 'POST') return true
   if (repeatable === 'if-named') return namesItsFiles(body as FilesBody)

@@ -1,4 +1,4 @@
-// The path and query of a request, as they are sent.
+// The path and query of a request.
 
 import { readPublicly } from '@svc/api/transfers'
 
@@ -11,13 +11,13 @@ export function filledPath(template: string, params: Readonly<Record<string, str
   })
 }
 
-/** URL parsers resolve dots, encoded or not: the request would go to another path than was signed. */
+/** URL parsers resolve dot segments, encoded or not, so the request would go to another path than the signed one. */
 function segment(text: string): string {
   if (text === '.' || text === '..') throw new RangeError(`${JSON.stringify(text)} cannot be part of a path`)
   return encodeURIComponent(text)
 }
 
-/** With its question mark, or nothing. Lists are repeated names; what is undefined is left out. */
+/** The query with its question mark, or an empty text. Lists become repeated names; undefined values are left out. */
 export function queryText(query: Readonly<Record<string, unknown>> = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
@@ -25,7 +25,7 @@ export function queryText(query: Readonly<Record<string, unknown>> = {}): string
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
 
-/** The address of a file that works for everybody who knows its receipt and name, as long as the locker exists. */
+/** The public URL of a file, which works for as long as the locker exists. */
 export function publicUrl(gatewayUrl: string, receipt_id: string, filename: string): string {
   return gatewayUrl + filledPath(readPublicly.path, { receipt_id, filename })
 }

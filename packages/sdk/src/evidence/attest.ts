@@ -11,19 +11,19 @@ import { type Locker, metadata } from '../lockers.ts'
 import { checkAttestation } from './checks.ts'
 
 export interface AttestOptions {
-  /** Leaves the work to the gateway's queue and asks now and then: for lockers so full that a connection may not last. */
+  /** Uses the gateway's queue and polls, for lockers so large that one request might time out. */
   queued?: boolean
   signal?: AbortSignal | undefined
 }
 
-/** Has the gateway commit to what the locker holds, and checks what it signed. */
+/** Has the gateway sign a statement about the locker's files, and checks it. */
 export async function attest(context: Context, locker: Locker, options: AttestOptions = {}): Promise<AttestAnswer> {
   const { receipt_id } = locker
   const { queued = false, signal } = options
   if (queued) await untilAttested(context, locker, signal)
-  // After the queue has done its work this finds it done.
+  // After queued work, this call returns the finished statement.
   const { body } = await call(context, endpoint, { query: { receipt_id, sync: true }, signal })
-  const answer = body as AttestAnswer // what `sync` brings
+  const answer = body as AttestAnswer // the answer with `sync`
   await checkAttestation(context, receipt_id, answer.attestation)
   return answer
 }
@@ -33,7 +33,7 @@ const MAX_POLLS = 300
 async function untilAttested(context: Context, locker: Locker, signal: AbortSignal | undefined): Promise<void> {
   const before = (await metadata(context, locker, signal)).attestation?.evidence_seq ?? 0
   const { body } = await call(context, endpoint, { query: { receipt_id: locker.receipt_id }, signal })
-  const { poll_after_sec } = body as AttestQueued // what comes without `sync`
+  const { poll_after_sec } = body as AttestQueued // the answer without `sync`
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     await context.wait(poll_after_sec * 1000, signal)
     const { attestation, last_manifest_change_at } = await metadata(context, locker, signal)
@@ -43,7 +43,7 @@ async function untilAttested(context: Context, locker: Locker, signal: AbortSign
   }
 }
 
-/** Has the newest statement published on chain; one that is published already costs nothing. */
+/** Has the newest statement published on chain. A statement that is already published costs nothing. */
 export async function push(context: Context, { receipt_id }: Locker, signal?: AbortSignal): Promise<PushAnswer> {
   return (await call(context, pushEndpoint, { body: { receipt_id }, signal })).body
 }

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 
-/** That a statement is signed by a trusted key, and about just the files that come with it. */
+/** Requires that a statement is signed by a trusted key and covers exactly the listed files. */
 export async function checkAttestation(context: Context, receiptId: string, attestation: Attestation): Promise<void> {
   const { envelope } = attestation
   if (attestation.receipt_id !== receiptId) throw new UntrueAnswer('the attestation is of another receipt')
@@ -23,7 +23,7 @@ export async function checkAttestation(context: Context, receiptId: string, atte
     throw new UntrueAnswer('the attestation is not about the files that it lists')
 }
 
-/** Lists that no tree is made of, or that are none, are not what a statement is about. */
+/** False also for a value that is not a list or that has no Merkle tree. */
 function isAboutItsFiles({ merkle_root, file_count, files: listed }: Attestation, body: EvidenceBody): boolean {
   try {
     const files = sortedByFilename(listed)
@@ -40,7 +40,7 @@ function isAboutItsFiles({ merkle_root, file_count, files: listed }: Attestation
   }
 }
 
-/** That a receipt is signed by a trusted key: every field of it counts. */
+/** Requires that a receipt, with all its fields, is signed by a trusted key. */
 export async function checkReceipt(context: Context, receipt: SignedReceipt): Promise<void> {
   const { receipt_signer_pubkey } = receipt
   await requireTrusted(context, receipt_signer_pubkey, 'the receipt')
@@ -48,7 +48,7 @@ export async function checkReceipt(context: Context, receipt: SignedReceipt): Pr
   if (!key || !isReceiptSignedBy(key, receipt)) throw new UntrueAnswer('the signature of the receipt does not hold')
 }
 
-/** Those that were pinned; else those that this service showed when it was first asked, and never others. */
+/** The pinned keys, or else the keys that this service showed first. */
 async function trustedKeys(context: Context): Promise<readonly string[]> {
   const { pinnedKeys, journal, baseUrl, warn } = context
   if (pinnedKeys.length > 0) return pinnedKeys

@@ -1,4 +1,4 @@
-// Reading what anybody may read.
+// Reads public evidence: receipts, attestations, bundles and proofs.
 
 import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
 import { evidenceBundle, type InclusionProof, merkleProof } from '@svc/api/proofs'
@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import { NoAnswer, UntrueAnswer } from '../errors.ts'
 import { checkAttestation, checkReceipt } from './checks.ts'
 
-/** A receipt, its signature and id checked. */
+/** Reads a receipt and checks its signature and id. */
 export async function receipt(
   context: Context,
   receipt_id: string,
@@ -23,7 +23,7 @@ export async function receipt(
   return body
 }
 
-/** What is attested of a receipt; where a signed statement is shown, it is checked, whatever the gateway says of it. */
+/** Reads the attestation of a receipt. The client checks a signed statement itself. */
 export async function verify(
   context: Context,
   receipt_id: string,
@@ -36,7 +36,7 @@ export async function verify(
   return body
 }
 
-/** Writes the evidence bundle, all that an offline verifier needs, as it comes: it may be long. */
+/** Streams the evidence bundle, which holds everything an offline verifier needs. */
 export async function bundle(
   context: Context,
   receipt_id: string,
@@ -50,12 +50,12 @@ export async function bundle(
 }
 
 export interface StatementOptions {
-  /** Which statement of the receipt; the newest by default. */
+  /** The sequence number of the statement; the newest by default. */
   sequence?: number
   signal?: AbortSignal | undefined
 }
 
-/** That a file is in the attested list: the way from its leaf to the root, which is checked. */
+/** Reads the Merkle proof that a file is in the attested list, and checks it. */
 export async function proof(
   context: Context,
   receipt_id: string,
@@ -79,7 +79,7 @@ export interface PaymentCheck {
   differing: string[]
 }
 
-/** Has the gateway compare a receipt with its payment on chain. The answer is the gateway's word. */
+/** Has the gateway compare a receipt with its payment on chain. The client cannot check the answer. */
 export async function checkPayment(context: Context, receipt_id: string, signal?: AbortSignal): Promise<PaymentCheck> {
   const { body } = await call(context, verifyPayment, { params: { receipt_id }, signal })
   const names = (isWanted: boolean) =>

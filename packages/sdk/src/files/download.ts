@@ -1,4 +1,4 @@
-// Reads a file from end to end over connections that break. A reader that reaches the end has the recorded bytes.
+// Downloads a file across broken connections. A reader that reaches the end has the recorded bytes.
 
 import { bare, withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
@@ -8,18 +8,18 @@ import { BytesDiffer, GatewayError, isGatewayError, NoAnswer } from '../errors.t
 import { chunksOf } from './source.ts'
 
 export interface ReadOptions {
-  /** What the bytes must hash to, with or without `sha256:`, where the reader knows it from somewhere else. */
+  /** The hash that the reader expects, with or without `sha256:`. */
   expectedHash?: string
   onProgress?: (done: number, total: number | null) => void
   signal?: AbortSignal | undefined
 }
 
-/** A file that can be read from any byte on. */
+/** A file that can be read from any byte. */
 export interface Opened {
-  /** What is recorded of it. */
+  /** The recorded hash. */
   expectedHash: string | null
   read(headers: Record<string, string>): Promise<Response>
-  /** The same file, when what opened it has run out. */
+  /** Opens the same file again after its URL has expired. */
   again(): Promise<Opened>
 }
 
@@ -27,11 +27,11 @@ export interface Download {
   filename: string
   contentType: string
   size: number | null
-  /** What the bytes are held against; null where nothing is known of them. */
+  /** The hash that the bytes are checked against; null if none is known. */
   contentHash: string | null
-  /** Ends with an error where the bytes are not the right ones: until then they must not be relied upon. */
+  /** Ends with an error if the bytes are wrong. Do not rely on them before the end. */
   stream: ReadableStream<Uint8Array>
-  /** All bytes, if they are the right ones. */
+  /** All bytes; rejects if they are wrong. */
   bytes(): Promise<Uint8Array>
 }
 
@@ -63,7 +63,7 @@ interface Begun {
   response: Response
 }
 
-/** What was opened a while ago may have run out. */
+/** The URL may have expired since the file was opened. */
 async function begin(opened: Opened): Promise<Begun> {
   try {
     return { opened, response: await opened.read({}) }
@@ -74,17 +74,17 @@ async function begin(opened: Opened): Promise<Begun> {
   }
 }
 
-/** Null also where something on the way has compressed them: the length is not theirs then. */
+/** Null if a proxy has compressed the bytes: the header then has another length. */
 function lengthOf(headers: Headers): number | null {
   const length = headers.get('content-length')
   return length === null || headers.has('content-encoding') ? null : Number(length)
 }
 
-/** What the reader knows counts before what the gateway says. */
+/** The reader's hash takes precedence over the gateway's. */
 function hashFor({ opened, response }: Begun, { expectedHash }: ReadOptions): string | null {
   if (expectedHash) return withPrefix(bare(expectedHash.toLowerCase()))
-  const told = /^"(sha256:[0-9a-f]{64})"$/.exec(response.headers.get('etag') ?? '')?.[1]
-  return opened.expectedHash ?? told ?? null
+  const etagHash = /^"(sha256:[0-9a-f]{64})"$/.exec(response.headers.get('etag') ?? '')?.[1]
+  return opened.expectedHash ?? etagHash ?? null
 }
 
 async function* verified(filename: string, expected: string | null, chunks: AsyncIterable<Uint8Array>) {
@@ -97,7 +97,7 @@ async function* verified(filename: string, expected: string | null, chunks: Asyn
   if (expected !== null && actual !== expected) throw new BytesDiffer(filename, expected, actual)
 }
 
-/** Every byte once: where a line breaks, the next one begins with the byte that is missing. */
+/** Yields every byte once. After a broken connection, the next one starts at the first missing byte. */
 async function* resumed(
   context: Context,
   filename: string,
@@ -121,11 +121,11 @@ async function* resumed(
 
   async function recover(error: unknown, failures: number): Promise<void> {
     signal?.throwIfAborted()
-    const hasRunOut = isGatewayError(error, 'SHORT_URL_EXPIRED')
-    const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !hasRunOut)
+    const hasExpired = isGatewayError(error, 'SHORT_URL_EXPIRED')
+    const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !hasExpired)
     if (isFinal || failures > MAX_FAILURES) throw error
     chunks = null
-    if (hasRunOut) source = await source.again()
+    if (hasExpired) source = await source.again()
     await waitToRetry(context, { failures, waitMs: growingPause(failures), error }, signal)
   }
 
@@ -148,7 +148,7 @@ async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
   if (body) yield* chunksOf(body)
 }
 
-/** From the first byte that is missing, and of the same bytes. */
+/** Reads on from the first missing byte, if the file is unchanged. */
 async function resume(source: Opened, filename: string, done: number, etag: string | null): Promise<Response> {
   const response = await source.read({ range: `bytes=${done}-`, ...(etag && { 'if-range': etag }) })
   const isRest = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${done}-`)
@@ -157,7 +157,7 @@ async function resume(source: Opened, filename: string, done: number, etag: stri
   throw new BytesDiffer(filename, etag ?? 'what they were', response.headers.get('etag') ?? 'others by now')
 }
 
-/** Not every browser can make a stream of a generator by itself. Nothing is read before it is wanted. */
+/** Not every browser has ReadableStream.from. The stream reads nothing ahead. */
 function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

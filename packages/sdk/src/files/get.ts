@@ -10,7 +10,7 @@ import { type Download, download, type Opened, type ReadOptions } from './downlo
 import { requireName } from './filename.ts'
 import { tokenOf } from './short-urls.ts'
 
-/** The bytes of a file, by a short URL that is minted anew when it runs out. */
+/** Reads a file through a short URL, which is renewed when it expires. */
 export async function get(
   context: Context,
   locker: Locker,
@@ -33,7 +33,7 @@ async function openFile(
   const find = async () => (await mint(context, locker, [filename], signal)).urls[0]
   const first = await find()
   if (first) return openUrl(context, locker, first, signal)
-  // Why there is no URL, in the gateway's own words; or there are bytes by now.
+  // This call throws the gateway's reason for the missing URL, unless the bytes have arrived meanwhile.
   await call(context, getFile, { params: { locker_id, filename }, signal })
   const second = await find()
   if (second) return openUrl(context, locker, second, signal)
@@ -53,7 +53,7 @@ function openUrl(context: Context, locker: Locker, url: FileUrl, signal: AbortSi
   }
 }
 
-/** The bytes of a file by its receipt: needs no key, and works for as long as the locker exists. */
+/** Reads a file by its receipt, without a key, for as long as the locker exists. */
 export async function getPublicly(
   context: Context,
   receipt_id: string,
@@ -74,7 +74,7 @@ export type GetOutcome = { filename: string; error?: unknown }
 
 const URLS_AT_ONCE = 1000
 
-/** Many files, so many at once: each is handed to `receive`, which reads it. URLs are minted by the thousand. */
+/** Reads many files in parallel and passes each to `receive`. URLs are created a thousand at a time. */
 export async function getMany(
   context: Context,
   locker: Locker,

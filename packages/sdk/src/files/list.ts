@@ -1,4 +1,4 @@
-// What a locker holds, and what is done with it apart from moving bytes.
+// Lists and removes files of a locker, and has the gateway fetch some.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { deleteFile, type FetchedFile, type FileDeleted, fetchAndStore, readManifest } from '@svc/api/files'
@@ -10,10 +10,10 @@ import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
 
 const PAGE = 1000
-/** Without order a list could go round in circles for ever. */
+/** A list that is not in order might never end. */
 const NO_LIST = 'the pages of the list of files do not follow one another'
 
-/** Every file with all that is known of it, in code-point order of names, page by page. */
+/** Lists every file with its metadata, in code-point order of names, page by page. */
 export async function* files(
   context: Context,
   { locker_id }: Locker,
@@ -34,7 +34,7 @@ export async function* files(
   }
 }
 
-/** Removes a file. Where the first answer got lost, that it is gone is what was asked for. */
+/** Removes a file. After a lost answer, a missing file counts as removed. */
 export async function remove(context: Context, { locker_id }: Locker, filename: string): Promise<FileDeleted> {
   requireName(filename)
   try {
@@ -45,7 +45,7 @@ export async function remove(context: Context, { locker_id }: Locker, filename: 
   }
 }
 
-/** Has the gateway fetch a public https address into a file. */
+/** Has the gateway fetch a public https URL into a file. */
 export async function fetchInto(
   context: Context,
   { locker_id, receipt_id }: Locker,

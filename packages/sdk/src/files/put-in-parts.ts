@@ -1,4 +1,4 @@
-// Uploads in parts: each is sent and, when the line breaks, sent again by itself; what the gateway has is not sent.
+// Uploads a file in parts. Each part is retried by itself, and parts that the gateway has are skipped.
 
 import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -77,14 +77,14 @@ async function finalize(
   const { body } = await call(context, finalizeUpload, { params: { session_id }, token, signal: options.signal })
   const [file] = body.files
   if (file?.ok) return { filename, size_bytes: file.size_bytes, content_hash: file.content_hash }
-  // This session will not come to anything.
+  // A failed session cannot be resumed.
   await forget()
   if (file?.error === 'HASH_MISMATCH' && expectedHash)
     throw new BytesDiffer(filename, expectedHash, actualHash(file.message))
   throw new UntrueAnswer(`the gateway took every part of ${JSON.stringify(filename)}, but ${file?.message}`)
 }
 
-/** Told in words only. */
+/** The gateway gives this hash only in the text of its message. */
 function actualHash(message: string): string {
   return /sha256:[0-9a-f]{64}/.exec(message)?.[0] ?? 'others'
 }

@@ -1,4 +1,4 @@
-// Many files at once. Small ones are named and confirmed by the hundred: URLs are counted by the call, not by the file.
+// Uploads many files. Small ones are created and confirmed in batches of a hundred, because rate limits count calls.
 
 import { confirmFiles } from '@svc/api/confirm-files'
 import { createFiles } from '@svc/api/files'
@@ -22,7 +22,7 @@ export interface NamedBytes {
 }
 
 export interface ManyOptions {
-  /** How many at once; 4 by default. */
+  /** The number of parallel uploads; 4 by default. */
   atOnce?: number
   /** Called for each file when it is done. */
   onFile?: (outcome: PutOutcome) => void
@@ -67,7 +67,7 @@ async function putBatch(
   return [await outcome]
 }
 
-/** Small files together, up to a size that fits into memory several times; each large one by itself. */
+/** Groups small files up to a size that fits into memory several times. Each large file is a group. */
 async function* batches(files: Iterable<NamedBytes> | AsyncIterable<NamedBytes>): AsyncGenerator<NamedSource[]> {
   let batch: NamedSource[] = []
   let bytes = 0
@@ -99,7 +99,7 @@ interface TogetherOptions {
   signal: AbortSignal | undefined
 }
 
-/** Small files: named in one call, uploaded side by side, confirmed in one call. */
+/** Uploads small files: one call creates them, one call confirms them. */
 async function putTogether(
   context: Context,
   locker: Locker,
@@ -134,7 +134,7 @@ async function readFile({
   return { filename, contentType, bytes, size_bytes: bytes.length, content_hash: withPrefix(await sha256Hex(bytes)) }
 }
 
-/** Where each is to be uploaded, in their order. */
+/** The upload URLs of the files, in the same order. */
 async function nameFiles(
   context: Context,
   { locker_id }: Locker,
@@ -177,5 +177,5 @@ interface NamedSource {
   contentType: string | undefined
 }
 
-/** What became of one file; the failure of one is not that of the others. */
+/** The outcome of one file. The failure of one does not stop the others. */
 export type PutOutcome = { filename: string; stored: StoredFile } | { filename: string; error: unknown }

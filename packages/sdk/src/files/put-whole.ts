@@ -8,7 +8,7 @@ import { sha256Hex } from '../sha256.ts'
 import { writeBytes } from './short-urls.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
 
-/** Name, bytes, confirmation: for what one request can carry. */
+/** Creates, uploads and confirms a file that fits in one request. */
 export async function putWhole(
   context: Context,
   upload: Omit<Upload, 'expectedHash'>,
@@ -27,7 +27,7 @@ export async function putWhole(
   return { filename, size_bytes: bytes.length, content_hash: expected }
 }
 
-/** An upload URL that has run out is minted anew, once. */
+/** Renews an expired upload URL once. */
 async function write(context: Context, upload: Upload, bytes: Uint8Array): Promise<void> {
   try {
     await writeOnce(context, upload, bytes)
@@ -48,7 +48,7 @@ async function writeOnce(context: Context, upload: Upload, bytes: Uint8Array): P
   await writeBytes(context, urls, bytes, signal)
 }
 
-/** The gateway's own word for bytes that are not those that were promised. */
+/** Turns the gateway's HASH_MISMATCH into a BytesDiffer. */
 function differing(filename: string, expected: string) {
   return (error: unknown): never => {
     if (!isGatewayError(error, 'HASH_MISMATCH')) throw error

@@ -9,8 +9,8 @@ import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
 import { type PutOptions, SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
 
 /**
- * Keeps bytes under a name. What can be read again is hashed first: then the gateway itself refuses other bytes, and an
- * upload that was cut short, also by the end of the process, goes on where it was. What cannot is hashed on the way.
+ * Stores bytes under a name. A source that can be read again is hashed first, so that the gateway refuses other bytes
+ * and an interrupted upload can be resumed, even by another process. Other sources are hashed during the upload.
  */
 export async function put(
   context: Context,

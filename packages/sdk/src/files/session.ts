@@ -1,4 +1,4 @@
-// An upload session, new or the one that was begun before: its token is shown once, so the journal keeps it.
+// Upload sessions, new or resumed. The gateway shows a session's token once, so the journal keeps it.
 
 import { fileUrls } from '@svc/api/files'
 import { openUploadSession, readUploadSession, type UploadSessionStatus } from '@svc/api/upload-sessions'
@@ -8,7 +8,7 @@ import { isGatewayError } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 import { SMALL_FILE_BYTES, type Upload } from './upload.ts'
 
-/** What is noted of it. */
+/** The journal record of a session. */
 interface BegunSession {
   session_id: string
   file_id: string
@@ -19,7 +19,7 @@ interface BegunSession {
 export interface OpenSession extends BegunSession {
   /** Whether the gateway has the part of this index. */
   has(index: number): boolean
-  /** When it is of no more use. */
+  /** Removes the session from the journal. */
   forget(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ async function beginSession(context: Context, upload: Upload, size: number | nul
   return { session_id, token, file_id: files[0]?.file_id ?? '', partBytes: Math.min(part_max_bytes, SMALL_FILE_BYTES) }
 }
 
-/** Null for a session that is of no more use. */
+/** Null for a session that cannot be resumed. */
 async function statusOf(
   context: Context,
   { session_id, token }: BegunSession,
@@ -73,21 +73,21 @@ async function statusOf(
   }
 }
 
-/** A session stays complete also when its file has been replaced since, or is gone. */
+/** A session stays complete even if its file was replaced or removed since. */
 async function isStillThere(context: Context, { locker, filename, expectedHash }: Upload): Promise<boolean> {
   const { locker_id } = locker
   const { body } = await call(context, fileUrls, { params: { locker_id }, body: { filenames: [filename] } })
   return body.urls[0]?.content_hash === expectedHash
 }
 
-/** Of very many gaps only the first are told: what lies behind the last of those is sent again. */
-const MAX_GAPS_TOLD = 100
+/** The gateway lists only the first gaps. Parts after the last listed gap are sent again. */
+const MAX_LISTED_GAPS = 100
 
 function partsOf({ files, status }: UploadSessionStatus, fileId: string): (index: number) => boolean {
   const file = files.find(({ file_id }) => file_id === fileId)
   if (!file || file.state === 'failed') return () => false
   if (status === 'complete' || file.state === 'stored') return () => true
   const missing = new Set(file.missing_parts)
-  const end = missing.size < MAX_GAPS_TOLD ? file.parts + missing.size : Math.max(...missing)
+  const end = missing.size < MAX_LISTED_GAPS ? file.parts + missing.size : Math.max(...missing)
   return (index) => index < end && !missing.has(index)
 }

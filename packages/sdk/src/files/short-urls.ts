@@ -7,7 +7,7 @@ export interface UploadTarget {
   upload_headers: Record<string, string>
 }
 
-/** Through the gateway or, where it sends us on, to its provider: what that answers is not ours to read. */
+/** Uploads to the gateway, or to its provider after a redirect. The body of the answer is ignored. */
 export async function writeBytes(
   context: Context,
   { upload_url, upload_headers: headers }: UploadTarget,
@@ -19,8 +19,8 @@ export async function writeBytes(
 }
 
 /**
- * The token at the end of a short URL. Its host is the gateway's idea of where it is; we go to where we found it, so
- * that tunnels and proxies work and no answer can send bytes elsewhere.
+ * The token at the end of a short URL. Clients use their own base URL instead of its host, so that tunnels and proxies
+ * work and no answer can send bytes elsewhere.
  */
 export function tokenOf(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1)

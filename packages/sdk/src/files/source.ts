@@ -1,7 +1,7 @@
-// Bytes to be uploaded, wherever they are.
+// Sources of uploads: bytes, blobs, streams and files.
 
 export interface Source {
-  /** Null where it is not known before the end. */
+  /** Null if it is unknown until the end. */
   size: number | null
   contentType?: string
   /** Whether `open` can be called again. */
@@ -10,7 +10,7 @@ export interface Source {
   open(): AsyncIterable<Uint8Array>
 }
 
-/** What can be read once, and how long it is where that is known. */
+/** A source that can be read once, with its size if known. */
 export function streamSource(
   bytes: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
   size: number | null,
@@ -23,7 +23,7 @@ export type SourceLike = Source | Blob | Uint8Array | ReadableStream<Uint8Array>
 export function sourceOf(bytes: SourceLike): Source {
   if (bytes instanceof Uint8Array) return memorySource(bytes)
   if (bytes instanceof Blob) return blobSource(bytes)
-  // Not by `open`: streams of Node's have that too.
+  // `open` does not identify a source: Node's streams have it too.
   return 'isRepeatable' in bytes ? bytes : streamSource(bytes, null)
 }
 
@@ -46,7 +46,7 @@ function blobSource(blob: Blob): Source {
   }
 }
 
-/** What a stream holds; not every browser lets one iterate over it. */
+/** The chunks of a stream. Not every browser can iterate over one. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {
@@ -60,7 +60,7 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** The same bytes in parts of one size, the last one as it comes; of nothing, one empty part. */
+/** The bytes in parts of one size; the last may be shorter. No bytes give one empty part. */
 export async function* inParts(chunks: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
   let part = new Uint8Array(partBytes)
   let filled = 0
@@ -81,7 +81,7 @@ export async function* inParts(chunks: AsyncIterable<Uint8Array>, partBytes: num
   if (filled > 0 || isFirst) yield part.subarray(0, filled)
 }
 
-/** All bytes of a source that says how many there are. */
+/** All bytes of a source with a known size. */
 export async function readWhole({ size, open }: Source): Promise<Uint8Array> {
   const whole = new Uint8Array(size ?? 0)
   let filled = 0

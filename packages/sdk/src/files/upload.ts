@@ -2,14 +2,14 @@ import { BytesDiffer } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 
 export interface PutOptions {
-  /** The source's own, else `application/octet-stream`. */
+  /** By default the source's type, or else `application/octet-stream`. */
   contentType?: string
-  /** How many bytes are there, and of how many; the total is null where it is not known yet. */
+  /** Called with the number of sent bytes and the total, which is null while unknown. */
   onProgress?: (done: number, total: number | null) => void
   signal?: AbortSignal | undefined
 }
 
-/** What the gateway has recorded, and the client has found to be right. */
+/** A file as the gateway has recorded it and the client has checked it. */
 export interface StoredFile {
   filename: string
   size_bytes: number
@@ -21,15 +21,15 @@ export interface Upload {
   locker: Locker
   filename: string
   contentType: string
-  /** With its prefix; null where the bytes can be read only once. */
+  /** With its prefix; null if the bytes can be read only once. */
   expectedHash: string | null
   options: PutOptions
 }
 
-/** As large as a part: below, parts would save nothing. */
+/** The size of a part: smaller files gain nothing from parts. */
 export const SMALL_FILE_BYTES = 8 * 1024 * 1024
 
-/** What was recorded is what was sent. */
+/** Requires that the gateway recorded what was sent. */
 export function requireSame(answer: StoredFile, { filename, size_bytes, content_hash }: StoredFile): void {
   if (answer.content_hash !== content_hash || answer.size_bytes !== size_bytes)
     throw new BytesDiffer(filename, content_hash, answer.content_hash)

@@ -47,7 +47,7 @@ async function makeFolder(folder: string, entry: string): Promise<void> {
   await syncFolder(folder)
 }
 
-/** Gives the file its name once it is whole and on disk; false if the name is taken. */
+/** Names the file once it is complete and on disk; false if the name is taken. */
 async function writeOnce(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `draft-${randomUUID()}`)
   try {

@@ -9,7 +9,7 @@ import { chunksOf, type Source } from '../files/source.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** A file on disk, to be put into a locker. Of an open file it is that one, whatever its path names by now. */
+/** A file on disk as a source of an upload. An open handle is read even if its path names another file by now. */
 export async function fileSource(file: string | FileHandle): Promise<Source> {
   const { size } = await (typeof file === 'string' ? stat(file) : file.stat())
   const open = () =>
@@ -42,7 +42,7 @@ export async function saveAs(download: Download, path: string, { replace = true 
   }
 }
 
-/** Fails if a file has that name, or one that the file system takes for the same: `A` and `a`, `é` in two forms. */
+/** Fails if the name is taken, or one that the file system treats as equal: `A` and `a`, `é` in two forms. */
 async function renameToNew(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path)

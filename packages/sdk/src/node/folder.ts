@@ -1,4 +1,4 @@
-// Folders on disk: what is in them, by names that are the same on every system, and their files for the verifier.
+// Folders on disk: their entries, by names that are the same on every system, and their files for the verifier.
 
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
@@ -17,11 +17,11 @@ export type Found = FoundFile | { name: string; leftOut: string }
 export interface WalkOptions {
   /** Whether to follow symbolic links. */
   follow?: boolean
-  /** Names that are left out, with all that is below them. */
+  /** Names to leave out, with everything below them. */
   isExcluded?: (name: string) => boolean
-  /** Files and folders that hold keys, by whatever path they are reached. */
+  /** Files and folders that hold keys. They are left out under any path. */
   isSecret?: (facts: Stats) => boolean
-  /** Asked before a symbolic link is followed. */
+  /** Called before a symbolic link is followed. */
   mayFollow?: (path: string) => Promise<boolean>
 }
 
@@ -68,7 +68,7 @@ async function* found(
 }
 
 export interface FolderOptions extends Pick<WalkOptions, 'mayFollow'> {
-  /** Files that the bundle does not list are no fault. */
+  /** Whether the folder may have files that the bundle does not list. */
   allowExtra?: boolean
   /** Opens a regular file; null if there is none. Throws if the file must not be read. */
   openFile?: (path: string) => Promise<FileHandle | null>
@@ -96,7 +96,7 @@ async function* namesIn(folder: string, options: WalkOptions): AsyncGenerator<st
 }
 
 async function openRegularFile(path: string): Promise<FileHandle | null> {
-  // Without waiting for the other end of a pipe.
+  // Opening a pipe must not wait for its other end.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
     throw error

@@ -1,4 +1,4 @@
-// What a program on Node uses beside the client: files, folders, key files, and a journal on disk.
+// For programs on Node: files, folders, key files and a journal on disk.
 
 export { fileJournal } from './file-journal.ts'
 export { fileSource, type SaveOptions, saveAs } from './files.ts'

@@ -33,7 +33,7 @@ const MAX_BYTES = 16 * 1024
 async function readPrivately(path: string): Promise<string> {
   const file = await open(path).catch(unreadable(path))
   try {
-    // The open file, not what the path may name a moment later.
+    // Check the open file: the path may name another one a moment later.
     const { mode, size } = await file.stat()
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
       throw new KeyFileError('readable_by_others', `others can read ${path}: it is refused`)
@@ -90,7 +90,7 @@ function solanaKey(keypair: Uint8Array, from: string): Key {
   return {
     namespace: 'solana',
     signer,
-    // The libraries of the chains are large: only paying loads one.
+    // The chain libraries are large, so only paying loads one.
     wallet: async (rpcUrl) => (await import('../wallets/solana-wallet.ts')).solanaWallet({ rpcUrl, signer }),
   }
 }

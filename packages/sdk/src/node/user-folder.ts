@@ -1,4 +1,4 @@
-// Where programs keep the files of their user.
+// The folders in which programs keep the files of their user.
 
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'

@@ -1,4 +1,4 @@
-// A purchase of storage from end to end.
+// Buys storage from end to end.
 
 import type { Provider } from '@svc/api/purchases'
 import { utf8 } from '@svc/protocol/bytes'
@@ -17,14 +17,14 @@ export interface Purchase extends Intention, ProvisionOptions {
   provider?: Provider
 }
 
-/** Quote, payment, receipt, locker; or as much of it as is still to be done. */
+/** Gets a quote, pays it, confirms the payment and opens the locker, or resumes where it stopped. */
 export async function buy(context: Context, purchase: Purchase): Promise<Locker & { receipt: SignedReceipt }> {
   const receipt = await receiptOnce(context, purchase, {
     order: orderOf(purchase),
     expected: expectedOf(purchase),
     show: showPayment,
     payable: () => nextPayable(context, purchase),
-    findForgotten: () => findForgotten(context, purchase),
+    recoverReceipt: () => recoverReceipt(context, purchase),
   })
   const finished = await provision(context, receipt.receipt_id, purchase).catch(paidBut(receipt.tx_hash))
   return { locker_id: finished.locker_id, receipt_id: finished.receipt_id, receipt }
@@ -38,7 +38,7 @@ function expectedOf({ units, wallet }: Purchase): Partial<SignedReceipt> {
   return { units, payer_pubkey: wallet.address }
 }
 
-/** The quotes that this intent has had, one after the other: with a key that follows from it, each comes again. */
+/** The quotes of this intent, in order. Their idempotency keys are derived from it, so each quote can be read again. */
 async function* quotesOf(context: Context, purchase: Purchase): AsyncGenerator<Payable> {
   const { wallet, intent, asset, signal } = purchase
   for (let count = 0; count < 5; count++) {
@@ -47,8 +47,8 @@ async function* quotesOf(context: Context, purchase: Purchase): AsyncGenerator<P
   }
 }
 
-/** The gateway remembers an intent for a day. */
-async function findForgotten(context: Context, purchase: Purchase): Promise<SignedReceipt | null> {
+/** The gateway remembers an idempotency key for a day. */
+async function recoverReceipt(context: Context, purchase: Purchase): Promise<SignedReceipt | null> {
   const { wallet, signal } = purchase
   const expected = expectedOf(purchase)
   await learnClock(context, signal)

@@ -1,5 +1,5 @@
-// From a quote to a payment on chain, such that one purchase is paid once: what is signed is noted before it is sent,
-// and nothing new is signed while something noted could still land beside it.
+// Pays a quote on chain exactly once. Each signed payment is recorded before it is sent, and no new payment is signed
+// while a recorded one could land as well.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { learnClock } from '../calls/clock.ts'
@@ -15,35 +15,35 @@ export interface PaymentAttempt extends Payable {
   payment: SignedPayment
 }
 
-/** What is noted of a purchase while it is paid. */
+/** The journal record of a purchase during its payment. */
 export interface PaymentRecord {
   payer: string
-  /** The newest last. */
+  /** In order; the newest is last. */
   attempts: PaymentAttempt[]
 }
 
-/** Asked before anything is signed that the wallet could pay; false ends the purchase. */
+/** Called before each payment that the wallet could make is signed; false ends the purchase. */
 export type Approve = (leg: PaymentLeg) => boolean | Promise<boolean>
 
 export interface PaymentTask<R extends PaymentRecord> {
   entry: JournalEntry<R>
   wallet: Wallet
-  /** What is noted first. */
+  /** The first record. */
   begin: R
-  /** What to pay next. */
+  /** Returns the leg to pay next. */
   payable: () => Promise<Payable>
   approve?: Approve | undefined
   signal?: AbortSignal | undefined
 }
 
 const POLL_MS = 1_000
-/** Then the caller gets an error, and can resume later. */
+/** After this many rounds the caller gets an error and can resume later. */
 const MAX_ROUNDS = 300
 const MAX_SIGNED = 3
-/** How often in a row a node may fail to answer. */
+/** Consecutive failures of a node before the purchase fails. */
 const MAX_FAILURES = 10
 
-/** The payment that has landed. */
+/** Pays, and returns the payment that landed. */
 export async function completePayment<R extends PaymentRecord>(
   context: Context,
   task: PaymentTask<R>,
@@ -62,7 +62,7 @@ export async function completePayment<R extends PaymentRecord>(
       const outcomes = await Promise.all(record.attempts.map(({ payment }) => outcomeOf(payment)))
       const landed = record.attempts.find((_, i) => outcomes[i] === 'landed')
       if (landed) return landed
-      // Those that failed or can no longer land are as if they had never been.
+      // Payments that failed or expired moved no money.
       record = { ...record, attempts: record.attempts.filter((_, i) => outcomes[i] === 'pending') }
       open = record.attempts
       const newest = open.at(-1)
@@ -90,7 +90,7 @@ function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
   if (payer !== address) throw new PaymentError('not_moved', `this purchase was begun by ${payer}, not by ${address}`)
 }
 
-/** A node that does not answer knows nothing, up to a point. */
+/** Treats an outcome as pending while the node does not answer, up to a limit of failures. */
 function tolerant(wallet: Wallet, signal: AbortSignal | undefined): Wallet['outcomeOf'] {
   let failures = 0
   return async (payment) => {
@@ -105,7 +105,7 @@ function tolerant(wallet: Wallet, signal: AbortSignal | undefined): Wallet['outc
   }
 }
 
-/** Whether a node took it says little: only the chain tells what became of it. */
+/** Returns an error instead of throwing it: only the outcome on chain is decisive. */
 async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<unknown> {
   return wallet.send(payment).then(
     () => undefined,
@@ -126,7 +126,7 @@ async function signNext<R extends PaymentRecord>(
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
   if (approve && !(await approve(next.leg))) throw new PaymentError('not_moved', 'the payment was not approved')
   const payment = open ? await wallet.signInstead?.(open.payment, next.leg) : await wallet.sign(next.leg)
-  // People take their time to sign.
+  // Signing in a wallet can take so long that the quote is nearly over.
   if (!payment || !hasTime(context, next, wallet.landsWithin)) return false
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
 }

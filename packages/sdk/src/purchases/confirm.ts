@@ -1,4 +1,4 @@
-// Showing a service the transaction that paid its quote, whatever it sells.
+// Confirms a payment: shows a service the transaction that paid its quote.
 
 import { type Confirmation, confirmStorage } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type Money, PaymentError, UntrueAnswer } from '../errors.ts'
 import { checkReceipt } from '../evidence/checks.ts'
 
-/** Seconds between one question and the next, as long as the service does not see the transaction (PAY-54). */
+/** Seconds between attempts while the service does not see the transaction (PAY-54). */
 const PAUSES = { solana: [2, 4, 8, 16, 32], eip155: [5, 10, 20, 40] }
 
 export interface Payment {
@@ -19,13 +19,13 @@ export interface Payment {
   tx: string
 }
 
-/** What a service answers to a payment that it takes. */
+/** The answer of a service that accepts a payment. */
 export interface Confirmed {
   receipt_id: string
   receipt: SignedReceipt
 }
 
-/** One request; throws where the payment is not taken. */
+/** Makes one request; throws if the payment is not accepted. */
 export type ShowPayment<C extends Confirmed> = (
   context: Context,
   payment: Payment,
@@ -33,12 +33,12 @@ export type ShowPayment<C extends Confirmed> = (
 ) => Promise<C>
 
 export interface ConfirmOptions {
-  /** What the receipt must say, beside what follows from the leg and the transaction. */
+  /** Receipt fields to require besides those of the leg and the transaction. */
   expected?: Partial<SignedReceipt>
   signal?: AbortSignal | undefined
 }
 
-/** As often as wanted: the receipt is the same. */
+/** Confirms a payment. Repeated calls return the same receipt. */
 export async function confirmWith<C extends Confirmed>(
   context: Context,
   show: ShowPayment<C>,
@@ -68,17 +68,17 @@ export async function confirmOnce<C extends Confirmed>(
   return answer
 }
 
-/** The receipt of a quote that has been paid, by whatever transaction; null for one that has not. */
+/** The receipt of a paid quote, whichever transaction paid it; null for an unpaid quote. */
 export async function receiptOf(
   context: Context,
   show: ShowPayment<Confirmed>,
   leg: PaymentLeg,
   { expected = {}, signal }: ConfirmOptions,
 ): Promise<SignedReceipt | null> {
-  // A paid quote has its receipt, whichever transaction one asks with; so this one need not exist.
-  const nowhere = familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64)
+  // The service returns the receipt of a paid quote for any transaction id, so this one need not exist.
+  const anyTx = familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64)
   try {
-    const answer = await show(context, { leg, tx: nowhere }, signal)
+    const answer = await show(context, { leg, tx: anyTx }, signal)
     await requireFitting(context, answer, leg, expected)
     return answer.receipt
   } catch (error) {
@@ -104,7 +104,7 @@ function moneyAfter(error: GatewayError): Money {
   return error.details.reason === 'transaction_failed' ? 'not_moved' : 'moved'
 }
 
-/** That the receipt says of the payment what we know of it. */
+/** Requires that the receipt matches the payment. */
 async function requireFitting(
   context: Context,
   { receipt, ...answer }: Confirmed,
@@ -121,7 +121,7 @@ async function requireFitting(
       throw new UntrueAnswer(`the receipt says ${receipt[field]} for ${field}, not ${expected[field]}`)
 }
 
-/** Shows the gateway a transaction that paid a quote; as often as wanted, the receipt is the same. */
+/** Shows the gateway the transaction that paid a quote. Repeated calls return the same receipt. */
 export async function confirm(
   context: Context,
   payment: Payment,

@@ -12,7 +12,7 @@ export interface PayOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Pays a quote on chain; when called again, also after a crash, the payment is the same. */
+/** Pays a quote on chain. Repeated calls, even after a crash, return the same payment. */
 export async function pay(
   context: Context,
   quote: AnyQuote,

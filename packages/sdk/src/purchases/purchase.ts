@@ -1,5 +1,5 @@
-// What all purchases share. The buyer names each one by an intent: as long as the journal exists, an intent is paid
-// once, whatever happens on the way.
+// The steps that all purchases share. The buyer names each one by an intent. While the journal exists, an intent is
+// paid once, even after crashes and lost answers.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
@@ -16,7 +16,7 @@ import {
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
 import type { Payable } from './quote.ts'
 
-/** What every purchase is given. */
+/** The input of every purchase. */
 export interface Intention {
   /** The name of this purchase: the same name is always the same purchase. */
   intent: string
@@ -29,21 +29,22 @@ export interface Intention {
 
 export interface Sale {
   order: PurchaseRecord['order']
-  /** What the receipt must say. */
+  /** Fields that the receipt must have. */
   expected: Partial<SignedReceipt>
   show: ShowPayment<Confirmed>
-  /** What to pay next. */
+  /** Returns the leg to pay next. */
   payable: () => Promise<Payable>
   /** Finds the receipt of a purchase of this name whose journal was lost, if the service can. */
-  findForgotten: () => Promise<SignedReceipt | null>
+  recoverReceipt: () => Promise<SignedReceipt | null>
 }
 
-/** The receipt of the purchase of this name: paid now, or found. */
+/** Returns the receipt of the purchase with this intent, and pays for it if none exists. */
 export async function receiptOnce(context: Context, intention: Intention, sale: Sale): Promise<SignedReceipt> {
   const { wallet, intent } = intention
   if (context.signer?.address !== wallet.address)
     throw new PaymentError('not_moved', `${wallet.address} would pay and own what is bought, but does not sign for it`)
-  if (context.forgets) context.warn('This client has no journal: a purchase that is cut short may be paid twice.')
+  if (context.hasDefaultJournal)
+    context.warn('This client has no journal: a purchase that is cut short may be paid twice.')
   const entry = purchaseEntry(context, intent)
   const known = await entry.read()
   if (known) requireSameOrder(known, intention, sale)
@@ -69,18 +70,18 @@ function requireSameOrder(known: PurchaseRecord, { intent, wallet }: Intention, 
 async function payForReceipt(
   context: Context,
   { wallet, approve, signal }: Intention,
-  { order, expected, show, payable, findForgotten }: Sale,
+  { order, expected, show, payable, recoverReceipt }: Sale,
   entry: JournalEntry<PurchaseRecord>,
   known: PurchaseRecord | null,
 ): Promise<SignedReceipt> {
   const begin = { payer: wallet.address, attempts: [], order, receipt: null }
   const before = known?.attempts ?? []
-  const found = await (known ? findReceipt(context, show, before, { expected, signal }) : findForgotten()).catch(
+  const found = await (known ? findReceipt(context, show, before, { expected, signal }) : recoverReceipt()).catch(
     (error: unknown) => {
       throw paymentError(error, before)
     },
   )
-  if (found) return noted(entry, begin, found)
+  if (found) return recordReceipt(entry, begin, found)
   const { leg, payment } = await completePayment<PurchaseRecord>(context, {
     entry,
     wallet,
@@ -91,11 +92,11 @@ async function payForReceipt(
   })
   const { tx } = payment
   const { receipt } = await confirmWith(context, show, { leg, tx }, { expected, signal }).catch(paidBut(tx))
-  return noted(entry, begin, receipt)
+  return recordReceipt(entry, begin, receipt)
 }
 
-/** Another process may have recorded it: the receipt is the same. It is paid even if the journal cannot be written. */
-async function noted(
+/** Records the receipt, unless another process has. A failed write must not hide that the purchase is paid. */
+async function recordReceipt(
   entry: JournalEntry<PurchaseRecord>,
   begin: PurchaseRecord,
   receipt: SignedReceipt,
@@ -116,7 +117,7 @@ export function paidBut(tx: string) {
   }
 }
 
-/** The receipt of a payment that was signed before, where the service has it or can see the payment now. */
+/** The receipt of an earlier payment, if the service has it or sees the payment now. */
 async function findReceipt(
   context: Context,
   show: ShowPayment<Confirmed>,
@@ -136,15 +137,15 @@ function nullIfRefused(error: unknown): null {
 }
 
 export interface PurchaseRecord extends PaymentRecord {
-  /** As it was ordered first. */
+  /** The order as first made. */
   order: Readonly<Record<string, unknown>>
-  /** Of a purchase that is paid for good. */
+  /** Null until the payment is confirmed. */
   receipt: SignedReceipt | null
 }
 
 export interface PurchasePlace {
   journal: Journal
-  /** Of the service that sells. */
+  /** The address of the selling service. */
   baseUrl: string
 }
 
@@ -152,7 +153,7 @@ function purchaseEntry({ journal, baseUrl }: PurchasePlace, intent: string): Jou
   return journalEntry(journal, `purchase ${baseUrl} ${intent}`)
 }
 
-/** Null where nothing was begun under this name. */
+/** The recorded purchase of this intent; null if there is none. */
 export function readPurchase(place: PurchasePlace, intent: string): Promise<PurchaseRecord | null> {
   return purchaseEntry(place, intent).read()
 }

@@ -12,14 +12,14 @@ import type { Wallet } from '../wallets/wallet.ts'
 export type Order = Body<typeof requestStorage>
 
 export interface QuoteOptions {
-  /** The same key brings the same quote, for a day. */
+  /** The same key returns the same quote for a day. */
   idempotencyKey?: string
   signal?: AbortSignal | undefined
 }
 
-/** What storage costs, and how to pay it. Costs nothing and binds to nothing. */
+/** Gets the price of storage and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, order: Order, options: QuoteOptions = {}): Promise<Quote> {
-  // A key of its own makes the request repeatable when the line breaks.
+  // With a key, the request can be repeated after a lost answer.
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
@@ -34,10 +34,10 @@ function requireFitting({ units, provider }: Order, { extensions }: Quote): void
     throw new UntrueAnswer('the quote is for something else than was asked for')
 }
 
-/** Of whatever service. */
+/** A quote of any service. */
 export type AnyQuote = Quote | SubscriptionQuote
 
-/** That it is one quote, and asks for what it shows. */
+/** Requires that all legs belong to one quote and ask for what they show. */
 export function requireSound({ accepts, extensions }: AnyQuote): void {
   const { info } = extensions.svc
   const isOneQuote = accepts.length > 0 && accepts.every(({ extra }) => extra.pay_req_id === info.pay_req_id)
@@ -46,13 +46,13 @@ export function requireSound({ accepts, extensions }: AnyQuote): void {
   for (const leg of accepts) requireTrueLeg(leg)
 }
 
-/** A leg to pay, and until when (Unix seconds). */
+/** A leg to pay, and when it expires (Unix seconds). */
 export interface Payable {
   leg: PaymentLeg
   expiresAt: number
 }
 
-/** The leg that a wallet can pay: in the asset it is told, or the first that the quote offers on its chain. */
+/** The leg for a wallet: the one in the given asset, or else the first on its chain. */
 export function payableLeg({ accepts, extensions }: AnyQuote, { namespace, isLocal }: Wallet, asset?: string): Payable {
   const { info, terms } = extensions.svc
   if (terms.environment === 'development' && !isLocal)
@@ -64,15 +64,15 @@ export function payableLeg({ accepts, extensions }: AnyQuote, { namespace, isLoc
   return { leg, expiresAt: Date.parse(info.expires_at) / 1000 }
 }
 
-/** Whether a quote has more than so many seconds left. */
+/** Whether a quote has more than this many seconds left. */
 export function hasTime(context: Context, { expiresAt }: Payable, seconds: number): boolean {
   return gatewayNow(context) < (expiresAt - seconds) * 1000
 }
 
-/** More than any asset has; without an end to it, writing an amount out could take for ever. */
+/** More than any asset has. Without a limit, formatting an amount could take forever. */
 const MAX_DECIMALS = 36
 
-/** That what people are shown of a leg is what they would pay. */
+/** Requires that the displayed asset and amount of a leg are those to be paid. */
 export function requireTrueLeg(leg: PaymentLeg): void {
   const { asset, amount, extra } = leg
   const { name, decimals, human_amount } = extra
@@ -86,7 +86,7 @@ export function requireTrueLeg(leg: PaymentLeg): void {
     )
 }
 
-/** The asset that people would take it for. */
+/** The known asset that a name suggests. */
 function namesake({ network, extra }: PaymentLeg): KnownAsset | null {
   const ticker = extra.name.toUpperCase()
   return KNOWN_ASSETS.find((known) => known.network === network && known.ticker === ticker) ?? null

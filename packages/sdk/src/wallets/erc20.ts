@@ -1,4 +1,4 @@
-// The few calls of ERC-20 contracts that paying needs, as their bytes.
+// Encodes the ERC-20 calls that paying needs and decodes their results.
 
 import { addr } from 'micro-eth-signer'
 import { createContract, ERC20 } from 'micro-eth-signer/abi.js'
@@ -17,7 +17,7 @@ export function transfer(to: string, amount: bigint): Hex {
   return hexOf(token.transfer.encodeInput({ to: requireAddress(to), value: amount }))
 }
 
-/** In mixed case an address holds its own checksum (EIP-55): one that is mistyped or cut together is refused. */
+/** A mixed-case address carries a checksum (EIP-55), so a mistyped one is refused. */
 function requireAddress(address: string): string {
   if (!addr.isValid(address)) throw new RangeError(`${address} is not an address`)
   return address
@@ -27,7 +27,7 @@ export const readSymbol = reader(token.symbol.decodeOutput)
 export const readDecimals = reader(token.decimals.decodeOutput)
 export const readBalance = reader(token.balanceOf.decodeOutput)
 
-/** Of what a call answers. */
+/** Decodes the result of a call. */
 function reader<T>(decode: (bytes: Uint8Array) => T): (answer: string) => T {
   return (answer) => {
     try {

@@ -1,4 +1,4 @@
-// What paying asks of a node of an EVM chain.
+// The calls to a node of an EVM chain that paying needs.
 
 import { type Ask, askInBatches } from '../json-rpc.ts'
 import { balanceOf, DECIMALS, readBalance, readDecimals, readSymbol, SYMBOL } from './erc20.ts'
@@ -20,7 +20,7 @@ interface Block {
 export interface EvmToken {
   symbol: string
   decimals: number
-  /** What its owner has of it. */
+  /** The balance of the owner. */
   held: bigint
 }
 
@@ -54,30 +54,30 @@ export function connectEvm(rpcUrl: string) {
       await ask('eth_sendRawTransaction', [raw])
     },
 
-    /** Null: no block holds it. */
+    /** Null if no block holds the transaction. */
     async receipt(tx: string): Promise<{ isSuccess: boolean; blockNumber: bigint } | null> {
       const found = (await ask('eth_getTransactionReceipt', [tx])) as Record<string, unknown> | null
       return found && { isSuccess: quantity(found.status) === 1n, blockNumber: quantity(found.blockNumber) }
     },
 
-    /** What the contract says of itself. */
+    /** The symbol, decimals and balance that the contract returns. */
     async token(contract: string, owner: string): Promise<EvmToken> {
       const [symbol, decimals, held] = await Promise.all([
         call(contract, SYMBOL).then(readSymbol),
         call(contract, DECIMALS).then(readDecimals),
         call(contract, balanceOf(owner)).then(readBalance),
       ])
-      // Tether writes itself with a sign of its own, where tickers have a T.
+      // Tether writes ₮ in its symbols, and tickers have a T.
       return { symbol: symbol.replaceAll('₮', 'T'), decimals: Number(decimals), held }
     },
   }
 }
 
-/** What a transaction should offer to be in one of the next blocks, also where their base fee rises a little. */
+/** Fees that get a transaction into one of the next blocks even if the base fee rises a little. */
 async function fees(ask: Ask, block: (which: BlockTag) => Promise<Block | null>) {
   const [latest, suggested] = await Promise.all([
     block('latest'),
-    // Not every node has an opinion of the priority.
+    // Not every node has eth_maxPriorityFeePerGas.
     ask('eth_maxPriorityFeePerGas', []).catch(() => null),
   ])
   const base = latest?.baseFeePerGas

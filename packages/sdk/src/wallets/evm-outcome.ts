@@ -2,7 +2,7 @@ import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import type { EvmNode } from './evm-node.ts'
 import type { SignedPayment } from './wallet.ts'
 
-/** What became of a payment; the node is asked in one batch, so that its answers are of one moment. */
+/** The outcome of a payment. All calls are in one batch, so the answers describe one moment. */
 export async function evmOutcome(
   node: EvmNode,
   owner: string,
@@ -12,13 +12,13 @@ export async function evmOutcome(
     node.block('finalized'),
     node.nonce(owner, 'finalized'),
     node.receipt(tx),
-    // Nodes forget: one that has no block of that time cannot say what was in those after it.
+    // A node that has pruned this block may also lack the block that holds the payment.
     node.block(BigInt(life.block as string)).catch(() => null),
   ])
   if (receipt?.isSuccess) return 'landed'
   if (!final) throw new Error('the node knows no final block')
   if (receipt) return receipt.blockNumber <= final.number ? 'failed' : 'pending'
   if (finalNonce <= Number(life.nonce) || !signingBlock) return 'pending'
-  // Its number is taken for good; if not by another transaction, then by itself in this very moment.
+  // A final block has used the nonce: another transaction took it, unless this one has landed just now.
   return (await node.receipt(tx)) ? 'pending' : 'expired'
 }

@@ -1,10 +1,10 @@
-// Transactions of EVM chains with two fees (EIP-1559), the only kind that is made here.
+// EIP-1559 transactions, the only kind that wallets make.
 
 import { evmAddressOf } from '@svc/protocol/keys'
 import { Transaction } from 'micro-eth-signer'
 import { type Hex, hexBytes } from './evm-hex.ts'
 
-/** As viem names its parts. */
+/** With the field names of viem. */
 interface EvmTransaction {
   type: 'eip1559'
   chainId: number
@@ -17,7 +17,7 @@ interface EvmTransaction {
   data: Hex
 }
 
-/** Signs without sending; a viem account is one. */
+/** Signs without sending, like a viem account. */
 export interface EvmAccount {
   address: string
   signTransaction(transaction: EvmTransaction): Promise<Hex>
@@ -30,16 +30,16 @@ export function accountOf(privateKey: Hex): EvmAccount {
 
 function signed({ chainId, nonce, gas, ...rest }: EvmTransaction, key: Uint8Array): Hex {
   const fields = { ...rest, chainId: BigInt(chainId), nonce: BigInt(nonce), gasLimit: gas }
-  // What is sane to pay is decided before; the library would decide it for one chain.
+  // The wallet decides what is reasonable to pay. The limits of the library fit one chain only.
   return Transaction.prepare(fields, false).signBy(key, false).toHex() as Hex
 }
 
-/** How the chain names a signed transaction. */
+/** The hash of a signed transaction. */
 export function transactionHash(raw: string): Hex {
   return Transaction.fromHex(raw).hash as Hex
 }
 
-/** What a signed transaction offers. */
+/** The fees that a signed transaction offers. */
 export function feesOf(raw: string): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } {
   const { raw: fields } = Transaction.fromHex(raw)
   if (!('maxFeePerGas' in fields)) throw new TypeError('not a transaction with two fees')

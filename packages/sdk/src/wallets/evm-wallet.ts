@@ -1,4 +1,4 @@
-// Pays on an EVM chain: its coin or ERC-20 tokens, with the quote's id behind the calldata.
+// Pays on an EVM chain in its coin or ERC-20 tokens. The quote's id follows the calldata.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { utf8 } from '@svc/protocol/bytes'
@@ -9,22 +9,22 @@ import { type Hex, hexOf, ZERO_ADDRESS } from './evm-hex.ts'
 import { connectEvm, type EvmCall } from './evm-node.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { accountOf, type EvmAccount, feesOf, transactionHash } from './evm-transaction.ts'
-import { OTHER_CHAIN, shortage, strangeCoin } from './objections.ts'
+import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
 import type { Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
 const LANDS_WITHIN_SECONDS = 60
-/** Whoever is paid may be a contract, and so is every token: what runs there is at the expense of the payer. */
+/** The recipient may be a contract, and every token is one. The payer pays for the gas that they use. */
 const MAX_GAS = 1_000_000n
-/** Nodes take a second transaction of one nonce only for at least a tenth more. */
+/** Nodes accept a replacement transaction only if it offers at least a tenth more. */
 const replacing = (fee: bigint) => (fee * 9n) / 8n + 1n
 
-/** Of a private key in hand, or a viem account that can sign transactions. */
+/** A wallet of a private key or of a viem account that can sign transactions. */
 export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | EvmAccount }): Wallet {
   const owner = typeof account === 'string' ? accountOf(account) : account
   const node = connectEvm(rpcUrl)
 
-  /** With all that it may cost. */
+  /** The transaction with its gas limit and fees. */
   async function priced(leg: PaymentLeg) {
     const call = evmTransfer(leg)
     const [gas, fees] = await Promise.all([node.gas(owner.address, call), node.fees()])
@@ -74,7 +74,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 
     sign: (leg) => signWith(leg, null, { max: 0n, priority: 0n }),
 
-    /** Of two transactions with one nonce, one can land. */
+    /** Signs with the same nonce: only one of the two transactions can land. */
     signInstead(of, leg) {
       const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(of.raw)
       const floor = { max: replacing(maxFeePerGas), priority: replacing(maxPriorityFeePerGas) }
@@ -85,7 +85,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     outcomeOf: (payment) => evmOutcome(node, owner.address, payment),
   }
 
-  /** Addresses of nodes often hold an access key: only the host is told. */
+  /** The URL of a node often holds an access key, so the error names only its host. */
   function silent(cause: unknown): never {
     throw new PaymentError('not_moved', `the EVM node at ${new URL(rpcUrl).host} does not answer`, { cause })
   }
@@ -93,7 +93,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
   async function objectionToCoin(leg: PaymentLeg, coins: bigint): Promise<string | null> {
     const { name } = leg.extra
     const amount = BigInt(leg.amount)
-    const objection = strangeCoin(leg) ?? shortage(name, NATIVE_DECIMALS, amount, coins)
+    const objection = unknownCoin(leg) ?? shortage(name, NATIVE_DECIMALS, amount, coins)
     return objection ?? shortage(name, NATIVE_DECIMALS, amount + (await feeOf(leg)), coins)
   }
 
@@ -103,7 +103,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
   }
 }
 
-/** The call that pays a leg; also for wallets that will only send it themselves. */
+/** The call that pays a leg, also for wallets that cannot sign without sending. */
 export function evmTransfer({ asset, amount, payTo, extra }: PaymentLeg): EvmCall {
   const reference = hexOf(utf8(extra.pay_req_id))
   const value = BigInt(amount)

@@ -1,4 +1,4 @@
-// What paying asks of a node of the primary chain.
+// The calls to a node of the primary chain that paying needs.
 
 import {
   type Address,
@@ -17,33 +17,35 @@ const TIMEOUT_MS = 15_000
 export interface Lifetime {
   blockhash: Blockhash
   lastValidBlockHeight: bigint
-  /** Of the block that the hash is of, or one a little after it. */
+  /** The slot of the blockhash, or one shortly after it. */
   slot: bigint
 }
 
 export function connectSolana(rpcUrl: string) {
   const rpc = createSolanaRpc(rpcUrl)
-  const soon = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+  const withTimeout = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
 
   return {
     /** The CAIP-2 id of its chain. */
     async network(): Promise<string> {
-      return `solana:${(await rpc.getGenesisHash().send(soon())).slice(0, 32)}`
+      return `solana:${(await rpc.getGenesisHash().send(withTimeout())).slice(0, 32)}`
     },
 
     async lifetime(): Promise<Lifetime> {
-      const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send(soon())
+      const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send(withTimeout())
       return { ...value, slot: context.slot }
     },
 
     async lamports(owner: string): Promise<bigint> {
-      return (await rpc.getBalance(owner as Address, { commitment: 'confirmed' }).send(soon())).value
+      return (await rpc.getBalance(owner as Address, { commitment: 'confirmed' }).send(withTimeout())).value
     },
 
-    /** Nothing where there is no such account. */
+    /** Zero if the account does not exist. */
     async tokens(account: string): Promise<bigint> {
       try {
-        const { value } = await rpc.getTokenAccountBalance(account as Address, { commitment: 'confirmed' }).send(soon())
+        const { value } = await rpc
+          .getTokenAccountBalance(account as Address, { commitment: 'confirmed' })
+          .send(withTimeout())
         return BigInt(value.amount)
       } catch (error) {
         if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__INVALID_PARAMS)) return 0n
@@ -51,11 +53,11 @@ export function connectSolana(rpcUrl: string) {
       }
     },
 
-    /** Why a transaction would fail; null when it would not. */
+    /** Why a transaction would fail; null if it would succeed. */
     async refusal(raw: string): Promise<string | null> {
       const { value } = await rpc
         .simulateTransaction(raw as Base64EncodedWireTransaction, { encoding: 'base64', commitment: 'confirmed' })
-        .send(soon())
+        .send(withTimeout())
       if (value.err === null) return null
       return JSON.stringify(value.err, (_, part) => (typeof part === 'bigint' ? Number(part) : part))
     },
@@ -63,29 +65,29 @@ export function connectSolana(rpcUrl: string) {
     async send(raw: string): Promise<void> {
       await rpc
         .sendTransaction(raw as Base64EncodedWireTransaction, { encoding: 'base64', skipPreflight: true })
-        .send(soon())
+        .send(withTimeout())
     },
 
     async outcomeOf({ tx, life }: SignedPayment): Promise<TransactionOutcome> {
-      const { absoluteSlot, blockHeight } = await rpc.getEpochInfo({ commitment: 'finalized' }).send(soon())
+      const { absoluteSlot, blockHeight } = await rpc.getEpochInfo({ commitment: 'finalized' }).send(withTimeout())
       const { context, value } = await rpc
         .getSignatureStatuses([tx as Signature], { searchTransactionHistory: true })
-        .send(soon())
+        .send(withTimeout())
       const [status] = value
       if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
       if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
       if (blockHeight <= BigInt(life.lastValidBlockHeight as string)) return 'pending'
-      // Of several machines behind one address, one that lags must not be the one to say that there is nothing.
-      const hasSeenAll = context.slot >= absoluteSlot && (await remembers(BigInt(life.slot as string)))
+      // One URL may stand for several machines: one that lags must not decide that a transaction is missing.
+      const hasSeenAll = context.slot >= absoluteSlot && (await hasBlock(BigInt(life.slot as string)))
       return hasSeenAll ? 'expired' : 'pending'
     },
   }
 
-  /** Nodes forget: one that has no block of that time cannot say what was in it. */
-  async function remembers(slot: bigint): Promise<boolean> {
+  /** Whether the node still has the block of that slot: a node that has pruned it cannot say what it held. */
+  async function hasBlock(slot: bigint): Promise<boolean> {
     return rpc
       .getBlockTime(slot)
-      .send(soon())
+      .send(withTimeout())
       .then(
         () => true,
         () => false,

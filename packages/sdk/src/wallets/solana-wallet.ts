@@ -26,18 +26,18 @@ import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { PaymentError } from '../errors.ts'
 import { isPrivateHost } from '../local-services.ts'
 import type { Signer } from '../signers.ts'
-import { OTHER_CHAIN, shortage, strangeCoin } from './objections.ts'
+import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
 import { connectSolana, type Lifetime } from './solana-node.ts'
 import type { SignedPayment, Wallet } from './wallet.ts'
 
-/** Stands for SOL where a mint is named. */
+/** The address that stands for SOL in place of a mint. */
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
-/** Of a transaction with one signature. */
+/** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
-/** A blockhash lives for 150 blocks of 0.4 seconds; slow ones included. */
+/** A blockhash is valid for 150 blocks of 0.4 seconds; this allows for slow blocks. */
 const LANDS_WITHIN_SECONDS = 120
 
-/** Of an Ed25519 key in hand. */
+/** A wallet of an Ed25519 key. */
 export function solanaWallet({ rpcUrl, signer }: { rpcUrl: string; signer: Signer }): Wallet {
   return walletOf(rpcUrl, signer.address, async (transaction) => {
     const signature = fromBase58(await signer.sign(new Uint8Array(transaction.messageBytes)), 64)
@@ -46,14 +46,14 @@ export function solanaWallet({ rpcUrl, signer }: { rpcUrl: string; signer: Signe
   })
 }
 
-/** What is asked of the feature `solana:signTransaction` of a wallet that follows the wallet standard. */
+/** The part of the wallet standard's feature `solana:signTransaction` that is used. */
 export interface SignTransactionFeature<Account> {
   signTransaction(
     ...requests: { account: Account; transaction: Uint8Array }[]
   ): Promise<readonly { signedTransaction: Uint8Array }[]>
 }
 
-/** Of a browser wallet: `wallet.features['solana:signTransaction']` and one of its accounts. */
+/** A wallet of a browser wallet: `wallet.features['solana:signTransaction']` and one of its accounts. */
 export function solanaWalletFromStandard<Account extends { address: string }>(
   rpcUrl: string,
   account: Account,
@@ -67,7 +67,7 @@ export function solanaWalletFromStandard<Account extends { address: string }>(
   })
 }
 
-/** Wire bytes with the signature in them. */
+/** Returns the wire bytes with the signature. */
 type SignTransaction = (transaction: Transaction) => Promise<Uint8Array>
 
 function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransaction): Wallet {
@@ -82,7 +82,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       const { network, asset, amount, extra } = leg
       if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
       const lamports = await node.lamports(owner)
-      if (asset === NATIVE_MINT) return strangeCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
+      if (asset === NATIVE_MINT) return unknownCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
       const held = await node.tokens(await tokenAccount(owner, asset))
       return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
     },
@@ -101,7 +101,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     outcomeOf: node.outcomeOf,
   }
 
-  /** Addresses of nodes often hold an access key: only the host is told. */
+  /** The URL of a node often holds an access key, so the error names only its host. */
   function silent(cause: unknown): never {
     const { host } = new URL(rpcUrl)
     throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
@@ -122,7 +122,7 @@ async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Inst
   const amount = BigInt(leg.amount)
   const authority = createNoopSigner(address(owner))
   const destination = address(payTo)
-  // The newest memo program is not on every chain; readers know them all.
+  // Not every chain has the newest memo program. Readers accept all of them.
   const memo = getAddMemoInstruction({ memo: extra.pay_req_id }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })
   if (asset === NATIVE_MINT) return [getTransferSolInstruction({ source: authority, destination, amount }), memo]
   const source = await tokenAccount(owner, asset)
@@ -146,7 +146,7 @@ function signedPayment(wire: Uint8Array, { blockhash, lastValidBlockHeight, slot
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const [first] = Object.values(signatures)
   if (!first) throw new PaymentError('not_moved', 'the wallet did not sign')
-  // A wallet may add to a transaction, but not to its life: that is what tells later whether it can still land.
+  // A wallet may add to a transaction but must keep its blockhash, which decides whether it can still land.
   const { lifetimeToken } = getCompiledTransactionMessageDecoder().decode(messageBytes) as { lifetimeToken?: string }
   if (lifetimeToken !== blockhash) throw new PaymentError('not_moved', "the wallet changed the transaction's lifetime")
   return {

@@ -1,33 +1,33 @@
-// Who pays: what a purchase asks of a wallet, on whatever chain.
+// The interface that a purchase needs of a wallet, on any chain.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 
 export interface Wallet {
-  /** The part of a CAIP-2 id before its colon: which legs of a quote this wallet can pay. */
+  /** The part of a CAIP-2 id before its colon. The wallet can pay the legs of this namespace. */
   readonly namespace: 'solana' | 'eip155'
   readonly address: string
-  /** Whether its node is on this machine or network: only there are chains on which money is worth nothing. */
+  /** Whether its node is on this machine or network. Only such chains have money without value. */
   readonly isLocal: boolean
-  /** For how many seconds a payment may be under way: a quote with less time left is not paid. */
+  /** Seconds that a payment may need to land. A quote with less time left is not paid. */
   readonly landsWithin: number
-  /** Why it cannot pay the leg: its node is of another chain, or something is missing, network fee included. */
+  /** Why it cannot pay the leg: its node is on another chain, or its balance is short of the amount or the fee. */
   objection(leg: PaymentLeg): Promise<string | null>
-  /** Signs without sending. Throws where the chain would refuse the payment. */
+  /** Signs without sending. Throws if the chain would refuse the payment. */
   sign(leg: PaymentLeg): Promise<SignedPayment>
-  /** The same in place of a payment that may still land, where the chain lets only one of both. */
+  /** Signs a replacement of a pending payment, on chains where only one of the two can land. */
   signInstead?(of: SignedPayment, leg: PaymentLeg): Promise<SignedPayment>
-  /** As often as wanted: the same bytes pay once. */
+  /** Can be repeated: the same bytes pay once. */
   send(payment: SignedPayment): Promise<void>
-  /** `pending` wherever it is not certain; `failed` and `expired` only where no money can have moved. */
+  /** `pending` while the outcome is uncertain; `failed` and `expired` only if no money can have moved. */
   outcomeOf(payment: SignedPayment): Promise<TransactionOutcome>
 }
 
-/** All that is needed to find out later what became of a payment, or to send it again. */
+/** Everything needed to look up the outcome of a payment later or to send it again. */
 export interface SignedPayment {
-  /** How the chain will name it; known before it is sent. */
+  /** The transaction id, known before it is sent. */
   tx: string
   raw: string
-  /** By what its wallet can tell that it can no longer land. */
+  /** The values from which its wallet decides that it can no longer land. */
   life: Readonly<Record<string, string>>
 }

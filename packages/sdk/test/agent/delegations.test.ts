@@ -16,7 +16,7 @@ describe.each([
   ['Ed25519', () => market.solana(1)],
   ['EVM', () => market.evm(1)],
 ] as const)('delegating with an %s key', (_, buyerOf) => {
-  it('AGENT-04 hands a locker to the agent, once, and ends it', async () => {
+  it('AGENT-04 creates one delegation for a locker, changes it and ends it', async () => {
     const buyer = buyerOf()
     const { client, locker, delegationId } = await market.subscriber(buyer)
     const again = await client.delegate(locker.receipt_id)
@@ -39,7 +39,7 @@ describe('delegating', () => {
   it.each([
     ['Ed25519', newEd25519],
     ['EVM', newEvm],
-  ])('AGENT-04 is for subscribers: others are told what it costs (%s)', async (_, newSigner) => {
+  ])('AGENT-04 fails without a subscription, and the error holds a quote (%s)', async (_, newSigner) => {
     const signer = newSigner()
     const { receipt_id } = await market.locker(signer)
     const refusal = market.agentClient({ signer }).delegate(receipt_id)
@@ -49,7 +49,7 @@ describe('delegating', () => {
     })
   })
 
-  it("AGENT-04 is for owners: somebody else's locker, and somebody else's delegation, are refused", async () => {
+  it("AGENT-04 refuses another owner's locker and another owner's delegation", async () => {
     const { client, locker, delegationId } = await market.subscriber(market.solana(0))
     const theirs = await market.locker(newEd25519())
     await expect(client.delegate(theirs.receipt_id)).rejects.toMatchObject({ code: 'OWNER_IDENTITY_MISMATCH' })
@@ -63,19 +63,19 @@ describe('delegating', () => {
     await expect(market.agentClient().delegations()).rejects.toThrow('a client with a signer')
   })
 
-  it('a clock that is wrong is set by the one of the agent service', async () => {
+  it('corrects a wrong clock by the clock of the agent service', async () => {
     const { signer } = market.solana(0)
     const late = market.agentClient({ signer }, { now: () => market.now() - 3_600_000 })
     expect((await late.delegations()).subscription).toMatchObject({ identity: signer.address })
   })
 
-  it('goes on when its answer got lost: the second time finds the same delegation', async () => {
+  it('returns the same delegation when the first answer is lost', async () => {
     const { client, locker, delegationId } = await market.subscriber(market.solana(2))
     market.agentProxy.plan(/v1\/delegate$/, { cut: 'answer' }, { cut: 'request' })
     expect(await client.delegate(locker.receipt_id)).toMatchObject({ delegation_id: delegationId })
   })
 
-  it('an answer that names another locker, or not one key, is not believed', async () => {
+  it('refuses an answer that names another locker, an invalid key, or two different keys', async () => {
     const { client, locker } = await market.subscriber(market.solana(3))
     for (const change of [
       { locker_id: 'locker_000000000000' },

@@ -8,7 +8,7 @@ import type { Signer } from '../../src/signers.ts'
 import { type AgentMarket, openAgentMarket } from '../agents.ts'
 
 const FILES = 5
-/** More than a page has. */
+/** More than one page holds. */
 const MORE = 600
 const DAY = 86_400
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 afterEach(() => market.agentProxy.behave())
 
-/** As many runs would, each of which finds some. */
+/** Appends findings as further runs of the agent would. */
 async function lengthenLog(before: SignedFinding[]): Promise<void> {
   const { database, signer: agentSigner } = market.agent.context
   const added: SignedFinding[] = []
@@ -57,17 +57,17 @@ const client = (journal: Journal = memoryJournal(), pinnedKeys = [market.agentKe
 const UNTRUE = { name: 'UntrueAnswer' }
 const forger = ed25519Signer(new Uint8Array(32).fill(9))
 
-/** A log in which everything follows, as its signer may write it at any time. */
+/** A valid log of these findings, numbered, chained and signed again. */
 function rewritten(findings: readonly Finding[], by: Ed25519Signer): Finding[] {
   let previous_digest: string | null = null
   return (findings as SignedFinding[]).map((finding, i) => {
     const signed = signFinding({ ...finding, sequence: i + 1, previous_digest }, by)
     previous_digest = signed.digest
-    return signed as Finding // its kind is that of one
+    return signed as Finding // its kind is unchanged
   })
 }
 
-/** All of it in one page, in place of what there is. */
+/** Replaces the log in the answers of the service, on one page. */
 function showInstead(findings: readonly Finding[]): void {
   market.agentProxy.always(/v1\/delegations\/dlg/, {
     lie: ({ next_after: _, ...delegation }: Delegation) => ({
@@ -79,7 +79,7 @@ function showInstead(findings: readonly Finding[]): void {
 }
 
 describe('the log of a delegation', () => {
-  it('AGENT-04 comes whole, however many pages it has, and is checked', async () => {
+  it('AGENT-04 is read from all its pages and checked', async () => {
     const kinds = ['baseline', ...Array(FILES).fill('file_new'), ...Array(MORE).fill('file_gone')]
     expect(log.map(({ kind }) => kind)).toEqual(kinds)
     expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => i + 1))
@@ -88,7 +88,7 @@ describe('the log of a delegation', () => {
     await client().checkFindings([])
   })
 
-  it('is not believed when an entry was changed, left out, moved, or signed by another key', async () => {
+  it('is refused when an entry was changed, left out, moved or signed by another key', async () => {
     const [first, second, third] = log as [Finding, Finding, Finding]
     for (const [what, forged] of Object.entries({
       changed: [first, { ...second, detail: { ...second.detail, filename: 'other' } }, third],
@@ -104,7 +104,7 @@ describe('the log of a delegation', () => {
     await expect(client().checkFindings(log, options)).rejects.toMatchObject(UNTRUE)
   })
 
-  it('is not believed when it is of another delegation, cut at its end, longer than it says, or goes round in circles', async () => {
+  it('is refused when it belongs to another delegation, has another length than it says, or its pages do not advance', async () => {
     for (const lie of [
       (body: Delegation) => ({ ...body, delegation_id: `dlg_${'0'.repeat(32)}` }),
       (body: Delegation) => ({ ...body, locker_id: 'locker_000000000000' }),
@@ -119,7 +119,7 @@ describe('the log of a delegation', () => {
     }
   })
 
-  it('that was read once cannot be another one later, also not by the hand of its signer', async () => {
+  it('is refused when it differs from the log that was read before, even with valid signatures', async () => {
     const journal = memoryJournal()
     const { signer: agentSigner } = market.agent.context
     showInstead(log.slice(0, 5))
@@ -133,7 +133,7 @@ describe('the log of a delegation', () => {
     expect((await client(journal).delegation(id)).log).toEqual(log)
   })
 
-  it('is signed by the key that the service showed first, where none is pinned', async () => {
+  it('must be signed by the key that the service showed first when none is pinned', async () => {
     const journal = memoryJournal()
     expect((await client(journal, []).delegation(id)).log).toEqual(log)
     const lie = rewritten(log, forger)

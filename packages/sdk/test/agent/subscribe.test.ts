@@ -5,8 +5,8 @@ import { signReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/journal.ts'
 import { type AgentMarket, openAgentMarket } from '../agents.ts'
-import { cutShort } from '../buyers.ts'
-import type { Ending } from '../effects.ts'
+import { interruptBuy } from '../buyers.ts'
+import type { Interruption } from '../effects.ts'
 import type { Buyer } from '../market.ts'
 
 let market: AgentMarket
@@ -19,8 +19,8 @@ afterEach(() => market.agentProxy.behave())
 const clientOf = ({ signer }: Buyer, journal = memoryJournal()) =>
   market.agentClient({ signer, journal, pinnedKeys: [market.agentKey] })
 
-function cutSubscription(buyer: Buyer, asset: string, ending: Ending) {
-  return cutShort(market.agentProxy.url, buyer, asset, ending, async (options, overrides, intention) => {
+function interruptSubscription(buyer: Buyer, asset: string, interruption: Interruption) {
+  return interruptBuy(market.agentProxy.url, buyer, asset, interruption, async (options, overrides, intention) => {
     const client = market.agentClient({ ...options, pinnedKeys: [market.agentKey] }, overrides)
     return (await client.subscribe(intention)).receipt
   })
@@ -32,7 +32,7 @@ describe.each([
   ['SOL', 'SOL', () => market.solana(0)],
   ['USDC', 'USDC on EVM', () => market.evm(0)],
 ] as const)('subscribing with %s (%s)', (asset, held, buyerOf) => {
-  it('AGENT-01 AGENT-02 AGENT-03 an intent is paid once, and another one adds thirty days', async () => {
+  it('AGENT-01 AGENT-02 AGENT-03 pays an intent once and adds thirty days for another intent', async () => {
     const buyer = buyerOf()
     const { wallet } = buyer
     const client = clientOf(buyer)
@@ -50,22 +50,22 @@ describe.each([
   })
 
   it.each(['before', 'after'] as const)(
-    'PAY-55 AGENT-03 who ends %s any of his steps, and comes back, has paid once',
+    'PAY-55 AGENT-03 pays once when it is interrupted %s any step and resumed',
     async (when) => {
       for (let effect = 1; ; effect++) {
         const before = await market.agentTreasury(held)
-        const { effects, isCut, goOn } = await cutSubscription(buyerOf(), asset, { effect, when })
-        const { paid_raw } = await goOn()
+        const { effects, isInterrupted, resume } = await interruptSubscription(buyerOf(), asset, { effect, when })
+        const { paid_raw } = await resume()
         const paid = (await market.agentTreasury(held)) - before
         expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
-        if (isCut) continue
+        if (isInterrupted) continue
         expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'outcomeOf', 'fetch']))
         return
       }
     },
   )
 
-  it('AGENT-03 the steps by themselves: a quote, its payment, and what it bought', async () => {
+  it('AGENT-03 works step by step: quote, payment, confirmation', async () => {
     const buyer = buyerOf()
     const client = clientOf(buyer)
     const payment = await client.pay(await client.quote(), buyer.wallet, { asset })
@@ -80,7 +80,7 @@ describe.each([
   })
 })
 
-it('PAY-55 T-16 those who subscribe with one intent and journal at once have paid once', async () => {
+it('PAY-55 T-16 concurrent subscribers with the same intent and journal pay once', async () => {
   const buyer = market.solana(2)
   const journal = memoryJournal()
   const before = await market.agentTreasury('SOL')
@@ -91,7 +91,7 @@ it('PAY-55 T-16 those who subscribe with one intent and journal at once have pai
   expect((await market.agentTreasury('SOL')) - before).toBe(BigInt(subscribed[0]!.receipt.paid_raw))
 })
 
-describe('an agent service that lies', () => {
+describe('an agent service that sends false answers', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   let count = 0
   const subscribe = (buyer: Buyer, journal = memoryJournal(), intent = `lied to ${++count}`) =>
@@ -100,7 +100,7 @@ describe('an agent service that lies', () => {
   it.each<[string, (quote: SubscriptionQuote) => object]>([
     ['other days', (quote) => ({ ...quote, extensions: { svc: { ...quote.extensions.svc, terms: {} } } })],
     ['no way to pay', (quote) => ({ ...quote, accepts: [] })],
-  ])('gets nothing for a quote of %s', async (_, lie) => {
+  ])('is not paid for a quote with %s', async (_, lie) => {
     market.agentProxy.always(/request/, { lie })
     const before = await market.agentTreasury('SOL')
     await expect(subscribe(market.solana())).rejects.toMatchObject({
@@ -111,12 +111,12 @@ describe('an agent service that lies', () => {
   })
 
   it.each<[string, (body: SubscriptionConfirmation) => object]>([
-    ['a receipt by another key', ({ receipt, ...body }) => ({ ...body, receipt: signReceipt(receipt, forger) })],
+    ['a receipt signed by another key', ({ receipt, ...body }) => ({ ...body, receipt: signReceipt(receipt, forger) })],
     [
-      'a subscription of somebody else',
+      'a subscription of another identity',
       (body) => ({ ...body, subscription: { ...body.subscription, identity: 'nobody' } }),
     ],
-  ])('is not believed for %s, and the payment is remembered', async (_, lie) => {
+  ])('is refused when it confirms with %s, and the client keeps the payment', async (_, lie) => {
     const buyer = market.solana()
     const journal = memoryJournal()
     market.agentProxy.always(/confirm/, {

@@ -24,7 +24,7 @@ describe.each([
   ['Ed25519', newEd25519],
   ['secp256k1', newEvm],
 ])('a call signed with %s', (_, newSigner) => {
-  it('ENV-01 ENV-02 ENV-03 ENV-08 names a file, uploads, confirms and lists, by declarations alone', async () => {
+  it('ENV-01 ENV-02 ENV-03 ENV-08 creates, uploads, confirms, lists and reads a file', async () => {
     const signer = newSigner()
     const client = house.client({ signer })
     const { locker_id, receipt_id } = await house.locker(signer)
@@ -43,7 +43,7 @@ describe.each([
     expect(read.headers.get('content-type')).toBe('text/plain')
   })
 
-  it('AMB-19 ENV-09 gives away one op of several that would do', async () => {
+  it('AMB-19 ENV-09 grants only one of several sufficient ops', async () => {
     const signer = newSigner()
     const { locker_id } = await house.locker(signer)
     const { body } = await house.client({ signer }).call(lockerUrls, { params: { locker_id } })
@@ -54,7 +54,7 @@ describe.each([
 })
 
 describe('a call', () => {
-  it('SESS-02 takes the token of an upload session, and bytes in place of a body', async () => {
+  it('SESS-02 accepts the token of an upload session, and bytes instead of a body', async () => {
     const signer = newEd25519()
     const client = house.client({ signer })
     const { locker_id } = await house.locker(signer)
@@ -75,12 +75,12 @@ describe('a call', () => {
     expect(body).toMatchObject({ status: 'complete', files: [{ size_bytes: 3 }, { size_bytes: 6 }] })
   })
 
-  it('T-26 takes the secret of the operator', async () => {
+  it('T-26 accepts the internal secret as a token', async () => {
     const { body } = await house.client().call(treasurySummary, { token: 'a-secret-for-internal-callers' })
     expect(body.receipts_total).toBeTypeOf('number')
   })
 
-  it('reads JSON, text and bytes as they are declared', async () => {
+  it('reads JSON, text and streams as declared', async () => {
     const client = house.client()
     const { status, body } = await client.call(health)
     expect([status, body.status]).toEqual([200, 'ok'])
@@ -88,7 +88,7 @@ describe('a call', () => {
     expect(await (await client.open(openApi)).json()).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
   })
 
-  it('GEN-02 throws a refusal with all that the gateway says of it', async () => {
+  it('GEN-02 throws an error with every field of the refusal', async () => {
     const error = await errorOf(house.client().call(merkleProof, { query: { receipt_id: 'rcpt_0', filename: 'a' } }))
     expect(error).toBeInstanceOf(GatewayError)
     expect(error).toMatchObject({
@@ -102,21 +102,21 @@ describe('a call', () => {
     expect(invalid).toMatchObject({ code: 'validation_error', inputs: [{ loc: ['query', 'units'] }] })
   })
 
-  it('says that it needs a signer before anything is sent', async () => {
+  it('fails before sending anything when it needs a signer and has none', async () => {
     const count = house.proxy.seen.length
     const call = house.client().call(lockerRecord, { params: { locker_id: 'locker_000000000000' } })
     await expect(call).rejects.toThrow('lockerRecord needs a client with a signer')
     expect(house.proxy.seen).toHaveLength(count)
   })
 
-  it.each(['..', 'a/../b', 'a/./b'])('T-05 never leaves its path for a name like %s', async (filename) => {
+  it.each(['..', 'a/../b', 'a/./b'])('T-05 refuses the name %s, which would lead to another path', async (filename) => {
     const count = house.proxy.seen.length
     const call = house.client().call(readPublicly, { params: { receipt_id: 'rcpt_0', filename } })
     await expect(call).rejects.toThrow('cannot be part of a path')
     expect(house.proxy.seen).toHaveLength(count)
   })
 
-  it('goes to whatever path the gateway is mounted at, and signs the path that the gateway sees', async () => {
+  it('works for a gateway mounted below a path, and signs the path that the gateway sees', async () => {
     const signer = newEd25519()
     const { locker_id } = await house.locker(signer)
     const prefix = 'https://example.com/storage'
@@ -125,13 +125,13 @@ describe('a call', () => {
     expect((await client.call(lockerRecord, { params: { locker_id } })).body.locker_id).toBe(locker_id)
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal aborts', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(house.client().call(health, { signal })).rejects.toThrow('enough')
   })
 })
 
-it('types follow the declarations', () => {
+it('the types of input and answer follow the declarations', () => {
   expectTypeOf<Input<typeof listFiles>['params']>().toEqualTypeOf<{ locker_id: string }>()
   expectTypeOf<Input<typeof addOperator>>().not.toHaveProperty('query')
   expectTypeOf<Input<typeof addOperator>['body']>().toEqualTypeOf<{ pubkey: string }>()

@@ -35,8 +35,8 @@ const nonces = () =>
     return header ? [JSON.parse(Buffer.from(String(header), 'base64url').toString()).nonce as string] : []
   })
 
-describe('a line that breaks', () => {
-  it('is tried again with growing pauses and a fresh envelope each time', async () => {
+describe('a broken connection', () => {
+  it('is retried with growing pauses and a new envelope each time', async () => {
     house.proxy.plan(/record/, CUT, LOST, CUT)
     const { body } = await house.client({ signer }).call(lockerRecord, { params })
     expect(body.locker_id).toBe(params.locker_id)
@@ -48,7 +48,7 @@ describe('a line that breaks', () => {
     }
   })
 
-  it('that is silent for minutes is not tried for minutes again', async () => {
+  it('is not retried after a timeout of minutes', async () => {
     const silent = new TypeError('fetch failed', {
       cause: Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
     })
@@ -59,7 +59,7 @@ describe('a line that breaks', () => {
     })
   })
 
-  it('is told of before each wait, and only then', async () => {
+  it('is reported to onRetry before each wait', async () => {
     const retries: Retry[] = []
     const client = house.client({ signer, onRetry: (retry) => void retries.push(retry) })
     house.proxy.plan(/record/, CUT, refusal(429, 'RATE_LIMITED', { 'retry-after': '7' }))
@@ -71,7 +71,7 @@ describe('a line that breaks', () => {
     expect(retries.map(({ waitMs }) => Math.round(waitMs))).toEqual(house.waits)
   })
 
-  it('is given up after five attempts', async () => {
+  it('fails the call after five attempts', async () => {
     house.proxy.plan(/health/, CUT, CUT, CUT, CUT, CUT)
     const error = await errorOf(house.client().call(health))
     expect(error).toBeInstanceOf(NoAnswer)
@@ -79,26 +79,26 @@ describe('a line that breaks', () => {
     expect(house.proxy.seen).toHaveLength(5)
   })
 
-  it('within an answer is a line that broke', async () => {
+  it('is retried when it breaks in the middle of an answer', async () => {
     house.proxy.plan(/keys/, { cut: 20 })
     expect((await house.client().call(keys)).body.keys.length).toBeGreaterThan(0)
     expect(house.proxy.seen).toHaveLength(2)
   })
 
   it.each([
-    ['a quote without a key', (client: Client) => client.call(requestStorage, { body: { units: 1 } })],
+    ['a quote without an idempotency key', (client: Client) => client.call(requestStorage, { body: { units: 1 } })],
     ['a file that the gateway names', (client: Client) => client.call(createFile, { params, body: {} })],
     [
       'a fetch into a file that the gateway names',
       (client: Client) => client.call(fetchAndStore, { body: { ...params, source_url: 'https://example.com/' } }),
     ],
-  ])('ends a call that may not be made twice: %s', async (_, make) => {
+  ])('fails a call that must not be repeated: %s', async (_, make) => {
     house.proxy.plan(/./, LOST)
     expect(await errorOf(make(house.client({ signer })))).toBeInstanceOf(NoAnswer)
     expect(house.proxy.seen).toHaveLength(1)
   })
 
-  it('does not end one that may', async () => {
+  it('is retried for a call that may be repeated', async () => {
     house.proxy.plan(/files$/, LOST)
     await house.client({ signer }).call(createFile, { params, body: { filename: 'named' } })
     expect(house.proxy.seen).toHaveLength(2)
@@ -107,61 +107,61 @@ describe('a line that breaks', () => {
   })
 })
 
-describe('an answer from in between', () => {
+describe('an answer from a proxy', () => {
   const html: Fault = {
     answer: { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
   }
 
-  it('is as good as none', async () => {
+  it('is retried like a broken connection', async () => {
     house.proxy.plan(/health/, html)
     expect((await house.client().call(health)).status).toBe(200)
   })
 
-  it('is told as what it is where the call may not be made twice', async () => {
+  it('is thrown with its status when the call must not be repeated', async () => {
     house.proxy.plan(/request/, html)
     const error = await errorOf(house.client().call(requestStorage, { body: { units: 1 } }))
     expect(error).toMatchObject({ name: 'GatewayError', code: 'http_502', status: 502, requestId: null })
   })
 
-  it('that is no JSON though it is a 200 is no answer', async () => {
+  it('is retried when it has status 200 and is not JSON', async () => {
     house.proxy.plan(/keys/, { answer: { status: 200, body: '<html>Welcome to the hotel</html>' } })
     expect((await house.client().call(keys)).body.keys.length).toBeGreaterThan(0)
   })
 })
 
-describe('a gateway that is busy', () => {
-  it('LIM-11 is left alone for as long as it says', async () => {
+describe('a busy gateway', () => {
+  it('LIM-11 gets the next attempt after its Retry-After', async () => {
     house.proxy.plan(/record/, refusal(429, 'RATE_LIMITED', { 'retry-after': '7' }))
     house.proxy.plan(/record/, refusal(503, 'STORAGE_UNAVAILABLE', { 'retry-after': '3' }))
     await house.client({ signer }).call(lockerRecord, { params })
     expect(house.waits).toEqual([7000, 3000])
   })
 
-  it('is not waited for for minutes', async () => {
+  it('fails the call when its Retry-After is minutes', async () => {
     house.proxy.plan(/health/, refusal(429, 'RATE_LIMITED', { 'retry-after': '600' }))
     expect(await errorOf(house.client().call(health))).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 600 })
     expect(house.waits).toEqual([])
   })
 
-  it('has counted nothing when it says so: also a call that may not be made twice is made again', async () => {
+  it('gets a call again even if it must not be repeated, because the refused one had no effect', async () => {
     house.proxy.plan(/request/, refusal(429, 'RATE_LIMITED', { 'retry-after': '1' }))
     house.proxy.plan(/request/, refusal(503, 'chain_unavailable', { 'retry-after': '1' }))
     const error = await errorOf(house.client().call(requestStorage, { body: { units: 1 } }))
     expect(error).toMatchObject({ code: 'chain_unavailable', attempts: 2 })
   })
 
-  it('ERR-25 a limit of lockers is nothing that waiting helps', async () => {
+  it('ERR-25 fails the call at once when a locker limit is exceeded', async () => {
     house.proxy.plan(/refresh/, refusal(429, 'LOCKER_LIMIT_EXCEEDED'))
     const error = await errorOf(house.client({ signer }).call(refresh, { body: params }))
     expect(error).toMatchObject({ code: 'LOCKER_LIMIT_EXCEEDED', attempts: 1 })
   })
 })
 
-describe('an envelope that is refused', () => {
+describe('a refused envelope', () => {
   it.each([
     ['EXPIRED_ENVELOPE', 'behind', -3_600_000],
     ['ENVELOPE_NOT_YET_VALID', 'ahead', 3_600_000],
-  ])('ENV-14 ERR-13 %s: a clock that is an hour %s is learned once', async (_, __, skew) => {
+  ])('ENV-14 ERR-13 with %s makes a client whose clock is an hour %s correct it once', async (_, __, skew) => {
     const client = house.client({ signer }, { now: () => Date.now() + skew })
     await client.call(lockerRecord, { params })
     expect(house.proxy.seen.map(({ path }) => path.split('/').at(-1))).toEqual(['record', 'health', 'record'])
@@ -169,14 +169,14 @@ describe('an envelope that is refused', () => {
     expect(house.proxy.seen).toHaveLength(4)
   })
 
-  it('is not tried for ever where the clock is not the matter', async () => {
+  it('fails the call after one retry when the clock is right', async () => {
     house.proxy.always(/nowhere/, refusal(403, 'EXPIRED_ENVELOPE'))
     const remove = { params: { ...params, pubkey: 'nowhere' } }
     const error = await errorOf(house.client({ signer }).call(removeOperator, remove))
     expect(error).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
   })
 
-  it('ENV-22 a 422 is tried once more with an envelope for the exact bytes', async () => {
+  it('ENV-22 with status 422 is retried once with an envelope for the exact bytes', async () => {
     house.proxy.plan(/refresh/, refusal(422, 'validation_error'))
     await house.client({ signer }).call(refresh, { body: params })
     expect(new Set(nonces()).size).toBe(2)
@@ -184,19 +184,19 @@ describe('an envelope that is refused', () => {
     expect(error).toMatchObject({ code: 'validation_error', attempts: 2 })
   })
 
-  it('ENV-22 a 422 of a call without envelope is not', async () => {
+  it('ENV-22 with status 422 is not retried for a call without an envelope', async () => {
     const error = await errorOf(house.client().call(confirmStorage, { body: { pay_req_id: 7 as never } }))
     expect(error).toMatchObject({ code: 'validation_error', attempts: 1 })
   })
 
-  it('ENV-13 a nonce that something on the way has used up is replaced', async () => {
+  it('ENV-13 with a replayed nonce is retried with a new nonce', async () => {
     house.proxy.plan(/record/, refusal(403, 'NONCE_REPLAYED'))
     await house.client({ signer }).call(lockerRecord, { params })
     expect(new Set(nonces()).size).toBe(2)
   })
 })
 
-it('a wait ends when it is told to', async () => {
+it('a wait for the next attempt ends when the signal aborts', async () => {
   house.proxy.always(/metadata/, refusal(429, 'RATE_LIMITED', { 'retry-after': '60' }))
   const controller = new AbortController()
   const client = createClient({ baseUrl: house.proxy.url, signer })

@@ -32,15 +32,15 @@ afterEach(() => house.proxy.behave())
 
 const untrue = { name: 'UntrueAnswer' }
 
-describe('attesting', () => {
-  it('ATT-06 STATE-10 ATT-22 signs what the locker holds, and it is checked here', async () => {
+describe('attesting a locker', () => {
+  it('ATT-06 STATE-10 ATT-22 returns a signed statement about its files, which the client checks', async () => {
     const first = await client.attest(locker)
     expect(first.attestation).toMatchObject({ file_count: 3, receipt_id: locker.receipt_id })
     expect(await client.attest(locker)).toMatchObject({ unchanged: true })
     expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
   })
 
-  it('ATT-05 ATT-09 STATE-09 by the queue waits until it is done', async () => {
+  it('ATT-05 ATT-09 STATE-09 through the queue polls until the statement is ready', async () => {
     const other = await house.locker(signer)
     await client.put(other, 'd.txt', Buffer.from('d'))
     let polls = 0
@@ -48,8 +48,8 @@ describe('attesting', () => {
       expect(ms).toBe(2000)
       if (++polls === 3) await house.gateway.context.queue.drain()
     }
-    const patient = house.client({ signer, pinnedKeys: [key] }, { wait })
-    const { attestation, unchanged } = await patient.attest(other, { queued: true })
+    const pollingClient = house.client({ signer, pinnedKeys: [key] }, { wait })
+    const { attestation, unchanged } = await pollingClient.attest(other, { queued: true })
     expect(attestation.files.map(({ filename }) => filename)).toEqual(['d.txt'])
     expect([polls, unchanged]).toEqual([3, true])
   })
@@ -62,24 +62,24 @@ describe('attesting', () => {
     expect((await evmClient.attest(evmLocker)).attestation.file_count).toBe(1)
   })
 
-  it('ATT-11 ATT-12 push publishes, or says why it does not', async () => {
+  it('ATT-11 ATT-12 and pushing it returns why the statement was not published', async () => {
     const answer = await client.push(locker)
     expect(answer).toMatchObject({ ok: true, receipt_id: locker.receipt_id, status: 'skipped', anchor: null })
   })
 
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   const changes: [string, (attestation: Attestation) => Partial<Attestation>][] = [
-    ['of another receipt', () => ({ receipt_id: 'rcpt_0' })],
+    ['for another receipt', () => ({ receipt_id: 'rcpt_0' })],
     ['without an envelope', () => ({ envelope: undefined as never })],
-    ['about a file less', ({ files }) => ({ files: files.slice(1) })],
-    ['about a file more', ({ files }) => ({ files: [...files, { ...files[0]!, filename: 'zzz' }] })],
-    ['about no files', () => ({ files: [] })],
-    ['without its files', () => ({ files: undefined as never })],
-    ['about other bytes', ({ files }) => ({ files: files.map((file) => ({ ...file, size_bytes: 7 })) })],
+    ['with a file missing', ({ files }) => ({ files: files.slice(1) })],
+    ['with an additional file', ({ files }) => ({ files: [...files, { ...files[0]!, filename: 'zzz' }] })],
+    ['with an empty file list', () => ({ files: [] })],
+    ['without a file list', () => ({ files: undefined as never })],
+    ['with other file sizes', ({ files }) => ({ files: files.map((file) => ({ ...file, size_bytes: 7 })) })],
     ['with another root', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
     ['with another count', () => ({ file_count: 99 })],
     [
-      'whose envelope was changed',
+      'with a changed envelope',
       ({ envelope }) => ({ envelope: { ...envelope!, body: { ...envelope!.body, sequence: 9 } } }),
     ],
     ['without a signature', ({ envelope }) => ({ envelope: { ...envelope!, signature: null, sig_alg: 'none' } })],
@@ -89,7 +89,7 @@ describe('attesting', () => {
       (attestation) => ({ envelope: { ...forgedBy(forger, attestation), issuer_pubkey: key } }),
     ],
   ]
-  it.each(changes)('EVID-18 MERK-10 an attestation %s is refused', async (_, change) => {
+  it.each(changes)('EVID-18 MERK-10 fails when the attestation comes %s', async (_, change) => {
     const lie = (answer: AttestAnswer) => ({
       ...answer,
       attestation: answer.attestation && { ...answer.attestation, ...change(answer.attestation) },
@@ -99,8 +99,8 @@ describe('attesting', () => {
   })
 })
 
-describe('reading', () => {
-  it('VER-01 MERK-19 verify, receipt and proof are read by anybody, and checked', async () => {
+describe('reading evidence', () => {
+  it('VER-01 MERK-19 needs no key, and the client checks what it reads', async () => {
     await client.attest(locker)
     const reader = house.client({ pinnedKeys: [key] })
     const answer = await reader.verify(locker.receipt_id)
@@ -110,7 +110,7 @@ describe('reading', () => {
     expect((await reader.verify(locker.receipt_id, { sequence: 1 })).attestation?.evidence_seq).toBe(1)
   })
 
-  it('MERK-19 a proof that leads elsewhere, or is of another file, is refused', async () => {
+  it('MERK-19 refuses a proof that leads to another root or proves another file', async () => {
     const [a, c] = [await client.proof(locker.receipt_id, 'a.txt'), await client.proof(locker.receipt_id, 'b/c.txt')]
     for (const lie of [
       c,
@@ -123,7 +123,7 @@ describe('reading', () => {
     }
   })
 
-  it('RCPT-01 RCPT-07 a receipt that is another one, or was changed, is refused', async () => {
+  it('RCPT-01 RCPT-07 refuses a receipt that has another id or was changed', async () => {
     const lies = [{ receipt_id: 'rcpt_0' }, { units: 99 }, { receipt_sig: '0'.repeat(128) }]
     for (const change of lies) {
       house.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
@@ -131,7 +131,7 @@ describe('reading', () => {
     }
   })
 
-  it('VER-12 VER-13 a bundle is written as it comes', async () => {
+  it('VER-12 VER-13 streams a bundle to its destination', async () => {
     const chunks: Uint8Array[] = []
     await client.bundle(locker.receipt_id, new WritableStream({ write: (chunk) => void chunks.push(chunk) }))
     const { body } = await client.call(evidenceBundle, { query: { receipt_id: locker.receipt_id } })
@@ -141,8 +141,8 @@ describe('reading', () => {
   })
 })
 
-describe('a file that is removed', () => {
-  it('FILE-16 is gone, also when the first answer got lost', async () => {
+describe('removing a file', () => {
+  it('FILE-16 succeeds even if the first answer is lost', async () => {
     await client.put(locker, 'gone', Buffer.from('x'))
     house.proxy.plan(/files\/gone/, { cut: 'answer' })
     expect(await client.remove(locker, 'gone')).toMatchObject({ deleted: true })
@@ -150,7 +150,7 @@ describe('a file that is removed', () => {
   })
 })
 
-/** The same statement under another key. */
+/** The same statement, signed with another key. */
 function forgedBy(
   forger: ReturnType<typeof ed25519Signer>,
   { envelope }: Attestation,

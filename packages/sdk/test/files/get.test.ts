@@ -44,7 +44,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   ['by its owner', (options) => house.client({ signer }).get(locker, filename, options)],
   ['in public', (options) => house.client().getPublicly(locker.receipt_id, filename, options)],
 ])('a file that is read %s', (_, read) => {
-  it('FILE-17 FILE-30 SHORT-05 comes whole, with what is known of it', async () => {
+  it('FILE-17 FILE-30 SHORT-05 has all its bytes, its type, size and hash', async () => {
     const progress: number[] = []
     const download = await read({ onProgress: (done: number) => void progress.push(done) })
     expect(download).toMatchObject({
@@ -57,7 +57,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(progress.at(-1)).toBe(bytes.length)
   })
 
-  it('ADD-06 goes on with the byte that is missing when the line breaks', async () => {
+  it('ADD-06 continues at the first missing byte when the connection breaks', async () => {
     house.proxy.plan(READ, { cut: 1_000_000 }, { cut: 500_000 }, { cut: 'request' })
     expect(Buffer.from(await (await read()).bytes()).equals(bytes)).toBe(true)
     const starts = reads().map(({ headers }) => Number(/bytes=(\d+)-/.exec(headers.range ?? '')?.[1] ?? 0))
@@ -67,13 +67,13 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(starts[3]).toBe(starts[2])
   })
 
-  it('is given up when the line keeps breaking without a byte', async () => {
+  it('fails when the connection keeps breaking before any byte arrives', async () => {
     house.proxy.always(READ, { cut: 0 })
     await expect(read().then((download) => download.bytes())).rejects.toThrow()
     expect(reads().length).toBeLessThan(30)
   })
 
-  it('that comes as other bytes is refused, by name, however it is read', async () => {
+  it('is refused when its bytes differ from its hash, as bytes, as a stream and as a file', async () => {
     house.proxy.plan(READ, flip, flip, flip)
     const error = await errorOf((await read()).bytes())
     expect(error).toBeInstanceOf(BytesDiffer)
@@ -83,14 +83,14 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(await readdir(folder)).toEqual([])
   })
 
-  it('is held against what the reader knows of it', async () => {
+  it('is checked against the hash that the reader expects', async () => {
     const good = await read({ expectedHash: sha256(bytes).slice(7).toUpperCase() })
     expect((await good.bytes()).length).toBe(bytes.length)
     const other = sha256(Buffer.from('other'))
     await expect((await read({ expectedHash: other })).bytes()).rejects.toMatchObject({ expected: other })
   })
 
-  it('is saved under its name once it is whole', async () => {
+  it('gets its name on disk once it is complete', async () => {
     const path = join(folder, 'saved')
     house.proxy.plan(READ, { cut: 1_000_000 })
     await saveAs(await read(), path)
@@ -102,7 +102,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     await rm(path)
   })
 
-  it('takes no place that was taken meanwhile, unless it may', async () => {
+  it('replaces a file on disk only if that is allowed', async () => {
     const path = join(folder, 'taken')
     const download = await read()
     await writeFile(path, 'mine')
@@ -113,14 +113,14 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     await rm(path)
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when the signal aborts', async () => {
     const controller = new AbortController()
     const onProgress = () => controller.abort(new Error('enough'))
     const download = await read({ onProgress, signal: controller.signal })
     await expect(download.bytes()).rejects.toThrow('enough')
   })
 
-  it('an error of whoever is told of its progress is his own', async () => {
+  it('fails with the error that onProgress throws, without a retry', async () => {
     const onProgress = () => {
       throw new Error('mine')
     }
@@ -128,14 +128,14 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(reads()).toHaveLength(1)
   })
 
-  it('that is not wanted any more costs nothing more', async () => {
+  it('causes no further requests when its stream is cancelled', async () => {
     const reader = (await read()).stream.getReader()
     await reader.read()
     await reader.cancel()
     expect(reads()).toHaveLength(1)
   })
 
-  it('that has become another one in the middle is not mixed with it', async () => {
+  it('is refused when it is replaced during the download', async () => {
     house.proxy.plan(READ, { cut: 1_000_000 })
     const download = await read()
     const client = house.client({ signer })
@@ -145,7 +145,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   })
 })
 
-it('FILE-34 SHORT-07 a short URL that has run out is minted anew, at the start and in the middle', async () => {
+it('FILE-34 SHORT-07 an expired short URL is renewed at the start and in the middle of a download', async () => {
   const expired = {
     answer: { status: 403, body: { error: 'SHORT_URL_EXPIRED', message: 'over', request_id: 'req_0' } },
   }
@@ -155,12 +155,12 @@ it('FILE-34 SHORT-07 a short URL that has run out is minted anew, at the start a
   expect(house.proxy.seen.filter(({ path }) => path.endsWith('/urls'))).toHaveLength(3)
 })
 
-it('a file without bytes is read as such', async () => {
+it('an empty file is read as zero bytes', async () => {
   const download = await house.client({ signer }).get(locker, 'empty')
   expect([download.size, (await download.bytes()).length]).toEqual([0, 0])
 })
 
-it('FILE-15 ERR-17 what is not there is told in the words of the gateway', async () => {
+it('FILE-15 ERR-17 reading a missing file fails with the error code of the gateway', async () => {
   const client = house.client({ signer })
   await client.call(createFile, { params: { locker_id: locker.locker_id }, body: { filename: 'awaited' } })
   await expect(client.get(locker, 'awaited')).rejects.toMatchObject({ code: 'CONTENT_NOT_FOUND' })
@@ -168,7 +168,7 @@ it('FILE-15 ERR-17 what is not there is told in the words of the gateway', async
   await expect(client.getPublicly(locker.receipt_id, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
 })
 
-it('a gateway that says a file is there, and gives no address of it, is not asked for ever', async () => {
+it('reading fails when the gateway lists a file and returns no URL for it', async () => {
   const client = house.client({ signer })
   house.proxy.always(/files\/urls/, { lie: (answer: object) => ({ ...answer, urls: [] }) })
   await expect(client.get(locker, 'empty')).rejects.toMatchObject({ name: 'UntrueAnswer' })

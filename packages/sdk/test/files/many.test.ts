@@ -24,13 +24,15 @@ const texts = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ filename: `${i}.txt`, bytes: Buffer.from(`file ${i}`) }))
 
 describe('many files', () => {
-  it('LIM-11 FILE-12 FILE-17 FILE-25 are named and confirmed a hundred at a time', async () => {
-    const told: string[] = []
+  it('LIM-11 FILE-12 FILE-17 FILE-25 are created and confirmed in batches of a hundred', async () => {
+    const reported: string[] = []
     const client = house.client({ signer })
-    const outcomes = await client.putMany(locker, texts(130), { onFile: ({ filename }) => void told.push(filename) })
+    const outcomes = await client.putMany(locker, texts(130), {
+      onFile: ({ filename }) => void reported.push(filename),
+    })
     expect(outcomes).toHaveLength(130)
     expect(outcomes.every((outcome) => 'stored' in outcome)).toBe(true)
-    expect(told).toHaveLength(130)
+    expect(reported).toHaveLength(130)
     expect([requests(/batch$/), requests(/^\/f\//), requests(/files$/)]).toEqual([4, 130, 0])
     const names: string[] = []
     for await (const { filename, status } of client.files(locker)) if (status === 'confirmed') names.push(filename)
@@ -46,7 +48,7 @@ describe('many files', () => {
     expect(requests(/urls$/)).toBe(1)
   })
 
-  it('large ones among them go by parts, each by itself', async () => {
+  it('are uploaded in parts where they are large', async () => {
     const large = { filename: 'large', bytes: randomBytes(9_000_000) }
     const outcomes = await house.client({ signer }).putMany(locker, [...texts(2), large, ...texts(4).slice(2)])
     expect(outcomes.map(({ filename }) => filename).sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', 'large'])
@@ -54,7 +56,7 @@ describe('many files', () => {
     expect(requests(/parts/)).toBe(2)
   })
 
-  it('one that fails does not fail the others', async () => {
+  it('succeed even if some of them fail', async () => {
     house.proxy.plan(/^\/f\//, {
       answer: { status: 413, body: { error: 'UPLOAD_TOO_LARGE', message: '', request_id: '' } },
     })
@@ -66,7 +68,7 @@ describe('many files', () => {
     expect(outcomes.filter((outcome) => 'stored' in outcome)).toHaveLength(2)
   })
 
-  it('a confirmation that lies about one of them is refused for that one', async () => {
+  it('include one failure when a batch confirmation is wrong about one of them', async () => {
     house.proxy.plan(/confirm-batch/, {
       lie: ({ results, ...rest }: { results: object[] }) => ({
         ...rest,
@@ -78,10 +80,10 @@ describe('many files', () => {
   })
 
   it.each<[string, string[], string?]>([
-    ['begins again', ['a', 'b'], 'next'],
+    ['repeats its first page', ['a', 'b'], 'next'],
     ['has an empty page', [], 'next'],
     ['is not in order', ['b', 'a']],
-  ])('a list of them that %s could go on for ever, and is not believed', async (_, names, next_cursor) => {
+  ])('cannot be listed from an answer that %s, because the list might never end', async (_, names, next_cursor) => {
     const body = { files: names.map((filename) => ({ filename })), next_cursor }
     house.proxy.always(/manifest/, { answer: { status: 200, body } })
     const read = async () => {
@@ -90,7 +92,7 @@ describe('many files', () => {
     await expect(read()).rejects.toMatchObject({ name: 'UntrueAnswer' })
   })
 
-  it('stop when they are told to', async () => {
+  it('stop uploading when the signal aborts', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const onFile = () => controller.abort(new Error('enough'))
@@ -99,8 +101,8 @@ describe('many files', () => {
   })
 })
 
-describe('so many at once', () => {
-  it('are never more, and items are taken only when there is room', async () => {
+describe('inParallel', () => {
+  it('never exceeds its limit and takes an item only when a slot is free', async () => {
     let running = 0
     let most = 0
     let taken = 0
@@ -120,7 +122,7 @@ describe('so many at once', () => {
     expect([most, done]).toEqual([3, 20])
   })
 
-  it('end with the first failure, after those that had begun', async () => {
+  it('rejects with the first failure and starts no further items', async () => {
     const ended: number[] = []
     const work = inParallel([0, 1, 2, 3, 4, 5], 2, async (i) => {
       if (i === 1) throw new Error('one')

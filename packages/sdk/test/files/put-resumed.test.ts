@@ -30,8 +30,8 @@ async function stored(filename: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
-describe('a line that breaks', () => {
-  it.each(['request', 'answer'] as const)('while bytes go up (%s lost) costs one more try', async (cut) => {
+describe('a broken connection during an upload', () => {
+  it.each(['request', 'answer'] as const)('causes one more attempt when the %s is lost', async (cut) => {
     house.proxy.plan(/^\/f\//, { cut })
     house.proxy.plan(/files\/confirm/, { cut })
     await house.client({ signer }).put(locker, 'cut', small)
@@ -39,7 +39,7 @@ describe('a line that breaks', () => {
     expect(requests(/^\/f\//)).toBe(2)
   })
 
-  it('within many parts costs those parts only', async () => {
+  it('causes only the affected parts to be sent again', async () => {
     house.proxy.plan(/parts\?index=1&/, { cut: 'request' }, { cut: 'answer' })
     house.proxy.plan(/finalize/, { cut: 'answer' })
     await house.client({ signer }).put(locker, 'cut', large)
@@ -47,14 +47,14 @@ describe('a line that breaks', () => {
     expect(requests(/parts/)).toBe(5)
   })
 
-  it('FILE-34 SHORT-07 an upload URL that has run out is minted anew', async () => {
+  it('FILE-34 SHORT-07 an expired upload URL is renewed', async () => {
     house.proxy.plan(/^\/f\//, refusal(403, 'SHORT_URL_EXPIRED'))
     await house.client({ signer }).put(locker, 'late', small)
     expect(requests(/\/files$/)).toBe(2)
   })
 })
 
-describe('an upload that was cut short', () => {
+describe('an interrupted upload', () => {
   const begin = async (journal: Journal, filename: string) => {
     house.proxy.always(/index=2&/, { cut: 'request' })
     await errorOf(house.client({ signer, journal }).put(locker, filename, large))
@@ -62,7 +62,7 @@ describe('an upload that was cut short', () => {
     house.proxy.seen.length = 0
   }
 
-  it('SESS-02 SESS-04 goes on with what the gateway does not have, also in another process', async () => {
+  it('SESS-02 SESS-04 resumes with the parts that the gateway does not have, even in another process', async () => {
     const journal = memoryJournal()
     await begin(journal, 'resumed')
     await house.client({ signer, journal }).put(locker, 'resumed', new Blob([new Uint8Array(large)]))
@@ -70,7 +70,7 @@ describe('an upload that was cut short', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([0, 1])
   })
 
-  it('begins anew for other bytes', async () => {
+  it('starts over when the bytes have changed', async () => {
     const journal = memoryJournal()
     await begin(journal, 'changed')
     const other = Buffer.from(large)
@@ -80,7 +80,7 @@ describe('an upload that was cut short', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([1, 3])
   })
 
-  it('begins anew where the gateway knows no such session', async () => {
+  it('starts over when the gateway does not know its session', async () => {
     const journal = memoryJournal()
     await begin(journal, 'forgotten')
     house.proxy.plan(/upload-sessions\/us_\w+$/, refusal(404, 'SESSION_NOT_FOUND'))
@@ -88,7 +88,7 @@ describe('an upload that was cut short', () => {
     expect((await stored('forgotten')).equals(large)).toBe(true)
   })
 
-  it('after its last step is found done; unless the file has gone since', async () => {
+  it('sends nothing when it was complete, unless the file was removed since', async () => {
     const journal = memoryJournal()
     const forgetful = {
       ...journal,
@@ -104,7 +104,7 @@ describe('an upload that was cut short', () => {
     expect((await stored('done')).equals(large)).toBe(true)
   })
 
-  it('by the caller ends at once and can be gone on with', async () => {
+  it('can be resumed after the caller aborts it', async () => {
     const journal = memoryJournal()
     const controller = new AbortController()
     const client = house.client({ signer, journal })

@@ -62,11 +62,11 @@ const sources: [string, (bytes: Buffer) => SourceLike | Promise<SourceLike>][] =
 ]
 
 describe.each([
-  ['nothing', Buffer.alloc(0)],
+  ['zero bytes', Buffer.alloc(0)],
   ['100 kB', small],
   ['9 MiB', large],
 ])('putting %s', (_, bytes) => {
-  it.each(sources)('FILE-01 FILE-21 FILE-22 SESS-03 from %s keeps just those bytes', async (_, sourceOf) => {
+  it.each(sources)('FILE-01 FILE-21 FILE-22 SESS-03 from %s stores exactly those bytes', async (_, sourceOf) => {
     const client = house.client({ signer, baseUrl: house.gateway.url })
     const progress: [number, number | null][] = []
     const file = await client.put(locker, 'folder/ü.bin', await sourceOf(bytes), {
@@ -79,7 +79,7 @@ describe.each([
   })
 })
 
-it('FILE-09 the type is the one told, else that of the source', async () => {
+it('FILE-09 the content type is the one given, or else the one of the source', async () => {
   const client = house.client({ signer })
   const types = async () => {
     const all: Record<string, string> = {}
@@ -87,16 +87,16 @@ it('FILE-09 the type is the one told, else that of the source', async () => {
     return all
   }
   await client.put(locker, 'typed', new Blob(['a'], { type: 'text/css' }))
-  await client.put(locker, 'told', new Blob(['a'], { type: 'text/css' }), { contentType: 'text/plain; charset=utf-8' })
-  await client.put(locker, 'untold', small)
+  await client.put(locker, 'given', new Blob(['a'], { type: 'text/css' }), { contentType: 'text/plain; charset=utf-8' })
+  await client.put(locker, 'unknown', small)
   expect(await types()).toMatchObject({
     typed: 'text/css',
-    told: 'text/plain; charset=utf-8',
-    untold: 'application/octet-stream',
+    given: 'text/plain; charset=utf-8',
+    unknown: 'application/octet-stream',
   })
 })
 
-it('OPER-01 OPER-04 OPER-06 OPER-08 works for the owner of an EVM locker, and for an operator', async () => {
+it('OPER-01 OPER-04 OPER-06 OPER-08 put works for the owner of an EVM locker and for an operator', async () => {
   const owner = newEvm()
   const operator = newEd25519()
   const evmLocker = await house.locker(owner)
@@ -109,17 +109,17 @@ it('OPER-01 OPER-04 OPER-06 OPER-08 works for the owner of an EVM locker, and fo
   })
 })
 
-describe('bytes that are not those that were sent', () => {
+describe('an upload is refused', () => {
   const OTHER = sha256(Buffer.from('other'))
 
-  it('a confirmation that says so is refused', async () => {
+  it('when its confirmation has another hash', async () => {
     house.proxy.plan(/files\/confirm/, { lie: (answer) => ({ ...answer, content_hash: OTHER }) })
     const error = await errorOf(house.client({ signer }).put(locker, 'lied about', small))
     expect(error).toBeInstanceOf(BytesDiffer)
     expect(error).toMatchObject({ filename: 'lied about', expected: sha256(small), actual: OTHER })
   })
 
-  it('a finalized upload that says so is refused', async () => {
+  it('when its finalized session has another hash', async () => {
     const lie = (answer: { files: object[] }) => ({ ...answer, files: [{ ...answer.files[0], content_hash: OTHER }] })
     house.proxy.plan(/finalize/, { lie })
     house.proxy.plan(/finalize/, { lie })
@@ -127,7 +127,7 @@ describe('bytes that are not those that were sent', () => {
       expect(await errorOf(house.client({ signer }).put(locker, 'lied about', source))).toBeInstanceOf(BytesDiffer)
   })
 
-  it('FILE-23 ERR-21 the gateway itself refuses what was changed on the way', async () => {
+  it('FILE-23 ERR-21 by the gateway when its bytes change in transit', async () => {
     const client = house.client({ signer, fetch: (url, init) => fetch(url, changed(String(url), init)) })
     expect(await errorOf(client.put(locker, 'changed', small))).toMatchObject({
       name: 'BytesDiffer',
@@ -136,24 +136,21 @@ describe('bytes that are not those that were sent', () => {
     })
   })
 
-  it.each([small.length - 1, small.length + 1])(
-    'a source that has not as many bytes as it says is refused',
-    async (size) => {
-      const source = streamSource(slowly(small), size)
-      await expect(house.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
-    },
-  )
+  it.each([small.length - 1, small.length + 1])('when its source has 100000 bytes and declares %i', async (size) => {
+    const source = streamSource(slowly(small), size)
+    await expect(house.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
+  })
 })
 
 it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(
-  'FILE-03 FILE-05 FILE-06 a name like %j is refused before anything is sent',
+  'FILE-03 FILE-05 FILE-06 put refuses the name %j before anything is sent',
   async (name) => {
     await expect(house.client({ signer }).put(locker, name, small)).rejects.toThrow(RangeError)
     expect(house.proxy.seen).toEqual([])
   },
 )
 
-/** Takes a byte off each upload. */
+/** Removes the first byte of each upload. */
 function changed(url: string, init?: RequestInit): RequestInit | undefined {
   return url.includes('/f/') ? { ...init, body: (init?.body as Uint8Array | undefined)?.subarray(1) as BodyInit } : init
 }

@@ -15,11 +15,11 @@ const address = toBase58(publicKey)
 const evm = DEV_PAYERS[0]!
 const evmAddress = evm.address.toLowerCase()
 
-describe('keys as people have them', () => {
+describe('parseKey', () => {
   it.each([
     ['a keypair of the Solana tools', JSON.stringify(keypair), 'solana', address],
-    ['the same with line breaks', `${JSON.stringify(keypair, null, 1)}\n`, 'solana', address],
-    ['what browser wallets export', `${toBase58(Uint8Array.from(keypair))}\n`, 'solana', address],
+    ['a keypair with line breaks', `${JSON.stringify(keypair, null, 1)}\n`, 'solana', address],
+    ['a key exported by a browser wallet', `${toBase58(Uint8Array.from(keypair))}\n`, 'solana', address],
     ['an EVM key', evm.privateKey, 'eip155', evmAddress],
     ['an EVM key without 0x, in capitals', evm.privateKey.slice(2).toUpperCase(), 'eip155', evmAddress],
   ])('reads %s', async (_, text, namespace, expected) => {
@@ -30,22 +30,22 @@ describe('keys as people have them', () => {
 
   it.each([
     ['an encrypted keystore', '{"crypto":{"ciphertext":"c0ffee"}}', 'encrypted'],
-    ['a keypair that is cut', JSON.stringify(keypair.slice(1)), 'no_key'],
-    ['numbers that are no bytes', JSON.stringify([...keypair.slice(1), 256]), 'no_key'],
+    ['a truncated keypair', JSON.stringify(keypair.slice(1)), 'no_key'],
+    ['numbers that are not bytes', JSON.stringify([...keypair.slice(1), 256]), 'no_key'],
     ['broken JSON', JSON.stringify(keypair).slice(0, -1), 'no_key'],
-    ['halves of two keypairs', JSON.stringify([...seed, ...randomBytes(32)]), 'no_key'],
+    ['a keypair whose halves do not match', JSON.stringify([...seed, ...randomBytes(32)]), 'no_key'],
     ['a seed alone', toBase58(seed), 'no_key'],
-    ['a number that no EVM account has', 'f'.repeat(64), 'no_key'],
-    ['nothing', '', 'no_key'],
-  ])('refuses %s, and shows nothing of it', (_, text, code) => {
+    ['a number outside the range of EVM keys', 'f'.repeat(64), 'no_key'],
+    ['an empty text', '', 'no_key'],
+  ])('refuses %s without showing any of it', (_, text, code) => {
     const error = thrownBy(() => parseKey(text, 'my file'))
     expect(error).toMatchObject({ code, message: expect.stringContaining('my file') })
-    const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${error.cause}`
-    expect(told).not.toMatch(new RegExp(`c0ffee|f{20}|${seed[0]},${seed[1]}|${toBase58(seed).slice(0, 8)}`))
+    const shown = `${error.message} ${error.stack} ${JSON.stringify(error)} ${error.cause}`
+    expect(shown).not.toMatch(new RegExp(`c0ffee|f{20}|${seed[0]},${seed[1]}|${toBase58(seed).slice(0, 8)}`))
   })
 })
 
-describe('key files', () => {
+describe('readKeyFile', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-keys-'))
@@ -59,23 +59,26 @@ describe('key files', () => {
     return path
   }
 
-  it.each([0o600, 0o400])('are read where they are their owner’s alone: %o', async (mode) => {
+  it.each([0o600, 0o400])('reads a file that only its owner can access (mode %o)', async (mode) => {
     const path = await keyFile(`own-${mode}`, evm.privateKey, mode)
     expect((await readKeyFile(path)).signer.address).toBe(evmAddress)
   })
 
-  it.each([0o640, 0o604, 0o620, 0o602, 0o660, 0o644, 0o610])('are refused with mode %o', async (mode) => {
-    const path = await keyFile(`shared-${mode}`, evm.privateKey, mode)
-    await expect(readKeyFile(path)).rejects.toMatchObject({ code: 'readable_by_others' })
-  })
+  it.each([0o640, 0o604, 0o620, 0o602, 0o660, 0o644, 0o610])(
+    'refuses a file that others can access (mode %o)',
+    async (mode) => {
+      const path = await keyFile(`shared-${mode}`, evm.privateKey, mode)
+      await expect(readKeyFile(path)).rejects.toMatchObject({ code: 'readable_by_others' })
+    },
+  )
 
-  it('are judged by what a link leads to', async () => {
+  it('checks the mode of the file that a symbolic link points to', async () => {
     const path = join(folder, 'link')
     await symlink(await keyFile('shared', evm.privateKey, 0o644), path)
     await expect(readKeyFile(path)).rejects.toMatchObject({ code: 'readable_by_others' })
   })
 
-  it('must be there, be files, and not too long', async () => {
+  it('refuses a missing file, a folder, and a file that is too long', async () => {
     await expect(readKeyFile(join(folder, 'nowhere'))).rejects.toMatchObject({
       code: 'unreadable',
       message: expect.stringContaining('no such file'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { homeFolder, userFolder } from '../../src/node/user-folder.ts'
 
-describe('what is a user’s own', () => {
+describe('userFolder', () => {
   it.each<[Record<string, string>, string | null]>([
     [{ XDG_CONFIG_HOME: '/x', HOME: '/home/a' }, '/x/svc'],
     [{ XDG_CONFIG_HOME: 'x', HOME: '/home/a' }, '/home/a/.config/svc'],
@@ -9,11 +9,11 @@ describe('what is a user’s own', () => {
     [{ HOME: '/home/a' }, '/home/a/.config/svc'],
     [{ HOME: 'a' }, null],
     [{ HOME: '.' }, null],
-  ])('%j is in %s', (env, folder) => {
+  ])('with the variables %j is %s', (env, folder) => {
     expect(userFolder(env, 'XDG_CONFIG_HOME')).toBe(folder)
   })
 
-  it('is never below the folder that a command happens to run in', () => {
+  it('is never below the working directory', () => {
     expect(userFolder({ XDG_CACHE_HOME: '', HOME: '/home/a' }, 'XDG_CACHE_HOME')).toBe('/home/a/.cache/svc')
     expect(homeFolder({ HOME: '' })).toMatch(/^\//)
   })

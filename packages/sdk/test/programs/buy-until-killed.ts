@@ -1,10 +1,10 @@
-// For tests: buys a locker with SOL, and is killed by itself at one of its effects.
+// For tests: buys a locker with SOL and kills its own process at one of its effects.
 
 import { createClient } from '../../src/client.ts'
 import { fileJournal } from '../../src/node/file-journal.ts'
 import { signerFromSeed } from '../../src/signers.ts'
 import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
-import { type Ending, endingWorld } from '../effects.ts'
+import { type Interruption, interruptible } from '../effects.ts'
 
 interface Task {
   baseUrl: string
@@ -13,18 +13,18 @@ interface Task {
   seed: string
   pinnedKeys: string[]
   intent: string
-  ending: Ending
+  interruption: Interruption
 }
 
-const { baseUrl, rpcUrl, folder, seed, pinnedKeys, intent, ending } = JSON.parse(process.argv[2] ?? '') as Task
+const { baseUrl, rpcUrl, folder, seed, pinnedKeys, intent, interruption } = JSON.parse(process.argv[2] ?? '') as Task
 const signer = signerFromSeed(Buffer.from(seed, 'hex'))
-const world = endingWorld(
+const environment = interruptible(
   { fetch, journal: fileJournal(folder), wallet: solanaWallet({ rpcUrl, signer }) },
-  ending,
+  interruption,
   async () => {
     process.kill(process.pid, 'SIGKILL')
     return new Promise<never>(() => {})
   },
 )
-const client = createClient({ baseUrl, signer, pinnedKeys, journal: world.journal, fetch: world.fetch })
-await client.buy({ intent, units: 1, asset: 'SOL', wallet: world.wallet })
+const client = createClient({ baseUrl, signer, pinnedKeys, journal: environment.journal, fetch: environment.fetch })
+await client.buy({ intent, units: 1, asset: 'SOL', wallet: environment.wallet })

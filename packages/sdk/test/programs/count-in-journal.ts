@@ -1,4 +1,4 @@
-// For tests: counts one up in a journal, so many times, beside other processes that do the same.
+// For tests: increments a counter in a journal the given number of times, while other processes do the same.
 
 import { fileJournal } from '../../src/node/file-journal.ts'
 

@@ -1,4 +1,4 @@
-// For tests: what a web page does with the client.
+// For tests: uses the client in a web page.
 
 import { createClient } from '../../src/client.ts'
 import { storageJournal } from '../../src/journal.ts'
@@ -14,7 +14,7 @@ interface PageTask {
 async function run({ baseUrl, seed, pinnedKeys, locker }: PageTask) {
   const signer = signerFromSeed(Uint8Array.from(seed))
   const client = createClient({ baseUrl, signer, pinnedKeys, journal: storageJournal() })
-  // A clock that is wrong by an hour, as people have them.
+  // The clock of this client is an hour behind.
   const late = createClient({ baseUrl, signer, pinnedKeys }, { now: () => Date.now() - 3_600_000 })
   const bytes = crypto.getRandomValues(new Uint8Array(60_000))
   const blob = new Blob(Array(5).fill(bytes), { type: 'image/png' })

@@ -18,7 +18,7 @@ describe.each([
   ['MON', 'MON', () => market.evm()],
   ['USDC', 'USDC on EVM', () => market.evm()],
 ] as const)('buying with %s (%s)', (asset, held, buyerOf) => {
-  it('GEN-09 PAY-47 PAY-52 PAY-55 LOCK-01 pays what the quote says, once, and opens the locker', async () => {
+  it('GEN-09 PAY-47 PAY-52 PAY-55 LOCK-01 pays the quoted amount once and opens the locker', async () => {
     const buyer = buyerOf()
     const client = clientOf(buyer)
     const before = await market.treasury(held)
@@ -38,7 +38,7 @@ describe.each([
     expect((await market.treasury(held)) - before).toBe(BigInt(receipt.paid_raw))
   })
 
-  it('ADD-03 the payment names its quote, so that no other can claim it', async () => {
+  it('ADD-03 makes a payment that names its quote, so no other quote can claim it', async () => {
     const buyer = buyerOf()
     const client = clientOf(buyer)
     const [mine, other] = [await client.quote({ units: 1 }), await client.quote({ units: 1 })]
@@ -51,7 +51,7 @@ describe.each([
     expect((await client.confirm(payment)).tx_hash).toBe(payment.tx)
   })
 
-  it('PAY-55 paying a quote again is the same payment', async () => {
+  it('PAY-55 returns the same payment when a quote is paid again', async () => {
     const buyer = buyerOf()
     const client = clientOf(buyer)
     const quote = await client.quote({ units: 1 })

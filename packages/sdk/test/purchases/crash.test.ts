@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import { fileJournal } from '../../src/node/file-journal.ts'
-import { cutPurchase } from '../buyers.ts'
+import { interruptPurchase } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 
 let market: Market
@@ -21,26 +21,29 @@ afterAll(async () => {
 describe.each([
   ['SOL', 'SOL', () => market.solana(0)],
   ['USDC', 'USDC on EVM', () => market.evm(0)],
-] as const)('a buyer with %s (%s) who ends', (asset, held, buyerOf) => {
-  it.each(['before', 'after'] as const)('PAY-55 %s any of his steps, and comes back, has paid once', async (when) => {
-    for (let effect = 1; ; effect++) {
-      const before = await market.treasury(held)
-      const { effects, isCut, goOn } = await cutPurchase(market, buyerOf(), asset, { effect, when })
-      const { paid_raw } = await goOn()
-      const paid = (await market.treasury(held)) - before
-      expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
-      if (isCut) continue
-      expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'outcomeOf', 'fetch']))
-      return
-    }
-  })
+] as const)('a buyer with %s (%s)', (asset, held, buyerOf) => {
+  it.each(['before', 'after'] as const)(
+    'PAY-55 pays once when it is interrupted %s any step and resumed',
+    async (when) => {
+      for (let effect = 1; ; effect++) {
+        const before = await market.treasury(held)
+        const { effects, isInterrupted, resume } = await interruptPurchase(market, buyerOf(), asset, { effect, when })
+        const { paid_raw } = await resume()
+        const paid = (await market.treasury(held)) - before
+        expect(paid, `${when} ${effects.length}: ${effects.at(-1)}`).toBe(BigInt(paid_raw))
+        if (isInterrupted) continue
+        expect(effects).toEqual(expect.arrayContaining(['sign', 'put', 'send', 'outcomeOf', 'fetch']))
+        return
+      }
+    },
+  )
 })
 
-describe('buyers of one intent at once', () => {
+describe('concurrent buyers with the same intent', () => {
   it.each([
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
-  ] as const)('PAY-55 T-16 with one journal pay once: %s', async (asset, buyerOf, held) => {
+  ] as const)('PAY-55 T-16 pay once in %s when they share a journal', async (asset, buyerOf, held) => {
     const journal = fileJournal(folder)
     const before = await market.treasury(held)
     const bought = await Promise.all(
@@ -55,7 +58,7 @@ describe('buyers of one intent at once', () => {
   })
 })
 
-it('PAY-55 a journal that takes no more after the payment makes it no less paid', async () => {
+it('PAY-55 a purchase is paid once even if the journal cannot be written after the payment', async () => {
   const { signer, wallet } = market.solana(1)
   const kept = memoryJournal()
   const full: Journal = {
@@ -70,13 +73,13 @@ it('PAY-55 a journal that takes no more after the payment makes it no less paid'
     return client.buy({ intent: 'full', units: 1, asset: 'SOL', wallet })
   }
   const before = await market.treasury('SOL')
-  const told = { name: 'PaymentError', money: 'moved', tx: expect.any(String) }
-  for (let i = 0; i < 2; i++) await expect(buy(full)).rejects.toMatchObject(told)
+  const expected = { name: 'PaymentError', money: 'moved', tx: expect.any(String) }
+  for (let i = 0; i < 2; i++) await expect(buy(full)).rejects.toMatchObject(expected)
   const { receipt } = await buy(kept)
   expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
 })
 
-it('PAY-55 PAY-45 AMB-50 a buyer who lost his journal gets the receipt he has paid for, as long as the gateway knows his key', async () => {
+it('PAY-55 PAY-45 AMB-50 a buyer without a journal gets the paid receipt while the gateway remembers the idempotency key', async () => {
   const { signer, wallet } = market.solana(3)
   const order = { intent: 'lost', units: 1, asset: 'SOL', wallet }
   const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })

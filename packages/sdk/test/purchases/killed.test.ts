@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fileJournal } from '../../src/node/file-journal.ts'
-import { cutPurchase } from '../buyers.ts'
+import { interruptPurchase } from '../buyers.ts'
 import { type Market, openMarket } from '../market.ts'
 
 let market: Market
@@ -24,24 +24,24 @@ afterAll(async () => {
 const program = fileURLToPath(new URL('../programs/buy-until-killed.ts', import.meta.url))
 const seed = Buffer.from(DEMO_PAYERS[1]!.privateKeyBytes).toString('hex')
 
-it('PAY-55 a buyer who is killed at any step that counts, and is started again, has paid once', async () => {
+it('PAY-55 a buyer whose process is killed at a critical step and restarted pays once', async () => {
   const { signer, wallet } = market.solana(1)
-  const { effects } = await cutPurchase(market, { signer, wallet }, 'SOL', { effect: 'never', when: 'before' })
+  const { effects } = await interruptPurchase(market, { signer, wallet }, 'SOL', { effect: 'never', when: 'before' })
   const [note, sent] = [effects.indexOf('put') + 1, effects.indexOf('send') + 1]
-  const endings = [
+  const interruptions = [
     { effect: note, when: 'before' },
     { effect: note, when: 'after' },
     { effect: sent, when: 'before' },
     { effect: sent, when: 'after' },
-    { effect: effects.length - 1, when: 'before' }, // the receipt is there, and not noted
-    { effect: effects.length, when: 'before' }, // it is noted, and the locker not open
+    { effect: effects.length - 1, when: 'before' }, // the receipt exists and is not recorded
+    { effect: effects.length, when: 'before' }, // the receipt is recorded and the locker is not open
   ]
   const before = await market.treasury('SOL')
   const receipts = await Promise.all(
-    endings.map(async (ending) => {
-      const intent = `killed ${ending.when} ${ending.effect}`
+    interruptions.map(async (interruption) => {
+      const intent = `killed ${interruption.when} ${interruption.effect}`
       const place = { baseUrl: market.proxy.url, rpcUrl: market.chains.primary.url, folder }
-      const task = { ...place, seed, pinnedKeys: [market.key], intent, ending }
+      const task = { ...place, seed, pinnedKeys: [market.key], intent, interruption }
       const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'inherit', env: {} })
       const [, signal] = await once(child, 'exit')
       expect(signal).toBe('SIGKILL')
@@ -49,7 +49,7 @@ it('PAY-55 a buyer who is killed at any step that counts, and is started again, 
       return (await client.buy({ intent, units: 1, asset: 'SOL', wallet })).receipt
     }),
   )
-  expect(new Set(receipts.map(({ tx_hash }) => tx_hash)).size).toBe(endings.length)
+  expect(new Set(receipts.map(({ tx_hash }) => tx_hash)).size).toBe(interruptions.length)
   const paid = receipts.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
   expect((await market.treasury('SOL')) - before).toBe(paid)
 })

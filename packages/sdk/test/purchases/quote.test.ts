@@ -7,7 +7,7 @@ import { requireTrueLeg } from '../../src/purchases/quote.ts'
 
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const EVM = 'eip155:143'
-const BITCOIN = '3NZ9JMVBmGAqocybic2c7LQCJScmgsAZ6vQqTDzcqmJh' // what a buyer may hold beside dollars
+const BITCOIN = '3NZ9JMVBmGAqocybic2c7LQCJScmgsAZ6vQqTDzcqmJh' // a token that a buyer may hold besides USDC
 const EVM_TOKEN = '0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599'
 
 function leg(network: string, asset: string, name: string, decimals: number, amount = '250000'): PaymentLeg {
@@ -19,30 +19,30 @@ function leg(network: string, asset: string, name: string, decimals: number, amo
 const addressOf = (chain: string, name: string) =>
   KNOWN_ASSETS.find(({ network, ticker }) => network === chain && ticker === name)!.address
 
-describe('a leg is believed', () => {
-  it('PAY-25 that calls known assets by their names', () => {
+describe('requireTrueLeg accepts', () => {
+  it('PAY-25 known assets under their own names', () => {
     for (const { network, address, ticker, decimals } of KNOWN_ASSETS)
       requireTrueLeg(leg(network, address, ticker, decimals))
     requireTrueLeg(leg(EVM, '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC', 6))
   })
 
-  it('that names what is not known to everybody: that is for the wallet, and for whoever approves', () => {
+  it('unknown assets, which the wallet and the approval check', () => {
     requireTrueLeg(leg(PRIMARY, BITCOIN, 'BETA', 0))
     requireTrueLeg(leg(EVM, EVM_TOKEN, 'USDT0', 6))
   })
 })
 
-describe('a leg is refused', () => {
+describe('requireTrueLeg refuses a leg', () => {
   it.each([
-    ['the coin, called dollars', leg(PRIMARY, addressOf(PRIMARY, 'SOL'), 'USDC', 9)],
-    ['the coin of the EVM chain, called dollars', leg(EVM, addressOf(EVM, 'MON'), 'USDC', 18)],
-    ['another token, called dollars', leg(PRIMARY, BITCOIN, 'USDC', 6)],
-    ['another contract, called dollars', leg(EVM, EVM_TOKEN, 'USDC', 6)],
-    ['another token, called nearly dollars', leg(PRIMARY, BITCOIN, 'Usdc', 6)],
-    ['dollars, called a coin', leg(EVM, addressOf(EVM, 'USDC'), 'MON', 6)],
-    ['dollars, called something cheap', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'BETA', 6)],
-    ['dollars of nine decimals, so that a thousand look like one', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'USDC', 9)],
-    ['so many decimals that nobody can write them', leg(PRIMARY, BITCOIN, 'BETA', 37)],
+    ['the coin under the name USDC', leg(PRIMARY, addressOf(PRIMARY, 'SOL'), 'USDC', 9)],
+    ['the coin of the EVM chain under the name USDC', leg(EVM, addressOf(EVM, 'MON'), 'USDC', 18)],
+    ['another token under the name USDC', leg(PRIMARY, BITCOIN, 'USDC', 6)],
+    ['another contract under the name USDC', leg(EVM, EVM_TOKEN, 'USDC', 6)],
+    ['another token under the name Usdc', leg(PRIMARY, BITCOIN, 'Usdc', 6)],
+    ['USDC under the name of a coin', leg(EVM, addressOf(EVM, 'USDC'), 'MON', 6)],
+    ['USDC under the name of another token', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'BETA', 6)],
+    ['USDC with nine decimals, so that 1000 looks like 1', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'USDC', 9)],
+    ['an asset with 37 decimals', leg(PRIMARY, BITCOIN, 'BETA', 37)],
   ])('that asks for %s', (_, lie) => {
     expect(() => requireTrueLeg(lie)).toThrow(UntrueAnswer)
   })
@@ -66,7 +66,7 @@ describe('a leg is refused', () => {
     expect(() => requireTrueLeg(lie as PaymentLeg)).toThrow(UntrueAnswer)
   })
 
-  it('whatever it shows, unless that is what it asks for', () => {
+  it('whose displayed amount differs from the amount it asks for', () => {
     const known = fc.constantFrom(...KNOWN_ASSETS)
     const property = fc.property(known, fc.bigInt(1n, 10n ** 24n), fc.bigInt(1n, 10n ** 24n), showsOnlyWhatItAsks)
     fc.assert(property)
@@ -75,7 +75,7 @@ describe('a leg is refused', () => {
 
 function showsOnlyWhatItAsks({ network, address, ticker, decimals }: KnownAsset, asked: bigint, shown: bigint): void {
   const { extra, ...rest } = leg(network, address, ticker, decimals, asked.toString())
-  const told = { ...rest, extra: { ...extra, human_amount: amountText(shown, decimals) } }
-  if (asked === shown) requireTrueLeg(told)
-  else expect(() => requireTrueLeg(told)).toThrow(UntrueAnswer)
+  const shownLeg = { ...rest, extra: { ...extra, human_amount: amountText(shown, decimals) } }
+  if (asked === shown) requireTrueLeg(shownLeg)
+  else expect(() => requireTrueLeg(shownLeg)).toThrow(UntrueAnswer)
 }

@@ -53,12 +53,12 @@ describe('nothing is paid', () => {
     await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
   })
 
-  it('where the buyer does not approve', async () => {
+  it('when the buyer does not approve', async () => {
     const approve = ({ amount }: { amount: string }) => BigInt(amount) < 10n
     await expect(buy(market.solana(), { approve })).rejects.toMatchObject(NOT_MOVED)
   })
 
-  it('where the wallet cannot: then nobody is asked', async () => {
+  it('when the wallet cannot pay, and then no approval is asked for', async () => {
     const signer = signerFromSeed(seed)
     const wallet = solanaWallet({ rpcUrl: market.chains.primary.url, signer })
     const approve = () => {
@@ -70,12 +70,12 @@ describe('nothing is paid', () => {
     })
   })
 
-  it('for a locker that the client could not open', async () => {
+  it('when the signer of the client could not open the locker', async () => {
     const { wallet } = market.solana(1)
     await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)
   })
 
-  it('for another order, or by another payer, under the name of one that was begun', async () => {
+  it('for another order or by another payer under an intent that is in use', async () => {
     const [mine, other] = [market.solana(0), market.solana(1)]
     const journal = memoryJournal()
     const clientOf = ({ signer }: Buyer) => market.client({ signer, journal, pinnedKeys: [market.key] })
@@ -102,7 +102,7 @@ describe('nothing is paid', () => {
     expect(await market.treasury('SOL')).toBe(before)
   })
 
-  it('ADD-10 on a real chain to a gateway for development', async () => {
+  it('ADD-10 on a real chain to a development gateway', async () => {
     const buyer = market.solana()
     await expect(buy({ ...buyer, wallet: { ...buyer.wallet, isLocal: false } })).rejects.toMatchObject(NOT_MOVED)
   })
@@ -110,7 +110,7 @@ describe('nothing is paid', () => {
   it.each([
     ['the primary chain', () => market.solana(), 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'],
     ['the EVM chain', () => market.evm(), 'eip155:1'],
-  ])('on another chain than the quote names: %s', async (_, buyerOf, network) => {
+  ])('when the quote names another chain than the wallet uses (%s)', async (_, buyerOf, network) => {
     const isOfFamily = (leg: PaymentLeg) => leg.network.split(':')[0] === network.split(':')[0]
     const elsewhere = ({ accepts, ...quote }: Quote) => ({
       ...quote,
@@ -128,7 +128,7 @@ describe('nothing is paid', () => {
     ['more units', (quote: Quote) => ({ ...quote, extensions: withUnits(quote, 3) })],
     ['no way to pay', (quote: Quote) => ({ ...quote, accepts: [] })],
     ['legs of different quotes', otherPayReqId(`pr_${'0'.repeat(32)}`)],
-    ['a coin that it calls dollars', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
+    ['a coin under the name USDC', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
   ])('for a quote with %s', async (_, lie) => {
     market.proxy.always(/request/, { lie })
     const before = await market.treasury('SOL')
@@ -137,7 +137,7 @@ describe('nothing is paid', () => {
   })
 })
 
-it('a node that fails to answer now and then is asked again', async () => {
+it('a purchase succeeds with a node that sometimes does not answer', async () => {
   const shaky = await startFaultyProxy(market.chains.primary.url)
   shaky.plan(/getEpochInfo|sendTransaction/, ...Array.from({ length: 5 }, () => ({ cut: 'request' }) as const))
   const { signer } = market.solana()
@@ -147,22 +147,25 @@ it('a node that fails to answer now and then is asked again', async () => {
   await shaky.stop()
 })
 
-describe('a receipt is refused, and the payment remembered,', () => {
+describe('the client refuses', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   const forged = (receipt: SignedReceipt) => signReceipt(receipt, forger)
   const signed = (receipt: SignedReceipt) => signReceipt(receipt, market.gateway.context.signers.statement)
 
   it.each<[string, (receipt: SignedReceipt) => SignedReceipt]>([
-    ['signed by another key', forged],
-    ['that was changed after it was signed', (receipt) => ({ ...receipt, units: 100 })],
-    ['without a good signature', (receipt) => ({ ...receipt, receipt_sig: '0'.repeat(128) })],
-    ['of another payer', (receipt) => signed({ ...receipt, payer_pubkey: toBase58(forger.publicKey) })],
-    ['of another quote', (receipt) => signed({ ...receipt, pay_req_id: `pr_${'1'.repeat(32)}` })],
-    ['of another transaction', (receipt) => signed({ ...receipt, tx_hash: toBase58(new Uint8Array(64).fill(1)) })],
-    ['with an id that does not follow', (receipt) => signed({ ...receipt, receipt_id: `rcpt_${'2'.repeat(32)}` })],
-    ['of fewer units', (receipt) => signed({ ...receipt, units: 0 })],
-    ['of another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
-  ])('%s', async (_, change) => {
+    ['is signed by another key', forged],
+    ['was changed after it was signed', (receipt) => ({ ...receipt, units: 100 })],
+    ['has an invalid signature', (receipt) => ({ ...receipt, receipt_sig: '0'.repeat(128) })],
+    ['names another payer', (receipt) => signed({ ...receipt, payer_pubkey: toBase58(forger.publicKey) })],
+    ['names another quote', (receipt) => signed({ ...receipt, pay_req_id: `pr_${'1'.repeat(32)}` })],
+    ['names another transaction', (receipt) => signed({ ...receipt, tx_hash: toBase58(new Uint8Array(64).fill(1)) })],
+    [
+      'has an id that is not derived from it',
+      (receipt) => signed({ ...receipt, receipt_id: `rcpt_${'2'.repeat(32)}` }),
+    ],
+    ['is for fewer units', (receipt) => signed({ ...receipt, units: 0 })],
+    ['is for another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
+  ])('a receipt that %s, and keeps the payment', async (_, change) => {
     const buyer = market.solana()
     const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
     const purchase = { intent: `order ${++count}`, units: 1, wallet: buyer.wallet }
@@ -180,15 +183,15 @@ describe('a receipt is refused, and the payment remembered,', () => {
   })
 
   it.each([
-    ['whose id does not follow from the receipt', { space: { locker_id: 'locker_000000000000' } }],
-    ['of somebody else', { owner: toBase58(forger.publicKey) }],
-    ['of another receipt', { receipt_id: 'rcpt_0' }],
-  ])('as is a locker %s', async (_, change) => {
+    ['has an id that is not derived from the receipt', { space: { locker_id: 'locker_000000000000' } }],
+    ['belongs to another owner', { owner: toBase58(forger.publicKey) }],
+    ['belongs to another receipt', { receipt_id: 'rcpt_0' }],
+  ])('a locker that %s', async (_, change) => {
     market.proxy.plan(/signed_provision/, { lie: (manifest) => ({ ...manifest, ...change }) })
     await expect(buy(market.solana())).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
   })
 
-  it('keys that were not pinned are those seen first, with a warning, and no others', async () => {
+  it('keys other than those seen first, which it accepts with a warning when none are pinned', async () => {
     const buyer = market.solana()
     const warnings: string[] = []
     const journal = memoryJournal()
@@ -208,14 +211,14 @@ describe('a receipt is refused, and the payment remembered,', () => {
   })
 })
 
-describe('confirming', () => {
+describe('confirming a payment', () => {
   const notSeen = { answer: { status: 402, body: { error: 'tx_not_found', message: 'not yet', request_id: 'req_0' } } }
 
   it.each([
     ['2, 4, 8, 16, 32', () => market.solana(), [2, 4, 8, 16, 32]],
     ['5, 10, 20, 40', () => market.evm(), [5, 10, 20, 40]],
   ] as const)(
-    'PAY-54 ERR-02 waits %s seconds, give or take a fifth, while the gateway sees nothing',
+    'PAY-54 ERR-02 waits %s seconds with 20 percent jitter, while the gateway does not see the transaction',
     async (_, buyerOf, seconds) => {
       const buyer = buyerOf()
       const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
@@ -233,7 +236,7 @@ describe('confirming', () => {
     },
   )
 
-  it('ERR-03 says why a payment is not taken, and whether it was one', async () => {
+  it('ERR-03 fails with the reason of the refusal and says whether money moved', async () => {
     const buyer = market.solana()
     const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
     const [first, second] = [await client.quote({ units: 1 }), await client.quote({ units: 1 })]

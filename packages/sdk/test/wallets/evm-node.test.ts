@@ -22,7 +22,7 @@ afterAll(async () => {
 const owner = DEV_PAYERS[0]!.address
 const call = { to: DEV_PAYERS[1]!.address, value: 5n, data: '0x1234' } as const
 
-it('hears of a node what viem hears', async () => {
+it('an EVM node returns the same values as through viem', async () => {
   const url = market.chains.evm.url
   const [ours, viems] = [connectEvm(url), createPublicClient({ transport: http(url), cacheTime: 0 })]
   expect(await ours.chainId()).toBe(BigInt(await viems.getChainId()))
@@ -36,7 +36,7 @@ it('hears of a node what viem hears', async () => {
   expect(await ours.receipt(`0x${'1'.repeat(64)}`)).toBeNull()
 })
 
-it('takes the price of gas where a node has no opinion of the priority', async () => {
+it('fees are derived from the gas price when a node has no eth_maxPriorityFeePerGas', async () => {
   const node = connectEvm(proxy.url)
   const [{ baseFeePerGas }, price] = await Promise.all([
     createPublicClient({ transport: http(market.chains.evm.url) }).getBlock(),
@@ -48,7 +48,7 @@ it('takes the price of gas where a node has no opinion of the priority', async (
   expect((await node.fees()).maxPriorityFeePerGas).toBe(price - baseFeePerGas!)
 })
 
-it('asks what belongs together in one request, and takes the answers in any order', async () => {
+it('calls made together share one request, and their answers may come in any order', async () => {
   const node = connectEvm(proxy.url)
   proxy.plan(/eth_chainId/, { lie: (answers: object[]) => answers.toReversed() })
   const before = proxy.seen.length
@@ -57,7 +57,7 @@ it('asks what belongs together in one request, and takes the answers in any orde
   expect(proxy.seen.length).toBe(before + 1)
 })
 
-it('asks again where a node is busy, and tells what it says against a question', async () => {
+it('calls are retried while a node is busy and fail with the error that the node returns', async () => {
   const node = connectEvm(proxy.url)
   proxy.plan(/eth_chainId/, { answer: { status: 429, body: 'slow down' } }, { cut: 'answer' })
   expect(await node.chainId()).toBe(143n)
@@ -66,19 +66,19 @@ it('asks again where a node is busy, and tells what it says against a question',
 })
 
 it.each<[string, unknown]>([
-  ['no batches', { jsonrpc: '2.0', id: null, error: { message: 'batches are not allowed' } }],
-  ['other questions', [{ id: 99, result: '0x8f' }]],
-  ['words', [{ id: 1, result: 'many' }]],
-  ['nothing', [{ id: 1 }]],
-  ['a web page', '<html>'],
-])('a node that answers %s has not answered', async (_, body) => {
+  ['that it takes no batches', { jsonrpc: '2.0', id: null, error: { message: 'batches are not allowed' } }],
+  ['another call', [{ id: 99, result: '0x8f' }]],
+  ['with a word', [{ id: 1, result: 'many' }]],
+  ['without a result', [{ id: 1 }]],
+  ['with a web page', '<html>'],
+])('a call fails when the node answers %s', async (_, body) => {
   const answer = { answer: { status: 200, body } }
   proxy.plan(/eth_chainId/, answer, answer, answer, answer)
   await expect(connectEvm(proxy.url).chainId()).rejects.toThrow()
   proxy.behave()
 })
 
-it('PAY-25 nothing is paid where the one who is paid would burn the money of the payer', async () => {
+it('PAY-25 a wallet refuses a leg whose recipient would use too much gas', async () => {
   const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
   const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
   proxy.plan(/eth_estimateGas/, {
@@ -87,7 +87,7 @@ it('PAY-25 nothing is paid where the one who is paid would burn the money of the
   await expect(wallet.objection(accepts[0]!)).rejects.toThrow('30000000 gas')
 })
 
-it('PAY-25 nothing is signed for another chain than the quote names, also where a node changes its mind', async () => {
+it('PAY-25 a wallet signs only for the chain that the quote names, even if its node switches chains', async () => {
   const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
   const leg = accepts[0]!
   const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })

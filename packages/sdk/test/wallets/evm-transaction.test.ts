@@ -1,4 +1,4 @@
-// Every byte against viem's.
+// Compares every byte with viem's output.
 
 import fc from 'fast-check'
 import {
@@ -28,7 +28,7 @@ import { accountOf, feesOf, transactionHash } from '../../src/wallets/evm-transa
 const bytes = (constraints: fc.IntArrayConstraints) => fc.uint8Array(constraints)
 const hex = (length: number) => bytes({ minLength: length, maxLength: length }).map(hexOf)
 const address = hex(20).map((text) => checksumAddress(text))
-/** Numbers of every length, not only the longest. */
+/** Numbers of every length: a plain bigInt arbitrary makes mostly long ones. */
 const amount = (bits: number) =>
   fc.integer({ min: 0, max: bits }).chain((n) => fc.bigInt({ min: 0n, max: (1n << BigInt(n)) - 1n }))
 const privateKey = bytes({ minLength: 32, maxLength: 32 })
@@ -47,10 +47,10 @@ const transaction = fc.record({
   data: bytes({ maxLength: 600 }).map(hexOf),
 })
 
-it('signs transactions as viem does', async () => {
+it('transactions are signed as viem signs them', async () => {
   await fc.assert(
     fc.asyncProperty(privateKey, transaction, async (key, { maxPriorityFeePerGas, ...rest }) => {
-      // viem refuses to offer more to the miner than in all.
+      // viem refuses a priority fee above the maximum fee.
       const maxFeePerGas = rest.maxFeePerGas + maxPriorityFeePerGas
       const request = { ...rest, maxFeePerGas, maxPriorityFeePerGas }
       const raw = await accountOf(key).signTransaction(request)
@@ -64,7 +64,7 @@ it('signs transactions as viem does', async () => {
   )
 })
 
-it('calls tokens as viem does', () => {
+it('token calls are encoded and their results decoded as viem does', () => {
   fc.assert(
     fc.property(address, amount(256), (to, value) => {
       const viems = (functionName: 'transfer' | 'balanceOf', args: readonly unknown[]) =>
@@ -82,7 +82,7 @@ it('calls tokens as viem does', () => {
   expect(() => transfer(`0x${'1'.repeat(40)}`, 1n << 256n)).toThrow()
 })
 
-it('reads texts as viem writes them, and no others', () => {
+it('readSymbol decodes texts that viem encodes and refuses malformed ones', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), (text) => {
       expect(readSymbol(encodeAbiParameters([{ type: 'string' }], [text]))).toBe(text)
@@ -93,7 +93,7 @@ it('reads texts as viem writes them, and no others', () => {
   for (const answer of notText) expect(() => readSymbol(answer), answer).toThrow(RangeError)
 })
 
-it('takes just the addresses that viem takes: in one case, or with their checksum', () => {
+it('transfer accepts exactly the addresses that viem accepts: in one case or with a valid checksum', () => {
   const flipped = (text: string, at: number) => {
     const char = text[at] as string
     const other = char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase()
@@ -109,13 +109,13 @@ it('takes just the addresses that viem takes: in one case, or with their checksu
         `${right}0`,
         right.slice(2),
       ])
-        expect(isTaken(text), text).toBe(isAddress(text))
+        expect(isAccepted(text), text).toBe(isAddress(text))
     }),
     { numRuns: 100 },
   )
 })
 
-function isTaken(address: string): boolean {
+function isAccepted(address: string): boolean {
   try {
     return transfer(address, 1n).includes(address.slice(2).toLowerCase())
   } catch {

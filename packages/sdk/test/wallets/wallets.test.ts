@@ -33,7 +33,7 @@ describe('a browser wallet of the primary chain', () => {
   const account = { address: DEMO_PAYERS[0]!.address as string }
   const key = ed25519Signer(DEMO_PAYERS[0]!.privateKeyBytes)
 
-  /** Signs what `change` makes of a transaction's message. */
+  /** A wallet that changes a transaction's message and signs the result. */
   function walletThat(change: (message: Uint8Array) => Uint8Array): SignTransactionFeature<{ address: string }> {
     return {
       signTransaction: async (...requests) =>
@@ -47,7 +47,7 @@ describe('a browser wallet of the primary chain', () => {
     }
   }
 
-  it('signs without sending, and so cannot pay twice', async () => {
+  it('signs a payment without sending it', async () => {
     const wallet = solanaWalletFromStandard(
       market.chains.primary.url,
       account,
@@ -60,9 +60,9 @@ describe('a browser wallet of the primary chain', () => {
   })
 
   it.each<[string, SignTransactionFeature<{ address: string }>]>([
-    ['changes how long a transaction lives', walletThat(withOtherBlockhash)],
+    ['changes the blockhash of a transaction', walletThat(withOtherBlockhash)],
     ['signs nothing', { signTransaction: async () => [] }],
-  ])('that %s does not pay', async (_, feature) => {
+  ])('pays nothing if it %s', async (_, feature) => {
     const wallet = solanaWalletFromStandard(market.chains.primary.url, account, feature)
     const before = await market.treasury('SOL')
     const quote = await market.client().quote({ units: 1 })
@@ -74,7 +74,7 @@ describe('a browser wallet of the primary chain', () => {
 it.each([
   ['primary', () => solanaWallet({ rpcUrl: 'http://127.0.0.1:9/secret', signer: market.solana().signer })],
   ['EVM', () => evmWallet({ rpcUrl: 'http://127.0.0.1:9/secret', account: DEV_PAYERS[3]!.privateKey })],
-])('a node of the %s chain that does not answer is named, by its host only', async (_, wallet) => {
+])('the error for a node of the %s chain that does not answer names only its host', async (_, wallet) => {
   const [leg] = (await market.client().quote({ units: 1 })).accepts
   const error = await wallet()
     .objection(leg!)
@@ -85,8 +85,8 @@ it.each([
   })
 })
 
-describe('on the EVM chain', () => {
-  it('a viem account pays as its private key does', async () => {
+describe('a payment on the EVM chain', () => {
+  it('can be signed by a viem account', async () => {
     const { privateKey } = DEV_PAYERS[3]!
     const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: privateKeyToAccount(privateKey) })
     const { signer } = market.evm(3)
@@ -94,7 +94,7 @@ describe('on the EVM chain', () => {
     expect((await client.buy({ intent: 'account', units: 1, wallet })).receipt.pay_asset).toBe('MON')
   })
 
-  it.each(['MON', 'USDC'])('a wallet that only sends by itself is told what: %s', async (pay_asset) => {
+  it.each(['MON', 'USDC'])('in %s can be sent by a wallet that does not sign without sending', async (pay_asset) => {
     const client = market.client({ pinnedKeys: [market.key] })
     const { accepts } = await client.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset })
     const leg = accepts[0]!
@@ -104,14 +104,14 @@ describe('on the EVM chain', () => {
   })
 })
 
-describe('a leg that calls a token what its contract does not', () => {
+describe('an EVM wallet that compares a leg with its token contract', () => {
   async function evmLeg(pay_asset: string): Promise<PaymentLeg> {
     const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset })
     return accepts[0]!
   }
   const as = (leg: PaymentLeg, extra: Partial<PaymentLeg['extra']>) => ({ ...leg, extra: { ...leg.extra, ...extra } })
 
-  it('PAY-25 is objected to: another ticker, other decimals, the coin by another name, no token at all', async () => {
+  it('PAY-25 objects to another ticker, other decimals, another name of the coin, and an address without a token', async () => {
     const { wallet } = market.evm(3)
     const [usdt, weth, coin] = [await evmLeg('USDT0'), await evmLeg('WETH'), await evmLeg('MON')]
     expect(await wallet.objection(usdt)).toBeNull()
@@ -125,7 +125,7 @@ describe('a leg that calls a token what its contract does not', () => {
     })
   })
 
-  it('is believed where Tether writes itself with its own sign', async () => {
+  it('accepts USD₮0 as the symbol of USDT0', async () => {
     const node = await startFaultyProxy(market.chains.evm.url)
     const leg = await evmLeg('USDT0')
     const sign = encodeAbiParameters([{ type: 'string' }], ['USD₮0'])
@@ -136,7 +136,7 @@ describe('a leg that calls a token what its contract does not', () => {
     await node.stop()
   })
 
-  it('is objected to on a chain whose coin nobody knows', async () => {
+  it('objects to the coin of an unknown chain', async () => {
     const node = await startFaultyProxy(market.chains.evm.url)
     const other = JSON.stringify('0x1')
     node.always(/eth_chainId/, { lie: (answers) => JSON.parse(JSON.stringify(answers).replaceAll('"0x8f"', other)) })
@@ -147,7 +147,7 @@ describe('a leg that calls a token what its contract does not', () => {
   })
 })
 
-it('amounts are written as others write them', () => {
+it('amountText writes amounts as viem does', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }), (atomic, decimals) => {
       expect(amountText(atomic, decimals)).toBe(formatUnits(atomic, decimals))
@@ -170,7 +170,7 @@ it.each([
   ['https://localhost.example.com', false],
   ['https://rpc.monad.xyz', false],
   ['http://8.8.8.8', false],
-])('%s is of this network: %s', (url, expected) => {
+])('isPrivateHost of %s is %s', (url, expected) => {
   expect(isPrivateHost(url)).toBe(expected)
 })
 
