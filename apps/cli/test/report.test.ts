@@ -1,7 +1,7 @@
 import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
 import { describe, expect, it } from 'vitest'
 import { Failure, Interrupted, NotVerified, UsageError } from '../src/errors.ts'
-import { report, tell } from '../src/report.ts'
+import { describeError, report } from '../src/report.ts'
 import { testWorld } from './world.ts'
 
 const refusal = (hint?: string) =>
@@ -30,25 +30,28 @@ describe('the report of an error', () => {
     [new TypeError('x'), 1],
     [refusal(), 1],
   ])('gives for %s the exit code %i', (error, exitCode) => {
-    expect(tell(error).exitCode).toBe(exitCode)
+    expect(describeError(error).exitCode).toBe(exitCode)
   })
 
   it("shows the gateway's hint first, then the hint of svc", () => {
-    expect(tell(refusal('theirs')).hint).toMatch(/^theirs; here: .*svc attest/)
-    expect(tell(refusal()).hint).toContain('svc attest')
+    expect(describeError(refusal('theirs')).hint).toMatch(/^theirs; here: .*svc attest/)
+    expect(describeError(refusal()).hint).toContain('svc attest')
     const payment = new PaymentError('moved', 'paid, but none yet', { tx: 'tx1', cause: refusal('theirs') })
-    expect(tell(payment)).toMatchObject({
+    expect(describeError(payment)).toMatchObject({
       message: 'paid, but none yet (payment tx1)',
       hint: expect.stringMatching(/^theirs; then run the same command again/),
     })
   })
 
   it('suggests checking the address when the gateway does not answer', () => {
-    expect(tell(new NoAnswer('no answer'))).toMatchObject({ exitCode: 1, hint: expect.stringContaining('--gateway') })
+    expect(describeError(new NoAnswer('no answer'))).toMatchObject({
+      exitCode: 1,
+      hint: expect.stringContaining('--gateway'),
+    })
   })
 
   it('suggests checking the address when another service answers', () => {
-    expect(tell(new GatewayError(404, null, null)).hint).toContain('--gateway')
+    expect(describeError(new GatewayError(404, null, null)).hint).toContain('--gateway')
   })
 
   it('suggests NODE_USE_ENV_PROXY when a proxy is configured but unused', () => {
@@ -62,7 +65,7 @@ describe('the report of an error', () => {
   })
 
   it('says that nothing was paid when no money moved', () => {
-    expect(tell(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
+    expect(describeError(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
   })
 
   it('escapes control characters in messages of the gateway', () => {

@@ -1,4 +1,4 @@
-// What was found, as people read it.
+// Verification results as text for people.
 
 import type { FilesReport } from '@svc/verifier/check-files'
 import type { Fact } from '@svc/verifier/facts'
@@ -10,7 +10,7 @@ import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
 import { factsOf, type Judged } from './judgement.ts'
 
-/** `keysFrom`: where the pinned keys come from. */
+/** `keysFrom` says where the pinned keys come from. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
   const { path, verification } = judged
   if (verification.refused) {
@@ -22,7 +22,7 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   return [head, facts.join('\n'), ...wrongFiles(verification.files)].join('\n\n')
 }
 
-/** By name, where the fact itself names only the first. */
+/** Lists every wrong file; the fact itself names only the first. */
 function wrongFiles(report: FilesReport | null): string[] {
   const kinds = Object.entries(report?.names ?? {})
   const lines = kinds.flatMap(([problem, names]) => names.map((name): [string, string] => [problem, shown(name)]))

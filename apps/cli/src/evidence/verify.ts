@@ -65,7 +65,7 @@ ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
 async function verify(session: Session, paths: readonly string[], options: VerifyOptions): Promise<void> {
   const { output } = session
   const required = options.require ?? []
-  await requireSense(paths, options)
+  await requireValidOptions(paths, options)
   const keys = await givenKeys(session, options.keys ?? [])
   const judged = await judge(session, paths, options, keys)
   const chain = paths.length > 1 ? chainOf(judged) : null
@@ -83,12 +83,12 @@ async function verify(session: Session, paths: readonly string[], options: Verif
   if (objected.length > 0) throw new NotVerified(`verification failed: ${objected.join(', ')}`)
 }
 
-async function requireSense(paths: readonly string[], options: VerifyOptions): Promise<void> {
+async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
   const { domainTag, dir, require = [], receipt } = options
   if (domainTag !== undefined && !domainTagBytes(domainTag))
     throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
-  const strange = require.find((name) => !FACTS.includes(name))
-  if (strange !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(strange)}`, FACTS.join(', '))
+  const unknown = require.find((name) => !FACTS.includes(name))
+  if (unknown !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(unknown)}`, FACTS.join(', '))
   if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
     throw new UsageError(`${dir} is not a folder`)
   if (paths.length > 1 && (dir !== undefined || receipt !== undefined || paths.includes('-')))
@@ -148,7 +148,7 @@ function documentOf({ path, verification, receipt }: Judged): object {
   }
 }
 
-/** A bundle from disk or from the standard input, read as it comes: it may be long. */
+/** Streams a bundle from disk or from standard input: it may be large. */
 export async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verification> {
   if (path === '-') return verifyBundle(addAbortSignal(signal, stdin), given)
   await access(path).catch(() => {

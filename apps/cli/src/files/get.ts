@@ -8,14 +8,14 @@ import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { getListed, listed } from './get-listed.ts'
-import { type Outcome, outcomeTeller } from './outcomes.ts'
+import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
 
 interface GetCommandOptions extends GetOptions {
   public?: boolean
 }
 
-const WHAT_NOW = 'run the same command again: what is there is not fetched again'
+const RETRY_HINT = 'run the same command again: what is there is not fetched again'
 
 export function add(program: Command, open: Open): void {
   program
@@ -50,11 +50,11 @@ async function getAsMember(
   const entries = await listed(client, locker, names, signal)
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
-  const { tell, end } = outcomeTeller(output)
+  const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
-    getListed({ client, locker, options, signal, progress, tell }, entries),
+    getListed({ client, locker, options, signal, progress, report }, entries),
   )
-  end(WHAT_NOW)
+  end(RETRY_HINT)
 }
 
 async function getPublicly(
@@ -67,13 +67,13 @@ async function getPublicly(
   const { signal } = world
   if (names.length === 0) throw new UsageError('without a wallet, name the files: a list is for those who may see it')
   const client = await session.client()
-  const { tell, end } = outcomeTeller(output)
+  const { report, end } = outcomeReporter(output)
   for (const filename of names) {
     const fetched = client.getPublicly(receipt_id, filename, { signal }).then((download) => save(download, options))
-    tell(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
+    report(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
     signal.throwIfAborted()
   }
-  end(WHAT_NOW)
+  end(RETRY_HINT)
 }
 
 async function save(download: Download, options: GetOptions): Promise<Outcome> {
@@ -84,7 +84,7 @@ async function save(download: Download, options: GetOptions): Promise<Outcome> {
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
 }
 
-/** Bytes leave before their hash is known: where it is wrong, the exit code says so. */
+/** Writes bytes before their hash is checked: if it is wrong, the exit code says so. */
 async function writeOut(
   session: Session,
   locker: NamedLocker,

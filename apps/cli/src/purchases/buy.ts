@@ -54,7 +54,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
     const { receipt, receipt_id, locker_id } = bought
     const added_at = new Date(world.now()).toISOString()
     const locker = { receipt_id, locker_id, gateway, owner: key.address, name, added_at }
-    // Before the purchase counts as finished: a locker that is not remembered would be bought again.
+    // Save the locker before the purchase counts as finished; otherwise the next run would buy another one.
     await rememberLocker(session.folder, locker).catch(paidBut(receipt.tx_hash))
     return bought
   }

@@ -1,5 +1,4 @@
-// The folder where `svc` keeps what it must remember. What is in it decides whom we trust and what we have paid, so
-// nobody else may read or write it.
+// The config folder of `svc`. It holds trusted keys and payments, so only the user may read or write it.
 
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -27,7 +26,7 @@ export async function openFolder(folder: string): Promise<void> {
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
 }
 
-/** Null where there is no such file. */
+/** Null if the file does not exist. */
 export async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T
@@ -38,7 +37,7 @@ export async function readJson<T>(path: string): Promise<T | null> {
   }
 }
 
-/** Whole or not at all. */
+/** Writes atomically, through a temporary file. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   await openFolder(dirname(path))
   const draft = `${path}.${randomUUID()}`

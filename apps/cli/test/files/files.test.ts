@@ -6,7 +6,7 @@ import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { type Found, type WalkOptions, walk } from '@svc/sdk/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { collect, excluder } from '../../src/files/collect.ts'
-import { nameItGoesBy } from '../../src/files/get-listed.ts'
+import { matchingName } from '../../src/files/get-listed.ts'
 import { safePath } from '../../src/files/safe-path.ts'
 
 let folder: string
@@ -136,10 +136,10 @@ describe('the path of a downloaded file', () => {
 
 describe('selecting files of a locker', () => {
   it('matches a file by its own name or by a folder that contains it', () => {
-    expect(nameItGoesBy('a/b', ['a'])).toBe('a')
-    expect(nameItGoesBy('a/b', ['a/'])).toBe('a/')
-    expect(nameItGoesBy('a/b', ['x', 'a/b'])).toBe('a/b')
-    expect(nameItGoesBy('ab', ['a'])).toBeNull()
-    expect(nameItGoesBy('a', [])).toBe('')
+    expect(matchingName('a/b', ['a'])).toBe('a')
+    expect(matchingName('a/b', ['a/'])).toBe('a/')
+    expect(matchingName('a/b', ['x', 'a/b'])).toBe('a/b')
+    expect(matchingName('ab', ['a'])).toBeNull()
+    expect(matchingName('a', [])).toBe('')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { agrees } from '../../src/output/ask.ts'
+import { confirm } from '../../src/output/confirm.ts'
 import { createOutput, type OutputOptions } from '../../src/output/output.ts'
-import { harmless, jsonLine, shown } from '../../src/output/shown.ts'
+import { jsonLine, shown, terminalSafe } from '../../src/output/shown.ts'
 import { testWorld } from '../world.ts'
 
 function outputOf(options: OutputOptions, env: Record<string, string> = {}, isTerminal = false) {
@@ -32,7 +32,7 @@ describe('output', () => {
   it('escapes control characters in untrusted text', () => {
     const hostile = 'a\u001b[2J\u009b31m\u202eexe\u2028\n'
     expect(shown(hostile)).toBe('a\\u{1b}[2J\\u{9b}31m\\u{202e}exe\\u{2028}\\u{a}')
-    expect(harmless(hostile)).toBe('a\\u{1b}[2J\\u{9b}31m\\u{202e}exe\\u{2028}\n')
+    expect(terminalSafe(hostile)).toBe('a\\u{1b}[2J\\u{9b}31m\\u{202e}exe\\u{2028}\n')
     const line = jsonLine({ hostile, tag: '\u{e0041}' })
     expect(line).toMatch(/^[\x20-\x7e]+$/)
     expect(JSON.parse(line)).toEqual({ hostile, tag: '\u{e0041}' })
@@ -60,16 +60,16 @@ describe('a question', () => {
     ['', false],
   ])('answered with %j on a terminal gives %s', async (answer, isYes) => {
     const { world, stderr } = testWorld({}, answer, true)
-    expect(await agrees(world, false, 'Pay?')).toBe(isYes)
+    expect(await confirm(world, false, 'Pay?')).toBe(isYes)
     expect(stderr()).toContain('Pay? [y/N] ')
   })
 
   it('fails without a terminal unless --yes is given', async () => {
     const { world } = testWorld({}, 'y\n')
-    await expect(agrees(world, false, 'Pay?')).rejects.toMatchObject({
+    await expect(confirm(world, false, 'Pay?')).rejects.toMatchObject({
       name: 'UsageError',
       hint: expect.stringContaining('--yes'),
     })
-    expect(await agrees(world, true, 'Pay?')).toBe(true)
+    expect(await confirm(world, true, 'Pay?')).toBe(true)
   })
 })

@@ -18,7 +18,7 @@ export const subscribe = tool({
     'error, a time-out or any doubt, call again with the SAME arguments: it goes on where it stopped and pays nothing ' +
     'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
     'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost.',
-  // Asking again does nothing more; but a payment cannot be taken back.
+  // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
   output: Type.Object({
