@@ -27,9 +27,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. Unless told otherwise it
-reads everything back once a day and compares. Given again with other tasks, those take the place
-of the former; given without any, nothing changes.`,
+Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. By default the
+agent reads everything back once a day and compares. Run the command again with other tasks to
+replace the present ones; without tasks, nothing changes.`,
     )
     .action(async (locker: string | undefined, options: DelegateOptions, command: Command) =>
       delegate(await open(command), locker, options),
@@ -64,7 +64,7 @@ async function registerKey(session: Session, key: Key, locker: NamedLocker, dele
   await client.addOperator(locker, delegated.agent_pubkey).catch((error: Error) => {
     throw new Failure(
       `delegated, but the gateway does not let the key of the agent in: ${error.message}`,
-      'run the same command again: it goes on with this delegation',
+      'run the same command again: it resumes this delegation',
     )
   })
 }

@@ -15,7 +15,7 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   const { path, verification } = judged
   if (verification.refused) {
     const { code, why } = verification.refused
-    return `${style.strong(shown(path))}\n${style.bad('✗')} no bundle that can be checked: ${shown(why)} (${code})`
+    return `${style.strong(shown(path))}\n${style.bad('✗')} not a bundle that can be checked: ${shown(why)} (${code})`
   }
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
@@ -53,6 +53,6 @@ function factText(name: string, fact: Fact, style: Style): string {
 export function chainText({ sequences, problems, isFromStart }: ChainReport, style: Style): string {
   const which = `statements ${sequences.join(', ')}`
   const start = isFromStart ? '' : ', not from the first one'
-  if (problems.length === 0) return `${style.good('✓')} a chain without fault: ${which}${start}`
+  if (problems.length === 0) return `${style.good('✓')} unbroken chain: ${which}${start}`
   return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
 }

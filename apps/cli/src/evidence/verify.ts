@@ -41,9 +41,9 @@ export function add(program: Command, open: Open): void {
     .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
     .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
     .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
-    .option('--dir <folder>', 'the files themselves, to be held against the list')
-    .option('--allow-extra', 'with --dir: files that the bundle does not list are no fault')
-    .option('--domain-tag <tag>', 'when the gateway does not sign under the usual tag')
+    .option('--dir <folder>', 'folder with the files, to compare with the list')
+    .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
+    .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
     .addHelpText(
@@ -51,8 +51,8 @@ export function add(program: Command, open: Open): void {
       `
 ✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
 keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
-when nothing failed, else 3. Options that take several things can be repeated, or take them with
-commas between.
+when nothing failed, else 3. Options that take several values can be repeated or take a
+comma-separated list.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,

@@ -15,16 +15,16 @@ interface GetCommandOptions extends GetOptions {
   public?: boolean
 }
 
-const RETRY_HINT = 'run the same command again: what is there is not fetched again'
+const RETRY_HINT = 'run the same command again: files that are already here are skipped'
 
 export function add(program: Command, open: Open): void {
   program
     .command('get')
-    .description('bring files back, their hashes checked')
+    .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; all unless given')
     .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
     .option('--overwrite', 'replace files that are there with other bytes')
-    .option('--public', 'as anybody can who knows the receipt and the names of files; so it is without a wallet')
+    .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
     .action(async (names: string[], options: GetCommandOptions, command: Command) =>
       get(await open(command), names, options),
     )
@@ -65,7 +65,8 @@ async function getPublicly(
 ): Promise<void> {
   const { output, world } = session
   const { signal } = world
-  if (names.length === 0) throw new UsageError('without a wallet, name the files: a list is for those who may see it')
+  if (names.length === 0)
+    throw new UsageError('without a wallet, name the files: only the owner and operators can list them')
   const client = await session.client()
   const { report, end } = outcomeReporter(output)
   for (const filename of names) {

@@ -30,7 +30,7 @@ const AT_ONCE = 4
 export function add(program: Command, open: Open): void {
   program
     .command('put')
-    .description('put files and the contents of folders into the locker')
+    .description('upload files and the contents of folders to the locker')
     .argument('<path...>', 'files and folders; - is the standard input')
     .option('--to <folder>', 'folder of the locker to put them in')
     .option('--as <name>', 'name in the locker; for one file')
@@ -43,8 +43,8 @@ export function add(program: Command, open: Open): void {
       'after',
       `
 Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
-\`svc get -o photos\` brings it back. What is there already with the same bytes is not sent again,
-and a large file that was cut short goes on where it was.`,
+\`svc get -o photos\` brings it back. Unchanged files are skipped, and an interrupted upload
+of a large file resumes where it stopped.`,
     )
     .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
 }
@@ -68,7 +68,7 @@ async function put(session: Session, paths: readonly string[], options: PutOptio
       if (outcome) outcomes.report(outcome)
     }),
   )
-  outcomes.end('run the same command again: what is there is not sent again')
+  outcomes.end('run the same command again: files that are already stored are skipped')
 }
 
 const LEFT_OUT_SHOWN = 20

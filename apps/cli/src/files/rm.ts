@@ -16,7 +16,7 @@ export function add(program: Command, open: Open): void {
     .command('rm')
     .description('remove files from the locker; asks first')
     .argument('<name...>', 'files, and with -r folders')
-    .option('-r, --recursive', 'also all that is in folders of these names')
+    .option('-r, --recursive', 'also all files in folders of these names')
     .action(async (names: string[], options: RmOptions, command: Command) => rm(await open(command), names, options))
 }
 

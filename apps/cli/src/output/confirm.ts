@@ -11,7 +11,7 @@ function isAttended({ stdin, stderr }: World): boolean {
 /** Asks before an action that cannot be undone. Without a terminal, `--yes` is required. */
 export async function confirm(world: World, isYes: boolean, question: string): Promise<boolean> {
   if (isYes) return true
-  if (!isAttended(world)) throw new UsageError(`${question} Nobody is there to answer`, 'in scripts, add --yes')
+  if (!isAttended(world)) throw new UsageError(`${question} There is no terminal to ask on`, 'in scripts, add --yes')
   // In terminal mode readline would intercept Ctrl-C.
   const terminal = createInterface({ input: world.stdin, output: world.stderr, terminal: false })
   const isOver = once(terminal, 'close').then(() => '')

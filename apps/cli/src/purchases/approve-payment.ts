@@ -38,7 +38,8 @@ export interface PriceLimit {
 
 /** An amount is meaningless without its asset. */
 export function requireAsset({ asset, max }: PriceLimit): void {
-  if (max !== undefined && asset === undefined) throw new UsageError('--max needs --asset', 'so many of what?')
+  if (max !== undefined && asset === undefined)
+    throw new UsageError('--max needs --asset', 'name the asset that the amount is in')
 }
 
 function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {

@@ -18,11 +18,9 @@ export async function payOnce<T>(
   const journal = await openJournal()
   const { intent, since, others } = await beginPurchase(journal, buyer, order, world.now()).catch(unpaid)
   for (const { order, begun_at } of others)
-    output.warn(
-      `an earlier purchase is not finished: ${order}, begun ${begun_at}. Order the same again to go on with it`,
-    )
+    output.warn(`an earlier purchase is not finished: ${order}, begun ${begun_at}. Repeat that order to resume it`)
   if (since !== null)
-    output.note(`Going on with the purchase begun ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
+    output.note(`Resuming the purchase begun ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
   try {
     const bought = await pay(intent)
     await endPurchase(journal, buyer, intent)

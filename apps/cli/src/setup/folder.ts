@@ -14,13 +14,13 @@ export function configFolder(env: Environment): string {
   if (folder !== null) return folder
   throw new Failure(
     'there is no place to remember payments and keys: nothing says where your home is',
-    'set HOME or XDG_CONFIG_HOME to a folder that stays',
+    'set HOME or XDG_CONFIG_HOME to a permanent folder',
   )
 }
 
 export async function openFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: ONLY_US }).catch(({ message }: Error) => {
-    throw new Failure(`svc cannot remember anything: ${message}`, 'XDG_CONFIG_HOME can name another place, that stays')
+    throw new Failure(`svc cannot remember anything: ${message}`, 'set XDG_CONFIG_HOME to another permanent folder')
   })
   const { mode } = await stat(folder)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
@@ -32,7 +32,7 @@ export async function readJson<T>(path: string): Promise<T | null> {
     return JSON.parse(await readFile(path, 'utf8')) as T
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'mend it, or move it away')
+    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'fix it, or move it away')
     throw error
   }
 }

@@ -16,7 +16,7 @@ export function add(program: Command, open: Open): void {
   const keys = program.command('keys').description('the keys that a gateway signs with')
   keys
     .command('show', { isDefault: true })
-    .description('ask the gateway for its keys, and hold them against those that are pinned, as `svc keys` alone does')
+    .description('show the keys of the gateway and compare them with the pinned ones, as `svc keys` alone does')
     .action(async (_: object, command: Command) => show(await open(command)))
   keys
     .command('pin')

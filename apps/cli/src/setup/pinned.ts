@@ -26,7 +26,8 @@ export async function readPins(folder: string, gateway: string): Promise<ReadPin
   const pins = await readJson<Pins>(file)
   if (!pins) return null
   const read = readPinnedKeys(pins.keys)
-  if (!read.ok) throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, '`svc keys pin` anew')
+  if (!read.ok)
+    throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, 'run `svc keys pin` again')
   return { ...pins, file, read: read.keys }
 }
 

@@ -63,7 +63,7 @@ export function keyInText(text: string, from: string): Key {
 function failed(from: string) {
   return (error: unknown): never => {
     if (!(error instanceof keys.KeyFileError)) throw error
-    throw new Failure(`the wallet does not serve: ${error.message}`, hintFor(error.code, from))
+    throw new Failure(`the wallet cannot be used: ${error.message}`, hintFor(error.code, from))
   }
 }
 

@@ -94,7 +94,7 @@ describe('svc subscribe', () => {
       expect(cut).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('the agent service does not confirm') })
       market.agentProxy.behave()
       const { stderr } = await svc('subscribe', '--asset', 'USDC', '--yes')
-      expect(stderr).toMatch(/Going on with.*nothing was paid now/s)
+      expect(stderr).toMatch(/Resuming.*nothing was paid now/s)
     })
     expect(paid).toBe(5_000_000n)
   })

@@ -40,9 +40,9 @@ describe('evidence', () => {
     await svc('get', '-o', inHome('attested'))
     const verified = await svc('verify', bundles[1], '--dir', inHome('attested'), '--require', 'key_pinned,files_match')
     expect(verified.stdout).toContain('✓ files_match')
-    expect((await svc('verify', ...bundles)).stdout).toContain('✓ a chain without fault: statements 1, 2')
+    expect((await svc('verify', ...bundles)).stdout).toContain('✓ unbroken chain: statements 1, 2')
     expect((await svc('statements')).stdout).toMatch(/NO +ISSUED .*\n +1 .*\n +2 /)
-    expect((await svc('proof', 'later.txt')).stdout).toContain('to which the way leads')
+    expect((await svc('proof', 'later.txt')).stdout).toContain('matches the path above')
     expect((await home.svc(['proof', 'later.txt', '--statement', '1'])).exitCode).toBe(1)
   })
 

@@ -148,7 +148,7 @@ describe('svc buy', () => {
       const other = await home.svc(['buy', '--asset', 'BETA'], { stdin: 'n\n', isTerminal: true })
       expect(other.stderr).toContain('an earlier purchase is not finished: --units 1 --asset USDC')
       const again = await buy()
-      expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Going on with.*nothing was paid now/s)])
+      expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Resuming.*nothing was paid now/s)])
     })
     expect(paid).toBe(250_000n)
   })

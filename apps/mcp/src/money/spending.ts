@@ -94,6 +94,6 @@ function overDay(before: bigint, cost: bigint, limit: bigint): Refusal {
   return new Refusal(
     'over_day_limit',
     `${message}; ${rule}. Nothing was paid`,
-    `${OPERATOR_ONLY}; tomorrow is another day`,
+    `${OPERATOR_ONLY}; the limit resets tomorrow`,
   )
 }

@@ -23,7 +23,7 @@ export const subscribe = tool({
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
   output: Type.Object({
     intent: Type.String({ description: 'Give it again to mean this purchase again.' }),
-    expires_at: Type.String({ description: 'Until when this purchase has prolonged the subscription.' }),
+    expires_at: Type.String({ description: 'The end of the subscription after this purchase.' }),
     ...PAID,
   }),
 
