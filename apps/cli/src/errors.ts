@@ -1,8 +1,8 @@
-// How a command ends. Each way has an exit code that scripts can rely on; they are listed in `svc --help`.
+// How a command ends. Scripts can rely on the exit codes; `svc --help` lists them.
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, unverified: 3, payment: 4, interrupted: 130 } as const
 
-/** The command could not do what it was asked; `hint` says what to do about it. */
+/** The command failed; `hint` says what to do about it. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly hint: string | null
@@ -13,12 +13,12 @@ export class Failure extends Error {
   }
 }
 
-/** What was asked for makes no sense: nothing has been done. */
+/** The command line is invalid; nothing was done. */
 export class UsageError extends Failure {
   override name = 'UsageError'
 }
 
-/** Something is not what it should be. */
+/** Evidence, keys or bytes do not match what they should be. */
 export class NotVerified extends Failure {
   override name = 'NotVerified'
 }

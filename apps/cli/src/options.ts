@@ -7,7 +7,7 @@ export interface OrderOptions {
   asset?: string
 }
 
-/** What both `quote` and `buy` are told of an order. */
+/** The options of an order, for `quote` and `buy`. */
 export function withOrderOptions(command: Command, asset: Option): Command {
   return command
     .option('-u, --units <number>', 'how many units of storage; `svc quote` tells what they hold', unitCount, 1)
@@ -37,7 +37,7 @@ function unitCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.')
 }
 
-/** An option that may be given several times, or once with commas between; unlike a variadic one it swallows no argument. */
+/** An option that may be repeated or take a comma-separated list. Unlike a variadic option it consumes no arguments. */
 export function listOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text, before: string[] | undefined) => [
     ...(before ?? []),
@@ -45,7 +45,7 @@ export function listOption(flags: string, description: string): Option {
   ])
 }
 
-/** In place of `--locker`. */
+/** An alternative to `--locker`. */
 export function lockerArgument(): Argument {
   return new Argument('[locker]', 'its name, receipt or id; not needed where there is only one')
 }
@@ -62,7 +62,7 @@ export function statementOption(): Option {
   })
 }
 
-/** As the client takes it. */
+/** The statement number as the client expects it. */
 export function sequenceOf({ statement }: StatementOptions): { sequence?: number } {
   return statement === undefined ? {} : { sequence: statement }
 }

@@ -1,4 +1,4 @@
-// The command line: global options, and the commands, each of which declares itself in a file of its own.
+// The command line: global options and commands. Each command declares itself in its own file.
 
 import { VERSION } from '@svc/protocol/version'
 import { Command } from 'commander'
@@ -10,7 +10,7 @@ interface CommandModule {
   add(program: Command, open: Open, run: Run): void
 }
 
-/** By what they are about. Their libraries are large, so a command is loaded when it is named. */
+/** Grouped by subject. The libraries are large, so a command is loaded only when it is named. */
 const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   'Buy:': {
     quote: () => import('./purchases/quote.ts'),
@@ -70,7 +70,7 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
-      // Programs are told in another way.
+      // With --json, `run` reports the error as JSON instead.
       writeErr: (text) => void (argv.includes('--json') || world.stderr.write(text)),
       getOutHelpWidth: () => helpWidth(world.stdout),
       getErrHelpWidth: () => helpWidth(world.stderr),
@@ -80,7 +80,7 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
   }
-  // The help of all commands would hide the error that it follows.
+  // The full help would bury the error.
   return program.showHelpAfterError('`svc --help` lists the commands')
 }
 
@@ -89,14 +89,14 @@ function helpWidth({ columns = 80 }: TextStream): number {
   return Math.min(columns, 100)
 }
 
-/** Those that are named, also where the word is something else's; all of them where none is. */
+/** The commands whose names occur among the arguments, or all of them if none does. */
 function loadersFor(argv: readonly string[], commands: (typeof COMMANDS)[string]): (() => Promise<CommandModule>)[] {
   const names = Object.values(COMMANDS).flatMap(Object.keys)
   const needsAll = !names.some((name) => argv.includes(name)) || argv.includes('completion')
   return Object.entries(commands).flatMap(([name, load]) => (needsAll || argv.includes(name) ? [load] : []))
 }
 
-// What `svc --help` teaches below its lists.
+// The text below the lists of `svc --help`.
 
 const AFTER_HELP = `
 A locker from beginning to end:

@@ -1,4 +1,4 @@
-// The end of a command that did not go well: what happened, what to do next, and the exit code.
+// The report of a failed command: what happened, what to do next, and the exit code.
 
 import { inspect } from 'node:util'
 import {
@@ -15,7 +15,7 @@ import { jsonLine, shown } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
 import type { Environment, World } from './world.ts'
 
-export interface Told {
+export interface ErrorReport {
   exitCode: number
   /** For programs: the gateway's own code, or the kind of failure. */
   code: string
@@ -23,24 +23,24 @@ export interface Told {
   hint: string | null
 }
 
-/** The exit code. */
+/** Writes the error to stderr and returns the exit code. */
 export function report(world: World, error: unknown, { json }: { json: boolean }): number {
   const { env, stderr } = world
-  const { hint, ...rest } = tell(error)
-  const told = { ...rest, hint: rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint }
+  const { hint, ...rest } = describeError(error)
+  const described = { ...rest, hint: rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint }
   if (json) {
-    const { exitCode: exit_code, ...document } = told
+    const { exitCode: exit_code, ...document } = described
     stderr.write(`${jsonLine({ error: { ...document, exit_code } })}\n`)
   } else {
     const style = styleFor(stderr, env)
-    stderr.write(`${style.bad('error:')} ${shown(told.message)}\n`)
-    if (told.hint) stderr.write(`${style.dim('hint:')}  ${shown(told.hint)}\n`)
+    stderr.write(`${style.bad('error:')} ${shown(described.message)}\n`)
+    if (described.hint) stderr.write(`${style.dim('hint:')}  ${shown(described.hint)}\n`)
   }
   if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
-  return told.exitCode
+  return described.exitCode
 }
 
-export function tell(error: unknown): Told {
+export function describeError(error: unknown): ErrorReport {
   if (error instanceof PaymentError) return aboutPayment(error)
   if (isInterruption(error)) {
     const hint = 'run the same command again to resume'
@@ -59,10 +59,10 @@ export function tell(error: unknown): Told {
   if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
   if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
   if (error instanceof Failure) return aboutFailure(error, EXIT.failed, 'failed')
-  return aboutSurprise(error)
+  return aboutUnexpected(error)
 }
 
-/** Node takes no notice of a proxy unless it is told to. */
+/** Node ignores proxy variables unless NODE_USE_ENV_PROXY is set. */
 function proxyHint({
   HTTPS_PROXY,
   https_proxy,
@@ -86,14 +86,14 @@ function isInterruption(error: unknown): boolean {
   )
 }
 
-function aboutFailure({ message, hint }: Failure, exitCode: number, code: string): Told {
+function aboutFailure({ message, hint }: Failure, exitCode: number, code: string): ErrorReport {
   return { exitCode, code, message, hint }
 }
 
-/** Money first: the one thing that people fear about a failed purchase. */
-function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
+/** The message says first whether money moved: that is what users worry about. */
+function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport {
   if (money === 'not_moved') {
-    const why = OURS.some((kind) => cause instanceof kind) ? tell(cause) : null
+    const why = OURS.some((kind) => cause instanceof kind) ? describeError(cause) : null
     const { exitCode = EXIT.failed, code = 'not_paid', hint = null } = why ?? {}
     return { exitCode, code, message: `${why?.message ?? message}. Nothing was paid`, hint }
   }
@@ -111,10 +111,10 @@ function becauseOf(cause: unknown, message: string): string {
   return cause instanceof Error && !message.includes(cause.message) ? `: ${cause.message}` : ''
 }
 
-/** Causes that say more than what was made of them. */
+/** Causes whose own message is better than that of the payment error. */
 const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
 
-function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): Told {
+function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): ErrorReport {
   const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   const request = requestId === null ? '' : `, request ${requestId}`
   return {
@@ -130,7 +130,7 @@ function hintFor(status: number, code: string, service: ServiceName): string | n
   return code === `http_${status}` ? `is this the address of the ${service}? (${ADDRESS_OF[service]})` : null
 }
 
-/** The gateway's hint first; it is about HTTP, so what to type comes behind it. */
+/** The gateway's hint is about HTTP, so the command to run follows it. */
 function hintAfter(theirs: string | null, ours: string | null): string | null {
   return theirs !== null && ours !== null ? `${theirs}; here: ${ours}` : (theirs ?? ours)
 }
@@ -149,14 +149,14 @@ const COMMANDS_FOR: Record<string, string> = {
   DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends one',
 }
 
-function aboutUntruth(error: UntrueAnswer | BytesDiffer): Told {
+function aboutUntruth(error: UntrueAnswer | BytesDiffer): ErrorReport {
   const message =
     error instanceof UntrueAnswer ? `the service does not tell the truth: ${error.message}` : error.message
   const hint = 'do not rely on this answer; keep it, and ask the operator of the service'
   return { exitCode: EXIT.unverified, code: error.name, message, hint }
 }
 
-function aboutSurprise(error: unknown): Told {
+function aboutUnexpected(error: unknown): ErrorReport {
   const { message, code } = error as NodeJS.ErrnoException
   const hint = code === undefined ? 'SVC_DEBUG=1 shows where this comes from' : null
   return { exitCode: EXIT.failed, code: code ?? 'unexpected', message: message ?? String(error), hint }

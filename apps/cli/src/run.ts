@@ -11,7 +11,7 @@ function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unkno
   return aborted && !isAboutMoney ? reason : error
 }
 
-/** People have been told by Commander. */
+/** For programs; Commander itself reports the error to people. */
 function misuse({ code, message }: CommanderError): UsageError {
   const what = code === 'commander.help' ? 'no command is given' : message.replace(/^error: /, '')
   return new UsageError(what, '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], world: World): Promise<number
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
     if (error instanceof CommanderError) return isJson ? report(world, misuse(error), { json: true }) : EXIT.usage
-    // The reader of our output has gone away.
+    // The reader of our output has closed the pipe.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
     return report(world, interruptionOr(error, world.signal), { json: isJson })
   }

@@ -1,11 +1,11 @@
-// What commands work with: settings, output, keys and a client, each made when it is first needed.
+// What commands work with: settings, output, keys and clients, created on demand.
 
 import { join } from 'node:path'
 import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
 import { isPrivateHost } from '@svc/sdk/local-services'
 import type { Command } from 'commander'
 import { UsageError } from './errors.ts'
-import { agrees } from './output/ask.ts'
+import { confirm } from './output/confirm.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
@@ -16,7 +16,7 @@ import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/s
 import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
 
-/** What the action of a command begins with. */
+/** Opens the session of a command. */
 export type Open = (command: Command) => Promise<Session>
 
 export interface GlobalOptions extends OutputOptions {
@@ -35,21 +35,21 @@ export interface Session {
   folder: string
   settings: Settings
   gateway: string
-  /** The keys at hand, perhaps none. */
+  /** The available keys; may be empty. */
   keys(): Promise<Key[]>
-  /** The one that acts for a locker: its owner's where that is at hand. */
+  /** The key that acts for a locker: its owner's if available, else the first. */
   keyFor(owner: string | null): Promise<Key>
-  /** Without a key, for what anybody may do. */
+  /** Without a key, the client can only call public endpoints. */
   client(key?: Key): Promise<Client>
-  /** Address of the agent service. */
+  /** The address of the agent service. */
   agent(): string
   agentClient(key?: Key): Promise<AgentClient>
   journal(): Promise<Journal>
-  /** The locker that the command is about: the one that is wanted, else that of the settings. */
+  /** The locker of the command: the wanted one, else that of the settings. */
   locker(wanted?: string): Promise<NamedLocker>
-  /** A client that may act for it. */
+  /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
-  agrees(question: string): Promise<boolean>
+  confirm(question: string): Promise<boolean>
 }
 
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
@@ -93,7 +93,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
 
   async function client(key?: Key): Promise<Client> {
     const options = await clientOptions(gateway, key)
-    // Loaded late: commands that need no gateway start faster, and provably make no request.
+    // Loaded on demand: commands that need no gateway start faster and provably make no request.
     const { createClient } = await import('@svc/sdk')
     return createClient(options)
   }
@@ -119,9 +119,9 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
     lockerClient: async ({ owner }) => client(await keyFor(owner)),
-    agrees: (question) => {
+    confirm: (question) => {
       signal.throwIfAborted()
-      return agrees(world, options.yes ?? false, question)
+      return confirm(world, options.yes ?? false, question)
     },
   }
 }

@@ -1,4 +1,4 @@
-// What a process gives to a command: its environment and its three streams. Nothing else here names `process`.
+// The environment, streams and clock of the process, as commands see them.
 
 import type { Readable, Writable } from 'node:stream'
 

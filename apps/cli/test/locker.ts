@@ -1,4 +1,4 @@
-// For tests: a gateway with something in front that can lie, and a home whose owner has a locker there.
+// For tests: a gateway behind a faulty proxy, and a home whose owner has a locker there.
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ export async function openLockerHome(): Promise<LockerHome> {
   }
 }
 
-/** A keypair file, as Solana's tools write it. */
+/** Writes a keypair file in the format of the Solana tools. */
 export async function newWallet(folder: string, name: string): Promise<{ file: string; signer: Signer }> {
   const seed = randomBytes(32)
   const file = join(folder, name)

@@ -1,4 +1,4 @@
-// What only a process can show: readers that go away, a disk that is full, a home that is nowhere.
+// Behaviour that only a process shows: a closed pipe, a full disk, a missing home folder.
 
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,8 +29,8 @@ function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', '
   return spawn(process.execPath, [main, ...args], { env: { ...home.env, ...env }, stdio, ...(cwd && { cwd }) })
 }
 
-describe('a reader of the output of svc may go away', () => {
-  it('put brings everything in all the same, and ends well', async () => {
+describe('when the reader of the output closes the pipe', () => {
+  it('put still uploads every file and exits with 0', async () => {
     const folder = join(home.folder, 'many')
     await mkdir(folder)
     for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
@@ -41,7 +41,7 @@ describe('a reader of the output of svc may go away', () => {
     expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
   })
 
-  it('get and ls end, and well', async () => {
+  it('get and ls stop and exit with 0', async () => {
     const large = join(home.folder, 'large')
     await writeFile(large, Buffer.alloc(5_000_000))
     await home.svc(['put', large])
@@ -54,24 +54,24 @@ describe('a reader of the output of svc may go away', () => {
   })
 })
 
-it('a result that a full disk does not take is an error, said in words', async () => {
+it('svc fails with a clear message when a full disk rejects its result', async () => {
   const full = await open('/dev/full', 'w')
   const child = start(['whoami', '--json'], { stdio: ['ignore', full.fd, 'pipe'] })
-  const said = text(child.stderr as Readable)
+  const errors = text(child.stderr as Readable)
   expect(await once(child, 'exit')).toEqual([1, null])
-  expect(await said).toMatch(/^error: the result cannot be written: ENOSPC.*\n$/)
+  expect(await errors).toMatch(/^error: the result cannot be written: ENOSPC.*\n$/)
   await full.close()
 })
 
-it('a home that is nowhere is no reason to keep keys and payments wherever one happens to be', async () => {
+it('svc refuses to store keys in the working directory when HOME is not an absolute path', async () => {
   const cwd = join(home.folder, 'cwd')
   await mkdir(cwd)
   const child = start(['keys', 'pin', 'a'.repeat(64)], {
     cwd,
     env: { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' },
   })
-  const said = text(child.stderr as Readable)
+  const errors = text(child.stderr as Readable)
   expect(await once(child, 'exit')).toEqual([1, null])
-  expect(await said).toMatch(/where your home is\nhint: {2}set HOME/)
+  expect(await errors).toMatch(/where your home is\nhint: {2}set HOME/)
   expect(await readdir(cwd)).toEqual([])
 })

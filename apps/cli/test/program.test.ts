@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => home.leave())
 
-describe('the command line', () => {
-  it('teaches: svc --help has every command, an example from beginning to end, and the exit codes', async () => {
+describe('svc', () => {
+  it('shows every command, a complete example and the exit codes in its help', async () => {
     const { exitCode, stdout } = await home.svc(['--help'])
     expect(exitCode).toBe(0)
     for (const text of [
@@ -57,7 +57,7 @@ describe('the command line', () => {
     expect(widestLine(stdout)).toBeLessThanOrEqual(100)
   })
 
-  it('has a help for each command and what is below it, which fits', async () => {
+  it('has help for each command and subcommand that fits in 100 columns', async () => {
     const { commands } = await createProgram([], testWorld({}).world, run)
     const all = commands.flatMap((command) => [
       [command.name()],
@@ -73,32 +73,35 @@ describe('the command line', () => {
   })
 
   it.each([
-    ['no command', [], 'Usage: svc'],
+    ['a missing command', [], 'Usage: svc'],
     ['an unknown command', ['frobnicate'], "unknown command 'frobnicate'"],
-    ['a slip', ['verfy'], 'Did you mean verify?'],
+    ['a misspelled command', ['verfy'], 'Did you mean verify?'],
     ['an unknown option', ['quote', '--colour'], "unknown option '--colour'"],
     ['a missing argument', ['put'], "missing required argument 'path'"],
     ['too many arguments', ['whoami', 'really'], 'too many arguments'],
-    ['no number', ['buy', '--units', '1.5'], 'whole number'],
+    ['a fraction of a unit', ['buy', '--units', '1.5'], 'whole number'],
     ['an unknown provider', ['quote', '--provider', 'floppy'], 'Allowed choices'],
-    ['half a day too much', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
+    ['a --ttl of more than a day', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
     ['a mirror without a filename', ['delegate', '--mirror', 'https://a.example/b'], 'a filename'],
-    ['more hours than a month has', ['delegate', '--every', '721'], 'from 1 to 720'],
-    ['a statement that is no number', ['bundle', '--statement', '-1'], 'whole number'],
-  ])('answers %s with exit code 2 and help', async (_, args, text) => {
+    ['an --every of more than 720 hours', ['delegate', '--every', '721'], 'from 1 to 720'],
+    ['a negative statement number', ['bundle', '--statement', '-1'], 'whole number'],
+  ])('rejects %s with exit code 2 and a hint', async (_, args, text) => {
     const { exitCode, stdout, stderr } = await home.svc(args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(text)
     expect(stderr).toMatch(/Usage: svc|`svc --help` lists the commands/)
-    const [told, ...others] = jsonLines((await home.svc([...args, '--json'])).stderr)
-    expect([told, others]).toMatchObject([{ error: { code: 'usage', exit_code: 2, message: expect.any(String) } }, []])
+    const [reported, ...others] = jsonLines((await home.svc([...args, '--json'])).stderr)
+    expect([reported, others]).toMatchObject([
+      { error: { code: 'usage', exit_code: 2, message: expect.any(String) } },
+      [],
+    ])
   })
 
-  it('does not bury an unknown command under the help of all others', async () => {
+  it('keeps the error for an unknown command short', async () => {
     expect((await home.svc(['frobnicate'])).stderr.split('\n').length).toBeLessThan(6)
   })
 
-  it('takes global options before and behind the command, whatever words they hold', async () => {
+  it('accepts global options before and after the command, even if their values are command names', async () => {
     for (const args of [
       ['--gateway', 'http://put', 'config', '--json'],
       ['config', '--json', '--gateway', 'http://put'],
@@ -109,7 +112,7 @@ describe('the command line', () => {
       )
   })
 
-  it('tells programs of errors in JSON, on stderr', async () => {
+  it('writes errors as JSON to stderr with --json', async () => {
     const { exitCode, stdout, stderr } = await home.svc(['ls', '--json'])
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(jsonLines(stderr)).toEqual([
@@ -119,7 +122,7 @@ describe('the command line', () => {
     ])
   })
 
-  it('shows where an error comes from only when asked', async () => {
+  it('shows stack traces only with SVC_DEBUG', async () => {
     const args = ['whoami', '--wallet', '/nowhere']
     expect((await home.svc(args)).stderr).not.toContain('    at ')
     expect((await home.svc(args, { env: { SVC_DEBUG: '1' } })).stderr).toContain('    at ')

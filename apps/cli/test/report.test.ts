@@ -1,7 +1,7 @@
 import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
 import { describe, expect, it } from 'vitest'
 import { Failure, Interrupted, NotVerified, UsageError } from '../src/errors.ts'
-import { report, tell } from '../src/report.ts'
+import { describeError, report } from '../src/report.ts'
 import { testWorld } from './world.ts'
 
 const refusal = (hint?: string) =>
@@ -11,7 +11,7 @@ const refusal = (hint?: string) =>
     null,
   )
 
-describe('how commands end', () => {
+describe('the report of an error', () => {
   it.each([
     [new Failure('x'), 1],
     [new UsageError('x'), 2],
@@ -29,29 +29,32 @@ describe('how commands end', () => {
     [new DOMException('x', 'AbortError'), 130],
     [new TypeError('x'), 1],
     [refusal(), 1],
-  ])('%s ends with %i', (error, exitCode) => {
-    expect(tell(error).exitCode).toBe(exitCode)
+  ])('gives for %s the exit code %i', (error, exitCode) => {
+    expect(describeError(error).exitCode).toBe(exitCode)
   })
 
-  it("gives the gateway's hint first, and then our own", () => {
-    expect(tell(refusal('theirs')).hint).toMatch(/^theirs; here: .*svc attest/)
-    expect(tell(refusal()).hint).toContain('svc attest')
+  it("shows the gateway's hint first, then the hint of svc", () => {
+    expect(describeError(refusal('theirs')).hint).toMatch(/^theirs; here: .*svc attest/)
+    expect(describeError(refusal()).hint).toContain('svc attest')
     const payment = new PaymentError('moved', 'paid, but none yet', { tx: 'tx1', cause: refusal('theirs') })
-    expect(tell(payment)).toMatchObject({
+    expect(describeError(payment)).toMatchObject({
       message: 'paid, but none yet (payment tx1)',
       hint: expect.stringMatching(/^theirs; then run the same command again/),
     })
   })
 
-  it('says what to do when no gateway answers', () => {
-    expect(tell(new NoAnswer('no answer'))).toMatchObject({ exitCode: 1, hint: expect.stringContaining('--gateway') })
+  it('suggests checking the address when the gateway does not answer', () => {
+    expect(describeError(new NoAnswer('no answer'))).toMatchObject({
+      exitCode: 1,
+      hint: expect.stringContaining('--gateway'),
+    })
   })
 
-  it('asks for the address where something else answers there', () => {
-    expect(tell(new GatewayError(404, null, null)).hint).toContain('--gateway')
+  it('suggests checking the address when another service answers', () => {
+    expect(describeError(new GatewayError(404, null, null)).hint).toContain('--gateway')
   })
 
-  it('speaks of a proxy where there is one that Node does not use', () => {
+  it('suggests NODE_USE_ENV_PROXY when a proxy is configured but unused', () => {
     const hintWith = (env: Record<string, string>) => {
       const { world, stderr } = testWorld(env)
       report(world, new NoAnswer('no answer'), { json: false })
@@ -61,11 +64,11 @@ describe('how commands end', () => {
     expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128', NODE_USE_ENV_PROXY: '1' })).toContain('--gateway')
   })
 
-  it('says of money that did not move that it did not', () => {
-    expect(tell(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
+  it('says that nothing was paid when no money moved', () => {
+    expect(describeError(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
   })
 
-  it('lets no gateway steer the terminal', () => {
+  it('escapes control characters in messages of the gateway', () => {
     const { world, stderr } = testWorld({})
     report(
       world,

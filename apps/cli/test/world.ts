@@ -1,4 +1,4 @@
-// For tests: a process that is not one. Its folder is gone afterwards, and what it says is kept.
+// For tests: runs `svc` inside the test process, with a temporary home folder and captured output.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,14 +16,14 @@ interface Ended {
 export interface RunOptions {
   env?: Record<string, string>
   stdin?: string
-  /** Whether somebody is there to answer. */
+  /** Whether a person can answer questions. */
   isTerminal?: boolean
 }
 
 export interface TestHome {
   folder: string
   env: Record<string, string>
-  /** Runs a command line; `env` beside what the home has. */
+  /** Runs a command line; `env` adds to the variables of the home. */
   svc(args: readonly string[], more?: RunOptions): Promise<Ended>
   leave(): Promise<void>
 }
@@ -44,8 +44,8 @@ export async function openHome(env: Record<string, string> = {}): Promise<TestHo
 }
 
 export function testWorld(env: Record<string, string>, stdin = '', isTerminal = false) {
-  const out = kept(isTerminal)
-  const err = kept(isTerminal)
+  const out = captured(isTerminal)
+  const err = captured(isTerminal)
   const world: World = {
     env,
     stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: isTerminal }),
@@ -57,14 +57,14 @@ export function testWorld(env: Record<string, string>, stdin = '', isTerminal = 
   return { world, stdout: out.text, stderr: err.text }
 }
 
-function kept(isTTY: boolean): { stream: TextStream; text: () => string } {
+function captured(isTTY: boolean): { stream: TextStream; text: () => string } {
   const chunks: Buffer[] = []
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 })
   stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-/** One document for each line; what is in them, each test knows. */
+/** Parses one JSON document per line. */
 export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
   return text
     .split('\n')
@@ -72,7 +72,7 @@ export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
     .map((line) => JSON.parse(line))
 }
 
-/** Of output that is one document. */
+/** Parses output that must be exactly one JSON document. */
 export function jsonDocument<T>(text: string): T {
   const [document, ...others] = jsonLines<T>(text)
   if (document === undefined || others.length > 0) throw new Error(`not one document: ${text}`)

@@ -1,4 +1,4 @@
-// All that tools work with.
+// What tools work with.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,11 +26,11 @@ import type { Settings } from './settings.ts'
 export interface Context {
   settings: Settings
   client: Client
-  /** Null where no agent service is known. */
+  /** Null if no agent service is known. */
   agent: AgentClient | null
   journal: Journal
   root: Root
-  /** Null where no key is configured. */
+  /** Null if no key is configured. */
   owner: Owner | null
   /** Unix milliseconds. */
   now: () => number
@@ -40,20 +40,20 @@ export interface Owner {
   signer: Signer
   wallet: Wallet | null
   spending: Spending
-  /** Purchases of one intent, so that each can tell whether it was the one that paid. */
-  inTurn: KeyedMutex
+  /** Serializes the purchases of one intent, so that each call knows whether it was the one that paid. */
+  lock: KeyedMutex
 }
 
-interface Surroundings {
+interface ContextOptions {
   warn: (text: string) => void
   now?: () => number
-  /** What a test does not want to wait for. */
+  /** Replaces waiting in tests. */
   wait?: Overrides['wait']
 }
 
 export async function createContext(
   settings: Settings,
-  { warn, now = Date.now, wait }: Surroundings,
+  { warn, now = Date.now, wait }: ContextOptions,
 ): Promise<Context> {
   const { gateway, agent, stateFolder, walletFile, pinnedKeys, limits } = settings
   await mkdir(stateFolder, { recursive: true, mode: 0o700 })
@@ -74,7 +74,7 @@ export async function createContext(
     owner: opened && {
       ...opened,
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),
-      inTurn: keyedMutex(),
+      lock: keyedMutex(),
     },
     client: createClient(
       {
@@ -93,12 +93,12 @@ function retryText(service: string, waitMs: number, error: unknown): string {
   return `${service}: ${(error as Error).message}; trying again in ${Math.round(waitMs / 1000)} s`
 }
 
-/** In UTC: `2026-11-15`. */
+/** The day in UTC: `2026-11-15`. */
 export function dayOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }
 
-/** For what the agent service does. */
+/** The agent service; throws if none is known. */
 export function requireAgent({ agent, settings }: Context): { agent: AgentClient; seller: string } {
   if (agent && settings.agent !== null) return { agent, seller: settings.agent }
   throw new Refusal(
@@ -108,7 +108,7 @@ export function requireAgent({ agent, settings }: Context): { agent: AgentClient
   )
 }
 
-/** For what only an owner, or an operator, may do. */
+/** The key for calls of owners and operators; throws if none is configured. */
 export function requireOwner({ owner }: Context): Owner {
   if (owner) return owner
   throw new Refusal(
@@ -120,7 +120,7 @@ export function requireOwner({ owner }: Context): Owner {
 
 interface OpenWallet {
   signer: Signer
-  /** Null where no node of its chain is known: then it owns and signs, but cannot pay. */
+  /** Null if no node of its chain is known: the key can then sign, but not pay. */
   wallet: Wallet | null
 }
 

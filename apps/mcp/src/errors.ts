@@ -1,6 +1,6 @@
-// What is refused here, before anybody else is asked.
+// Errors of this server itself.
 
-/** `hint` says what to do about it. */
+/** The server refuses a call; `hint` says what to do about it. */
 export class Refusal extends Error {
   override name = 'Refusal'
   /** For programs. */
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The client has to pay: an offer in the form of x402. */
+/** The client has to pay: carries an x402 offer. */
 export class PaymentRequired extends Error {
   override name = 'PaymentRequired'
   readonly offer: Record<string, unknown>
@@ -25,7 +25,7 @@ export class PaymentRequired extends Error {
   }
 }
 
-/** The server cannot start as it is set up. */
+/** The server cannot start with these settings. */
 export class SetupError extends Error {
   override name = 'SetupError'
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// `svc-mcp`: over stdio, or over HTTP with `--http PORT`.
+// `svc-mcp`, the MCP server: over stdio, or over HTTP with `--http PORT`.
 
 import * as nodeModule from 'node:module'
 import { userFolder } from '@svc/sdk/user-folder'
 
-// Halves the start-up time (not on Node 20). In a private folder, where nobody else can put code.
+// Halves the start-up time (not on Node 20). The folder is private, so that nobody else can put code there.
 const cache = userFolder(process.env, 'XDG_CACHE_HOME')
 if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
@@ -15,12 +15,12 @@ const end = new Promise<void>((resolve) => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     stop()
-    // A second one ends it at once.
+    // A second signal ends the process at once.
     process.once(signal, () => process.exit(1))
   })
 }
 
-// A client that does not read the log is no reason to leave a purchase.
+// A client that closes the log must not interrupt a purchase.
 process.stderr.on('error', () => {})
 
 const { serve } = await import('./server/serve.ts')

@@ -1,4 +1,4 @@
-// Files that may be read: below one folder, wherever links lead, and nothing that is hidden or holds a key.
+// The files that tools may read: below one folder after resolving links, and neither hidden nor holding keys.
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
@@ -10,11 +10,11 @@ export interface Root {
   readonly folder: string
   /** Opens a file; the caller closes it. */
   open(path: string): Promise<FileHandle>
-  /** The same; null if there is no such file. */
+  /** Opens a file; null if it does not exist. */
   openIfThere(path: string): Promise<FileHandle | null>
   /** The real path of a folder. */
   enter(path: string): Promise<string>
-  /** Whether a path leads to a place that may be read. */
+  /** Whether a path may be read. */
   mayRead(path: string): Promise<boolean>
 }
 
@@ -22,7 +22,7 @@ export async function openRoot({ root, walletFile, stateFolder }: Settings): Pro
   const folder = await realpath(root)
   const secrets = [walletFile, stateFolder].filter((path) => path !== null)
 
-  /** Where a path really leads, if that is a place to read from. */
+  /** Resolves a path; throws if it may not be read. */
   async function real(path: string): Promise<string> {
     if (path.includes('\0')) throw outside(path, folder)
     const found = await realpath(resolve(folder, path)).catch((error: NodeJS.ErrnoException) => {
@@ -42,7 +42,7 @@ export async function openRoot({ root, walletFile, stateFolder }: Settings): Pro
 
   async function openFile(path: string): Promise<FileHandle> {
     const found = await real(path)
-    // Without waiting for the other end of a pipe.
+    // Do not wait for the other end of a pipe.
     const file = await open(found, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
       throw missing(path, error)
     })
@@ -77,7 +77,7 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** That a link which was changed meanwhile has not led elsewhere. */
+/** Detects a link that was changed between the check and the opening. */
 async function requireSame(file: FileHandle, path: string, found: string): Promise<void> {
   const [opened, named] = [await file.stat(), await stat(found)]
   if (opened.dev !== named.dev || opened.ino !== named.ino)

@@ -11,21 +11,21 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Settings {
   gateway: string
-  /** Address of the agent service; null where none is known. */
+  /** The address of the agent service; null if none is known. */
   agent: string | null
-  /** Files are read from below this folder, and from nowhere else. */
+  /** Files are read only from below this folder. */
   root: string
-  /** Where payments and uploads are noted; the command line notes its own there too. */
+  /** Holds the journal of payments and uploads; by default shared with the command line. */
   stateFolder: string
   walletFile: string | null
   nodes: { solana: string | null; eip155: string | null }
-  /** Empty where none came from elsewhere than the gateway. */
+  /** Empty if the user pinned none. */
   pinnedKeys: PinnedKey[]
   anchorSigners: string[]
   limits: Limits
 }
 
-/** In millionths of a dollar. */
+/** In dollars. */
 const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */

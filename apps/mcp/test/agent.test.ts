@@ -1,4 +1,4 @@
-// A subscription, a delegation and what comes of it, by tools.
+// The tools for subscriptions and delegations.
 
 import { join } from 'node:path'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
@@ -38,7 +38,7 @@ async function newLocker(): Promise<string> {
 }
 
 describe('subscribe', () => {
-  it('AGENT-01 AGENT-02 tells the price for nothing, pays once, and is the same when asked again', async () => {
+  it('AGENT-01 AGENT-02 shows the price for free, pays once, and returns the same purchase when called again', async () => {
     const receipt_id = await newLocker()
     const status = await server.call('agent_status')
     expect(status).toMatchObject({ subscription: null, delegations: [] })
@@ -61,7 +61,7 @@ describe('subscribe', () => {
     ])
   })
 
-  it('another intent adds thirty days; storage and subscriptions share the limit of a day', async () => {
+  it('adds thirty days for another intent; storage and subscriptions share the daily limit', async () => {
     const limited = await start('solana', { SVC_MCP_MAX_USD_PER_DAY: '10' })
     const [a, b] = [await limited.call('subscribe', { intent: 'a' }), await limited.call('subscribe', { intent: 'b' })]
     expect(Date.parse(String(b.expires_at)) - Date.parse(String(a.expires_at))).toBe(30 * 86_400_000)
@@ -71,7 +71,7 @@ describe('subscribe', () => {
     expect([await market.agentTreasury('USDC'), await market.treasury('USDC')]).toEqual(before)
   })
 
-  it('what costs more than a purchase may, or has no wallet or service, moves nothing', async () => {
+  it('pays nothing above the purchase limit, without a wallet or without an agent service', async () => {
     const before = await market.agentTreasury('USDC')
     const poor = await start('solana', { SVC_MCP_MAX_USD: '1' })
     expect(codeOf(await poor.ask('subscribe'))).toBe('over_purchase_limit')
@@ -81,7 +81,7 @@ describe('subscribe', () => {
     expect(await market.agentTreasury('USDC')).toBe(before)
   })
 
-  it('T-16 paid but cut short, it resumes with the same intent and without paying', async () => {
+  it('T-16 resumes a paid but unfinished purchase by the same intent without paying again', async () => {
     const fresh = await start('evm')
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
     market.agentProxy.always(/service\/confirm/, { answer: gone })
@@ -97,7 +97,7 @@ describe('subscribe', () => {
 })
 
 describe('delegate', () => {
-  it('AGENT-04 lets the agent in, tells what it finds, and takes the locker back', async () => {
+  it('AGENT-04 gives the agent access, reports its findings, and ends the delegation', async () => {
     const receipt_id = await newLocker()
     const { delegation_id, agent_pubkey, tasks } = await server.call('delegate', { receipt_id })
     expect(tasks).toMatchObject({ watch: { every_hours: 24 } })
@@ -110,7 +110,7 @@ describe('delegate', () => {
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ status: 'ended' })
   })
 
-  it('keeps the secret of webhooks from the model', async () => {
+  it('never shows the webhook secret to the model', async () => {
     const receipt_id = await newLocker()
     const tasks = { tell: { url: 'https://example.com/hook' }, watch: { every_hours: 6 } }
     const delegated = await server.ask('delegate', { receipt_id, tasks })
@@ -121,7 +121,7 @@ describe('delegate', () => {
     await server.call('end_delegation', { delegation_id })
   })
 
-  it('the key that a gateway did not let in, or take away, is tried by the same call again', async () => {
+  it('retries a failed registration or removal of the key when the call is repeated', async () => {
     const receipt_id = await newLocker()
     const refused = { status: 409, body: { error: 'OPERATOR_LIMIT_EXCEEDED', message: 'too many', request_id: 'r' } }
     market.proxy.plan(/operators/, { answer: refused })
@@ -132,7 +132,7 @@ describe('delegate', () => {
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ status: 'ended' })
   })
 
-  it('a log that was changed is not believed', async () => {
+  it('rejects an altered log', async () => {
     const receipt_id = await newLocker()
     const { delegation_id } = await server.call('delegate', { receipt_id })
     await market.work()
@@ -149,7 +149,7 @@ describe('delegate', () => {
     ['delegate', { receipt_id: `rcpt_${'0'.repeat(32)}`, tasks: { tell: { url: 'http://plain.example' } } }],
     ['agent_status', { delegation_id: '../..' }],
     ['end_delegation', {}],
-  ])('%s with %j is told what is wrong', async (name, input) => {
+  ])('rejects a call of %s with %j as bad arguments', async (name, input) => {
     expect(codeOf(await server.ask(name, input))).toBe('bad_arguments')
   })
 })

@@ -1,4 +1,4 @@
-// Calls that a client takes back while they run: notifications/cancelled.
+// Calls that a client cancels while they run (notifications/cancelled).
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -29,17 +29,17 @@ afterEach(() => {
 
 const requests = () => shop.market.proxy.seen.length + node.seen.length
 
-/** Cancels a call when it makes such a request, which nobody answers; what the server says of it then. */
+/** Cancels a call at its first request that matches the pattern; returns the outcome that the server logs. */
 async function cancelAt(pattern: RegExp, name: string, input: object): Promise<string> {
   const controller = new AbortController()
   const before = server.log()
   for (const proxy of [shop.market.proxy, node])
     proxy.always(pattern, () => {
-      controller.abort('the user has changed his mind')
+      controller.abort('cancelled by the user')
       return { stall: 'request' }
     })
   const call = server.client.callTool({ name, arguments: { ...input } }, undefined, { signal: controller.signal })
-  await expect(call).rejects.toThrow('changed his mind')
+  await expect(call).rejects.toThrow('cancelled by the user')
   const ended = () => new RegExp(`svc-mcp: ${name}: (\\S+)\n$`).exec(server.log().slice(before.length))?.[1]
   await expect.poll(ended).toBeDefined()
   shop.market.proxy.behave()
@@ -49,12 +49,12 @@ async function cancelAt(pattern: RegExp, name: string, input: object): Promise<s
 
 describe('a purchase', () => {
   it.each([
-    ['while the price is asked for', /storage\/request/],
-    ['while it is looked for among those paid before', /storage\/confirm/],
-    ['while the wallet is looked into', /getTokenAccountBalance/],
-    ['while it is signed', /getLatestBlockhash/],
-    ['when it is signed, and not noted', /simulateTransaction/],
-  ])('T-16 cancelled %s leaves nothing, and the same call buys', async (_, pattern) => {
+    ['while it asks for a quote', /storage\/request/],
+    ['while it checks for an earlier payment', /storage\/confirm/],
+    ['while it reads the balance', /getTokenAccountBalance/],
+    ['while it signs the payment', /getLatestBlockhash/],
+    ['after it signs and before it records the payment', /simulateTransaction/],
+  ])('T-16 cancelled %s leaves no trace, and the same call buys', async (_, pattern) => {
     const before = await shop.market.treasury('USDC')
     const intent = `cancelled at ${pattern.source}`
     expect(await cancelAt(pattern, 'buy', { units: 1, intent })).toMatch(/^(cancelled|not_paid)$/)
@@ -67,9 +67,9 @@ describe('a purchase', () => {
   })
 
   it.each([
-    ['while it is sent', /sendTransaction/, 'payment_uncertain'],
-    ['while the receipt is asked for', /signed_provision/, 'paid_but_unfinished'],
-  ])('T-16 cancelled %s is gone on with, and paid once', async (_, pattern, code) => {
+    ['while it sends the payment', /sendTransaction/, 'payment_uncertain'],
+    ['while it opens the locker', /signed_provision/, 'paid_but_unfinished'],
+  ])('T-16 cancelled %s is resumed by the same call and paid once', async (_, pattern, code) => {
     const before = await shop.market.treasury('USDC')
     const order = { units: 1, intent: `cancelled at ${pattern.source}` }
     expect(await cancelAt(pattern, 'buy', order)).toBe(code)
@@ -79,7 +79,7 @@ describe('a purchase', () => {
     expect((await shop.market.treasury('USDC')) - before).toBe(250_000n)
   })
 
-  it('that waits for another of its intent is not begun once it is cancelled', async () => {
+  it('cancelled while it waits for another call with the same intent does not begin', async () => {
     const order = { units: 1, intent: 'one behind the other' }
     const controller = new AbortController()
     shop.market.proxy.plan(/storage\/request/, {
@@ -97,7 +97,7 @@ describe('a purchase', () => {
 })
 
 describe('an upload', () => {
-  it('that is cancelled leaves the file that was there, and is done by the same call', async () => {
+  it('that is cancelled keeps the previous file, and the same call completes it', async () => {
     const { receipt_id } = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })
     const large = randomBytes(9 * 1024 * 1024)
     await writeFile(join(shop.desk.root, 'small'), 'as it was')
@@ -113,7 +113,7 @@ describe('an upload', () => {
   })
 })
 
-describe('other calls', () => {
+describe('another call', () => {
   const receipt_id = `rcpt_${'0'.repeat(32)}`
 
   it.each([
@@ -122,7 +122,7 @@ describe('other calls', () => {
     ['get_link', { receipt_id, filename: 'x' }],
     ['attest', { receipt_id }],
     ['verify', { receipt_id }],
-  ])('%s stops', async (name, input) => {
+  ])('of %s stops when it is cancelled', async (name, input) => {
     expect(await cancelAt(/v1|storage/, name, input)).toBe('cancelled')
   })
 })

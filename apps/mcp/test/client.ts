@@ -1,4 +1,4 @@
-// For tests: the server as a process of its own, and the MCP SDK's client that speaks to it.
+// For tests: the server, as a process or in memory, and a client of the MCP SDK that is connected to it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,15 +20,15 @@ import { readSettings } from '../src/settings.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** `memory` is within the process of the test, where time can be held. */
+/** `memory` runs the server inside the test process, where the test controls the clock. */
 export type TransportName = 'stdio' | 'http' | 'memory'
 export type Variables = Record<string, string>
 
-/** A folder of the test's own, with a root for files in it. */
+/** A temporary folder with a root for files in it. */
 export interface Desk {
   folder: string
   root: string
-  /** Writes a key file as wallets do, and gives its path. */
+  /** Writes a private key file and returns its path. */
   keyFile(name: string, text: string): Promise<string>
   remove(): Promise<void>
 }
@@ -48,7 +48,7 @@ export async function openDesk(): Promise<Desk> {
   }
 }
 
-/** Not all of our own environment: the test runner sets variables of its own, BASE_URL among them. */
+/** Excludes the rest of our environment: the test runner sets variables such as BASE_URL. */
 export function environment(desk: Desk, variables: Variables): Variables {
   const { PATH = '' } = process.env
   const { folder, root } = desk
@@ -57,11 +57,11 @@ export function environment(desk: Desk, variables: Variables): Variables {
 
 export interface TestServer {
   client: Client
-  /** What the process wrote to stderr so far. */
+  /** The log so far. */
   log(): string
-  /** Fails the test where the tool fails. */
+  /** Throws if the tool fails. */
   call(name: string, input?: object, meta?: object): Promise<Record<string, unknown>>
-  /** The whole result, whatever it says. */
+  /** The whole result, also of a failed call. */
   ask(name: string, input?: object, meta?: object): Promise<CallToolResult>
   stop(): Promise<void>
 }
@@ -97,7 +97,7 @@ async function inMemory(env: Variables, folder: string, now?: () => number): Pro
   const [here, there] = InMemoryTransport.createLinkedPair()
   await createServer({ context, calls: createCalls(), log }).connect(there)
   const client = await connected(here)
-  return { ...speaking(client), log: () => lines, stop: () => client.close() }
+  return { ...callsBy(client), log: () => lines, stop: () => client.close() }
 }
 
 async function overStdio(env: Variables): Promise<TestServer & { pid: number }> {
@@ -107,15 +107,15 @@ async function overStdio(env: Variables): Promise<TestServer & { pid: number }> 
     log += chunk
   })
   const client = await connected(transport)
-  const pid = transport.pid as number // it is connected
-  return { ...speaking(client), pid, log: () => log, stop: () => client.close() }
+  const pid = transport.pid as number // set once connected
+  return { ...callsBy(client), pid, log: () => log, stop: () => client.close() }
 }
 
 async function overHttp(env: Variables): Promise<TestServer> {
   const server = await spawnHttp(env)
   const client = await connected(new StreamableHTTPClientTransport(new URL(server.url)) as Transport)
   return {
-    ...speaking(client),
+    ...callsBy(client),
     log: server.log,
     async stop() {
       await client.close()
@@ -131,7 +131,7 @@ export interface HttpProcess {
   stop(): Promise<void>
 }
 
-/** `svc-mcp --http 0`, once it listens. */
+/** Starts `svc-mcp --http 0` and waits until it listens. */
 export async function spawnHttp(env: Variables, ...args: string[]): Promise<HttpProcess> {
   const child = spawn(process.execPath, [MAIN, '--http', '0', ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let log = ''
@@ -159,12 +159,12 @@ export async function spawnHttp(env: Variables, ...args: string[]): Promise<Http
 async function connected(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
-  // From here on the client holds structured answers against the schemas that were listed.
+  // After this the client validates structured answers against the listed schemas.
   await client.listTools()
   return client
 }
 
-function speaking(client: Client): Pick<TestServer, 'client' | 'ask' | 'call'> {
+function callsBy(client: Client): Pick<TestServer, 'client' | 'ask' | 'call'> {
   const ask = async (name: string, input: object = {}, meta?: object) =>
     (await client.callTool({
       name,
@@ -186,7 +186,7 @@ export function textOf({ content }: CallToolResult): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
-/** The code of a refusal. */
+/** The code of a failed call. */
 export function codeOf(result: CallToolResult): string | undefined {
   return (result._meta?.['svc/error'] as { code: string } | undefined)?.code
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
 
-/** Scenarios that ask for what this server does not offer. Any other has to pass. */
+/** Scenarios for features that this server does not offer. All others must pass. */
 const NOT_OURS: Record<string, string> = {
   'completion-complete': 'nothing to complete: no prompts, no resource templates',
   'logging-set-level': 'logs go to stderr, not to the client',
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: { PATH: process.env.PATH } })
 
-it('MCP conformance: every server scenario passes but those that ask for what is not offered', async () => {
+it('the server passes every MCP conformance scenario except those for features it does not offer', async () => {
   const { stdout: list } = await conformance('list', '--server')
   const known = [...list.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1] as string)
   expect(Object.keys(NOT_OURS).filter((name) => !known.includes(name))).toEqual([])

@@ -40,7 +40,7 @@ afterAll(() => shop.close())
 
 const put = (input: object) => server.ask('put_file', { receipt_id, filename: 'x', ...input })
 
-describe('paths', () => {
+describe('a path', () => {
   it.each([
     ['../outside.txt', 'path_outside_root'],
     ['inner/../../outside.txt', 'path_outside_root'],
@@ -58,24 +58,24 @@ describe('paths', () => {
     ['loop', 'path_unreadable'],
     ['inner', 'not_a_file'],
     ['pipe', 'not_a_file'],
-  ])('%j is not read: %s', async (path, code) => {
+  ])('of %j is not read and fails with %s', async (path, code) => {
     for (const result of [await put({ path }), await server.ask('verify', { path })]) {
       expect(codeOf(result)).toBe(code)
       expect(textOf(result)).not.toContain('do not tell')
     }
   })
 
-  it('a link that stays below the root is followed', async () => {
+  it('through a symbolic link is read if the target is below the root', async () => {
     expect((await put({ path: 'good.txt' })).structuredContent).toMatchObject({ stored: true, size_bytes: 4 })
   })
 
-  it('names that a locker does not take are refused', async () => {
+  it('is rejected together with a filename that is invalid in a locker', async () => {
     for (const filename of ['../x', '/x', 'a/../b', '.hidden', 'a\u0000b'])
       expect(codeOf(await put({ filename, path: 'good.txt' })), filename).toMatch(/bad_arguments|validation_error/)
   })
 })
 
-describe('addresses', () => {
+describe('a URL', () => {
   it.each([
     'http://example.com/x',
     'file:///etc/passwd',
@@ -88,18 +88,18 @@ describe('addresses', () => {
     'https://0x7f000001/x',
     'ftp://example.com',
     'not an address',
-  ])('T-08 %s is not fetched', async (url) => {
+  ])('T-08 of %s is not fetched', async (url) => {
     expect(codeOf(await put({ url }))).toMatch(/bad_url|validation_error/)
     expect(codeOf(await server.ask('verify', { url }))).toBe('bad_url')
   })
 
-  it('path and url together are refused', async () => {
+  it('together with a path is rejected', async () => {
     expect(codeOf(await put({ path: 'good.txt', url: 'https://example.com/' }))).toBe('bad_arguments')
   })
 })
 
-describe('uploads by somebody else', () => {
-  it('gives a URL and commands that a shell runs as they are, whatever the name', async () => {
+describe('put_file without a path or URL', () => {
+  it('returns an upload URL and shell commands that are safe for any filename', async () => {
     const filename = "it's $(touch pwned) `x`.txt"
     const { upload, stored } = await server.call('put_file', { receipt_id, filename })
     expect(stored).toBe(false)
@@ -111,7 +111,7 @@ describe('uploads by somebody else', () => {
   })
 })
 
-describe('lockers of others', () => {
+describe('the locker of another owner', () => {
   it('cannot be read or written', async () => {
     const other = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[1]!.address })
     for (const [name, input] of [
@@ -126,8 +126,8 @@ describe('lockers of others', () => {
   })
 })
 
-describe('long lists', () => {
-  it('come in pages, each file once', async () => {
+describe('a long list of files', () => {
+  it('comes in pages with each file once', async () => {
     const { context } = shop.market.gateway
     const { receipt_id } = await seedLocker(context, { owner: DEMO_PAYERS[0]!.address })
     await seedFiles(context, lockerOf(receipt_id).locker_id, 2500)

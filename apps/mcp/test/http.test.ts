@@ -28,7 +28,7 @@ const BEGIN = JSON.stringify({
 })
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** Not by fetch: that sets Host and Origin itself. */
+/** Does not use fetch, which sets Host and Origin itself. */
 async function post(url: string, headers: Record<string, string>, body = BEGIN, method = 'POST') {
   const { hostname, port, pathname } = new URL(url)
   const host = hostname === '0.0.0.0' ? '127.0.0.1' : hostname
@@ -42,8 +42,8 @@ async function post(url: string, headers: Record<string, string>, body = BEGIN, 
   })
 }
 
-describe('on this machine', () => {
-  it('pages that reach it by another name, or from another origin, are refused', async () => {
+describe('a server on the loopback interface', () => {
+  it('rejects requests with a foreign Host or Origin', async () => {
     const { port } = new URL(open.url)
     for (const headers of [
       { host: `evil.example:${port}` },
@@ -59,13 +59,13 @@ describe('on this machine', () => {
     }
   })
 
-  it('clients by any name of this machine are welcome', async () => {
+  it('accepts clients under every loopback name', async () => {
     const { port } = new URL(open.url)
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
       expect(await post(open.url, { host, origin: `http://${host}` }), host).toMatchObject({ status: 200 })
   })
 
-  it('other paths, unknown sessions, long bodies and what is no message are refused', async () => {
+  it('rejects other paths, unknown sessions, large bodies and invalid messages', async () => {
     expect(await post(open.url.replace('/mcp', '/'), {})).toMatchObject({ status: 404 })
     expect(await post(open.url, { 'mcp-session-id': 'nobody' })).toMatchObject({ status: 404 })
     expect(await post(open.url, {}, `{"x":"${'x'.repeat(300_000)}"}`)).toMatchObject({ status: 413 })
@@ -74,13 +74,13 @@ describe('on this machine', () => {
     expect((await post(open.url, {}, '', 'GET')).status).toBeGreaterThanOrEqual(400)
   })
 
-  it('a session ends when its client says so', async () => {
+  it('ends a session when its client deletes it', async () => {
     const { session } = await post(open.url, {})
     expect(await post(open.url, { 'mcp-session-id': session! }, '', 'DELETE')).toMatchObject({ status: 200 })
     expect(await post(open.url, { 'mcp-session-id': session! })).toMatchObject({ status: 404 })
   })
 
-  it('many sessions push out the oldest, and the server goes on', async () => {
+  it('closes the oldest session above the limit and keeps serving', async () => {
     const { session } = await post(open.url, {})
     for (let i = 0; i < 100; i++) await post(open.url, {})
     expect(await post(open.url, { 'mcp-session-id': session! })).toMatchObject({ status: 404 })
@@ -88,20 +88,20 @@ describe('on this machine', () => {
   })
 })
 
-describe('for other machines', () => {
-  it('nobody is served without the token', async () => {
+describe('a server that other machines can reach', () => {
+  it('rejects requests without the token', async () => {
     for (const authorization of [undefined, 'Bearer', 'Bearer wrong', 'Basic a long secret', 'Bearer a long secre'])
       expect(await post(guarded.url, { ...(authorization && { authorization }) })).toMatchObject({ status: 401 })
     expect(await post(guarded.url, { authorization: 'Bearer a long secret' })).toMatchObject({ status: 200 })
     expect(guarded.log()).not.toContain('secret')
   })
 
-  it('the server does not start without one', async () => {
+  it('does not start without a token', async () => {
     const env = environment(desk, {})
     await expect(spawnHttp(env, '--host', '0.0.0.0')).rejects.toThrow('set SVC_MCP_TOKEN')
   })
 
-  it('names that only look like this machine are others', () => {
+  it('does not count names that only resemble loopback names as loopback', () => {
     expect(['localhost', '127.0.0.1', '::1'].every(isLoopbackHost)).toBe(true)
     expect(['0.0.0.0', '::', 'localhost.example', '192.168.0.1'].some(isLoopbackHost)).toBe(false)
   })

@@ -1,4 +1,4 @@
-// The server is killed wherever a purchase leaves another state behind, and started again: the same call goes on.
+// Kills the server at every state of a purchase and starts it again: the same call resumes the purchase.
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
@@ -14,25 +14,25 @@ afterAll(() => shop.close())
 
 interface Ending {
   when: string
-  /** The last request, which of its kind it is, and whether gateway or chain still get it. */
+  /** The request at which the server is killed. `count` says which matching one, `stall` whether it still arrives. */
   request: RegExp
   count?: number
   stall: 'request' | 'answer'
 }
 
 const ENDINGS: readonly Ending[] = [
-  { when: 'nothing is done', request: /storage\/request/, stall: 'request' },
-  { when: 'there is a quote', request: /storage\/confirm/, stall: 'request' },
+  { when: 'nothing has happened', request: /storage\/request/, stall: 'request' },
+  { when: 'the quote has arrived', request: /storage\/confirm/, stall: 'request' },
   { when: 'the payment is counted', request: /getLatestBlockhash/, stall: 'request' },
-  { when: 'it is signed and noted', request: /getEpochInfo/, stall: 'request' },
-  { when: 'it is sent', request: /sendTransaction/, stall: 'answer' },
-  { when: 'it has landed', request: /storage\/confirm/, count: 2, stall: 'request' },
-  { when: 'there is a receipt', request: /storage\/confirm/, count: 2, stall: 'answer' },
-  { when: 'the receipt is noted', request: /signed_provision/, stall: 'request' },
+  { when: 'the payment is signed and recorded', request: /getEpochInfo/, stall: 'request' },
+  { when: 'the payment is sent', request: /sendTransaction/, stall: 'answer' },
+  { when: 'the payment has landed', request: /storage\/confirm/, count: 2, stall: 'request' },
+  { when: 'the receipt is issued', request: /storage\/confirm/, count: 2, stall: 'answer' },
+  { when: 'the receipt is recorded', request: /signed_provision/, stall: 'request' },
   { when: 'the locker is open', request: /signed_provision/, stall: 'answer' },
 ]
 
-/** The transaction that paid. */
+/** Returns the transaction that paid. */
 async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promise<string> {
   const { gateway, chains } = shop.market
   const proxies = [await startFaultyProxy(gateway.url), await startFaultyProxy(chains.primary.url)] as const
@@ -57,10 +57,10 @@ async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promis
   return String(tx)
 }
 
-// Nine processes are started, which takes a busy machine its time.
+// The test starts nine processes, which is slow on a busy machine.
 const timeout = 90_000
 
-it('PAY-55 a purchase whose server is killed, wherever that is, and started again is paid once', {
+it('PAY-55 a purchase is paid once even if the server is killed at any step and restarted', {
   timeout,
 }, async () => {
   const before = await shop.market.treasury('USDC')

@@ -18,7 +18,7 @@ afterAll(() => shop.close())
 const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
 const payer = new x402Client().register('eip155:143', new ExactEvmScheme(account))
 
-it('SHAPE-06 buy answers with the offer in the form of x402 for MCP, and nothing is paid', async () => {
+it('SHAPE-06 without a wallet, buy answers with an x402 offer and pays nothing', async () => {
   const before = await shop.market.treasury('USDC on EVM')
   const result = await server.ask('buy', { units: 1 })
   expect(result.isError).toBe(true)
@@ -27,7 +27,7 @@ it('SHAPE-06 buy answers with the offer in the form of x402 for MCP, and nothing
   expect(await shop.market.treasury('USDC on EVM')).toBe(before)
 })
 
-it('a stock x402 client signs the offer, sends it with the call, and gets a receipt; again, the same one', async () => {
+it('a stock x402 client signs the offer, sends it with the call and gets a receipt, the same one for a repeated call', async () => {
   const { structuredContent } = await server.ask('buy', { units: 1 })
   const payment = await payer.createPaymentPayload(structuredContent as unknown as PaymentRequired)
   const before = await shop.market.treasury('USDC on EVM')
@@ -42,7 +42,7 @@ it('a stock x402 client signs the offer, sends it with the call, and gets a rece
   expect(await server.call('verify', { receipt_id: bought.receipt_id })).toMatchObject({ statement: null, failed: [] })
 })
 
-it('a server with a wallet of its own leaves it alone when a client brings a payment', async () => {
+it('a server with a wallet does not use it when the client brings a payment', async () => {
   const rich = await shop.start('memory', 'solana')
   const { structuredContent } = await server.ask('buy', { units: 1 })
   const payment = await payer.createPaymentPayload(structuredContent as unknown as PaymentRequired)
@@ -52,7 +52,7 @@ it('a server with a wallet of its own leaves it alone when a client brings a pay
   expect(await shop.market.treasury('USDC')).toBe(before)
 })
 
-it('a payment that makes no sense is refused', async () => {
+it('an invalid payment is rejected', async () => {
   for (const payment of ['paid', null, { x402Version: 2 }]) {
     const result = await server.ask('buy', { units: 1 }, { 'x402/payment': payment })
     expect(result.isError, JSON.stringify(payment)).toBe(true)
@@ -60,7 +60,7 @@ it('a payment that makes no sense is refused', async () => {
   }
 })
 
-it('what needs a key says so', async () => {
+it('tools that need a key fail with no_wallet', async () => {
   const receipt_id = `rcpt_${'0'.repeat(32)}`
   const filename = 'x'
   for (const [name, input] of [

@@ -22,8 +22,8 @@ function start(variables: Record<string, string>, ...args: string[]) {
   return spawn(process.execPath, [MAIN, ...args], { env: environment(desk, variables), stdio: 'pipe' })
 }
 
-describe('over stdio', () => {
-  it('stdout carries messages only, whatever comes in, and the end of stdin ends the process', async () => {
+describe('the server over stdio', () => {
+  it('writes only messages to stdout, even for invalid input, and ends when stdin closes', async () => {
     const key = 'ab'.repeat(32)
     const SVC_WALLET = await desk.keyFile('key', key)
     const child = start({ SVC_WALLET, SVC_GATEWAY: 'http://127.0.0.1:9' })
@@ -50,7 +50,7 @@ describe('over stdio', () => {
     expect(await log).not.toContain(key)
   })
 
-  it.each(['stderr', 'stdout'] as const)('a client that closes %s ends no call that is under way', async (stream) => {
+  it.each(['stderr', 'stdout'] as const)('completes running calls after the client closes %s', async (stream) => {
     const child = start({})
     child[stream].destroy()
     const answers = stream === 'stderr' ? text(child.stdout) : null
@@ -64,8 +64,8 @@ describe('over stdio', () => {
   })
 })
 
-describe('starting', () => {
-  it('a wallet that others can read is refused, and nothing of it is shown', async () => {
+describe('the server at start', () => {
+  it('rejects a wallet file that others can read', async () => {
     const SVC_WALLET = await desk.keyFile('loose', 'cd'.repeat(32))
     await chmod(SVC_WALLET, 0o644)
     const child = start({ SVC_WALLET })
@@ -73,7 +73,7 @@ describe('starting', () => {
     expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(1)
   })
 
-  it('what holds no key is refused without being shown', async () => {
+  it('rejects a file without a key and does not print its contents', async () => {
     const SVC_WALLET = await desk.keyFile('poem', 'my secret poem')
     const child = start({ SVC_WALLET })
     const log = await text(child.stderr)
@@ -81,7 +81,7 @@ describe('starting', () => {
     expect(log).not.toContain('secret')
   })
 
-  it('CFG-01 all problems of the settings are told at once', () => {
+  it('CFG-01 reports all problems of the settings at once', () => {
     const wrong = {
       SVC_GATEWAY: 'ftp://x',
       SVC_MCP_MAX_USD: '-1',
@@ -92,7 +92,7 @@ describe('starting', () => {
     expect(readSettings({}, '/').limits).toMatchObject({ perPurchase: 1_000_000n, perDay: 5_000_000n })
   })
 
-  it('options that are not known are refused', () => {
+  it('rejects unknown options and invalid ports', () => {
     expect(readOptions([], {})).toBeNull()
     expect(readOptions(['--http', '80'], {})).toEqual({ host: '127.0.0.1', port: 80, token: null })
     for (const args of [['--https', '1'], ['--http', '70000'], ['--http', 'x'], ['extra']])
@@ -100,8 +100,8 @@ describe('starting', () => {
   })
 })
 
-describe('stopping', () => {
-  it('SIGTERM ends the server in order', async () => {
+describe('the server at stop', () => {
+  it('exits with 0 on SIGTERM', async () => {
     const server = await spawnHttp(environment(desk, {}))
     const exit = once(server.child, 'exit')
     server.child.kill('SIGTERM')

@@ -11,7 +11,7 @@ export type Chain = 'solana' | 'evm'
 export interface Shop {
   market: Market
   desk: Desk
-  /** Settings of a server that pays on this chain; null for one without a wallet. */
+  /** The settings of a server that pays on this chain, or that has no wallet if `chain` is null. */
   variables(chain: Chain | null, payer?: number): Promise<Variables>
   start(transport: TransportName, chain: Chain | null, variables?: Variables, now?: () => number): Promise<TestServer>
   close(): Promise<void>
@@ -26,7 +26,7 @@ export async function openShopIn(market: Market): Promise<Shop> {
   const servers: TestServer[] = []
   const keyFiles = new Map<string, Promise<string>>()
 
-  /** Written once: somebody may be reading it. */
+  /** Writes each file once: a running server may be reading it. */
   function keyFile(chain: Chain, payer: number): Promise<string> {
     const name = `${chain}-${payer}.json`
     const file = keyFiles.get(name) ?? desk.keyFile(name, keyText(chain, payer))
@@ -62,7 +62,7 @@ export async function openShopIn(market: Market): Promise<Shop> {
   }
 }
 
-/** As Solana's tools and EVM wallets write keys. */
+/** The key in the format of the Solana tools or of EVM wallets. */
 function keyText(chain: Chain, payer: number): string {
   if (chain === 'evm') return DEV_PAYERS[payer]!.privateKey
   const { privateKeyBytes, address } = DEMO_PAYERS[payer]!

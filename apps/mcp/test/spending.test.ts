@@ -14,21 +14,21 @@ afterEach(() => shop.market.proxy.behave())
 afterAll(() => shop.close())
 
 let count = 0
-/** Settings of a server that has spent nothing yet. */
+/** The settings of a server that has spent nothing yet. */
 const fresh = (variables: Record<string, string> = {}) => ({
   SVC_MCP_STATE: `${shop.desk.folder}/state-${++count}`,
   ...variables,
 })
 const usdc = () => shop.market.treasury('USDC')
 
-/** A hundred times as much, in figures and in words. */
+/** Asks for a hundred times the price, in both amounts. */
 function dearer({ amount, extra, ...leg }: PaymentLeg): PaymentLeg {
   const more = `${amount}00`
   return { ...leg, amount: more, extra: { ...extra, human_amount: amountText(BigInt(more), extra.decimals) } }
 }
 
-describe('limits', () => {
-  it('a purchase that costs more than one may is refused, with the reason, and moves nothing', async () => {
+describe('the spending limits', () => {
+  it('reject a purchase above the purchase limit with the reason, and nothing is paid', async () => {
     const server = await shop.start('memory', 'solana', fresh({ SVC_MCP_MAX_USD: '0.20' }))
     const before = await usdc()
     const result = await server.ask('buy', { units: 1 })
@@ -37,7 +37,7 @@ describe('limits', () => {
     expect(await usdc()).toBe(before)
   })
 
-  it('a day has its limit, whichever process pays', async () => {
+  it('apply per day across all processes', async () => {
     const variables = fresh({ SVC_MCP_MAX_USD_PER_DAY: '0.60' })
     const [first, second] = [
       await shop.start('memory', 'solana', variables),
@@ -52,7 +52,7 @@ describe('limits', () => {
     expect(await usdc()).toBe(before)
   })
 
-  it('coins are spent only where somebody has said what they count for', async () => {
+  it('allow coins only with a configured price', async () => {
     const without = await shop.start('memory', 'solana', fresh())
     const order = { units: 1, asset: 'SOL', intent: 'with coins' }
     expect(codeOf(await without.ask('buy', order))).toBe('asset_not_allowed')
@@ -65,7 +65,7 @@ describe('limits', () => {
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
-  it('a gateway that asks for more than it is worth, or for something else, cannot get past them', async () => {
+  it('hold against a gateway that raises the price or swaps the token', async () => {
     const { proxy } = shop.market
     const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
     proxy.always(/storage\/request/, {
@@ -75,7 +75,7 @@ describe('limits', () => {
     expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('over_purchase_limit')
     proxy.behave()
     proxy.always(/storage\/request/, {
-      // Another token under a name that is trusted.
+      // Another token under a trusted name.
       lie: ({ accepts, ...quote }: Quote) => ({
         ...quote,
         accepts: accepts.map((leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' })),
@@ -86,8 +86,8 @@ describe('limits', () => {
   })
 })
 
-describe('the day that is part of an intent', () => {
-  it('midnight does not make a second purchase of one that is asked for again; the next day does', async () => {
+describe('the day in a default intent', () => {
+  it('starts a new purchase on the next day, but not for a repeated call shortly after midnight', async () => {
     const day = 86_400_000
     const midnight = Math.floor(Date.now() / day) * day
     let now = midnight - 60_000
@@ -102,8 +102,8 @@ describe('the day that is part of an intent', () => {
   })
 })
 
-describe('purchases that fail', () => {
-  it('before money moves, do not count', async () => {
+describe('a purchase', () => {
+  it('that fails before money moves does not count against the limits', async () => {
     const SVC_WALLET = await shop.desk.keyFile('poor.hex', randomBytes(32).toString('hex'))
     const server = await shop.start('memory', 'evm', fresh({ SVC_WALLET }))
     const result = await server.ask('buy', { units: 1 })
@@ -112,11 +112,11 @@ describe('purchases that fail', () => {
     expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
   })
 
-  it('after money moved, say so, and go on with the same intent without paying', async () => {
+  it('that fails after money moved says so, and the same intent resumes it without paying', async () => {
     const { proxy } = shop.market
     const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
-    // The first confirmation only asks whether the quote was paid before.
+    // The first confirmation only checks for an earlier payment.
     proxy.plan(/storage\/confirm/, { lie: (answer) => answer }, { answer: gone })
     const before = await usdc()
     const order = { units: 1, intent: 'cut short' }
@@ -135,7 +135,7 @@ describe('purchases that fail', () => {
     expect(await server.call('purchase_status', { intent })).toMatchObject({ state: 'complete' })
   })
 
-  it('what was never begun is unknown, and what is refused leaves its intent free', async () => {
+  it('that is rejected before it begins has state unknown and leaves its intent free', async () => {
     const server = await shop.start('memory', 'solana', fresh())
     expect(codeOf(await server.ask('buy', { units: 100, intent: 'never' }))).toBe('over_purchase_limit')
     expect(await server.call('purchase_status', { intent: 'never' })).toMatchObject({ state: 'unknown', payments: [] })

@@ -19,7 +19,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  it('quote, buy, put_file, list_files, get_link, attest and verify: the whole story', async () => {
+  it('quote, buy, put_file, list_files, get_link, attest and verify work in sequence', async () => {
     const before = await shop.market.treasury(held)
     const price = await server.call('quote', { units: 1, provider: 'mongodb' })
     expect(price).toMatchObject({ units: 1, provider: 'mongodb' })
@@ -62,7 +62,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(facts.every(({ value }) => value !== 'failed')).toBe(true)
   })
 
-  it('buying again is the same purchase: one payment on chain, and the answer says so', async () => {
+  it('a repeated buy is the same purchase with one payment on chain, and the answer says so', async () => {
     const order = { units: 1, provider: 'mongodb' }
     const first = await server.call('buy', order)
     const before = await shop.market.treasury(held)
@@ -74,7 +74,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(status).toMatchObject({ state: 'complete', receipt_id: first.receipt_id, payments: [{ fate: 'landed' }] })
   })
 
-  it('T-16 the same intent asked for three times at once is paid once', async () => {
+  it('T-16 three simultaneous calls with the same intent pay once', async () => {
     const before = await shop.market.treasury(held)
     const order = { units: 1, intent: `at once over ${transport}` }
     const bought = await Promise.all([1, 2, 3].map(() => server.call('buy', order)))
@@ -84,7 +84,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(((await shop.market.treasury(held)) - before).toString()).toBe(String(Math.round(Number(amount) * 1e6)))
   })
 
-  it('an intent of its own is a further purchase, and purchase_status lists both', async () => {
+  it('another intent is a new purchase, and purchase_status lists both', async () => {
     const first = await server.call('buy', { units: 1, provider: 'mongodb' })
     const other = await server.call('buy', { units: 1, provider: 'mongodb', intent: `another, over ${transport}` })
     expect(other).toMatchObject({ new_payment: true })
@@ -94,7 +94,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(intents).toEqual(expect.arrayContaining([first.intent, other.intent]))
   })
 
-  it('an intent that was begun with another order is refused, and nothing is paid', async () => {
+  it('an intent that belongs to another order is rejected, and nothing is paid', async () => {
     const intent = `changed over ${transport}`
     await server.call('buy', { units: 1, intent })
     const before = await shop.market.treasury(held)

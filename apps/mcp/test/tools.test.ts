@@ -8,7 +8,7 @@ let server: TestServer
 beforeAll(async () => {
   desk = await openDesk()
   const SVC_WALLET = await desk.keyFile('key', '11'.repeat(32))
-  // Nobody listens at the discard port.
+  // Nothing listens on the discard port.
   server = await startServer('memory', desk, { SVC_GATEWAY: 'http://127.0.0.1:9', SVC_WALLET })
 })
 afterAll(async () => {
@@ -18,8 +18,8 @@ afterAll(async () => {
 
 const receipt_id = `rcpt_${'0'.repeat(32)}`
 
-describe('what is listed', () => {
-  it('every tool has schemas and annotations', async () => {
+describe('the listing', () => {
+  it('has schemas and annotations for every tool', async () => {
     const { tools } = await server.client.listTools()
     const hints = Object.fromEntries(tools.map(({ name, annotations = {} }) => [name, annotations]))
     expect(Object.keys(hints)).toEqual([
@@ -50,7 +50,7 @@ describe('what is listed', () => {
     }
   })
 
-  it('nothing in the text asks for a new key per request', async () => {
+  it('never asks the model for a new intent per request', async () => {
     const { tools } = await server.client.listTools()
     const paying = tools.filter(({ name }) => ['buy', 'subscribe'].includes(name))
     expect(paying).toHaveLength(2)
@@ -61,7 +61,7 @@ describe('what is listed', () => {
     }
   })
 
-  it('help can be read, and unknown resources cannot', async () => {
+  it('offers the help resource, and unknown resources cannot be read', async () => {
     const { resources } = await server.client.listResources()
     expect(resources.map(({ uri }) => uri)).toEqual(['svc://help', 'svc://discovery'])
     const { contents } = await server.client.readResource({ uri: 'svc://help' })
@@ -70,8 +70,8 @@ describe('what is listed', () => {
   })
 })
 
-describe('wrong calls', () => {
-  it('an unknown tool is an error of the protocol', async () => {
+describe('an invalid call', () => {
+  it('of an unknown tool is a protocol error', async () => {
     await expect(server.ask('delete_everything')).rejects.toThrow('Unknown tool: delete_everything')
   })
 
@@ -88,7 +88,7 @@ describe('wrong calls', () => {
     ['verify', {}, /one of/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
     ['put_file', { receipt_id, filename: 'x', content: 'aGVsbG8=' }, /there is no argument content/],
-  ])('%s with %j is told what is wrong', async (name, input, words) => {
+  ])('of %s with %j names the bad argument', async (name, input, words) => {
     const result = await server.ask(name, input)
     expect(codeOf(result)).toBe('bad_arguments')
     expect(textOf(result)).toMatch(words)
@@ -96,7 +96,7 @@ describe('wrong calls', () => {
 })
 
 describe('explain', () => {
-  it('knows every code, every fact and every word of the design', async () => {
+  it('knows every error code, every fact and every topic', async () => {
     for (const about of [...Object.keys(ERROR_STATUS), ...Object.keys(FACT_MEANINGS)]) {
       const { kind, means } = await server.call('explain', { about })
       expect(['code', 'fact'], about).toContain(kind)
@@ -106,14 +106,14 @@ describe('explain', () => {
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
   })
 
-  it('says so where it knows nothing', async () => {
+  it('answers "unknown" for any other word', async () => {
     for (const about of ['toString', '__proto__', 'constructor', 'xyz'])
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'unknown' })
   })
 })
 
-describe('a gateway that is down', () => {
-  it('is told as such, with what is safe to do', async () => {
+describe('an unreachable gateway', () => {
+  it('is reported as no_answer, with a hint that a repeated call is safe', async () => {
     const result = await server.ask('list_files', { receipt_id })
     expect(codeOf(result)).toBe('no_answer')
     expect(textOf(result)).toMatch(/same arguments is safe/)
@@ -125,7 +125,7 @@ describe('a gateway that is down', () => {
     expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
   })
 
-  it('leaves the server at work', async () => {
+  it('does not affect tools that need no gateway', async () => {
     expect(await server.call('explain', { about: 'no_answer' })).toMatchObject({ kind: 'code' })
   })
 })

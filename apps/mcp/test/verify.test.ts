@@ -40,16 +40,16 @@ async function factsOf(input: object): Promise<Record<string, string>> {
 const HOLDS = { merkle_root_matches: 'passed', signature_valid: 'passed', key_pinned: 'passed' }
 
 describe('a bundle', () => {
-  it('is verified from a file, with the files beside it', async () => {
+  it('is verified from a file, with or without a folder of files', async () => {
     expect(await factsOf({ path: 'bundle.json' })).toMatchObject({ ...HOLDS, files_match: 'not_checked' })
     expect(await factsOf({ path: 'bundle.json', folder: 'files' })).toMatchObject({ ...HOLDS, files_match: 'passed' })
   })
 
-  it('is verified from the address that its own gateway has', async () => {
+  it('is verified from its URL at the configured gateway', async () => {
     expect(await factsOf({ url: bundleUrl() })).toMatchObject(HOLDS)
   })
 
-  it('every fact comes with what it means, and with why it has not passed', async () => {
+  it('is reported as facts, each with its meaning and the reason if it did not pass', async () => {
     const { facts } = await server.call('verify', { path: 'bundle.json' })
     for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {
       expect(means, String(fact)).toMatch(/\.$/)
@@ -57,14 +57,14 @@ describe('a bundle', () => {
     }
   })
 
-  it('that was changed fails, fact by fact', async () => {
+  it('that was altered fails only the facts that no longer hold', async () => {
     await writeFile(join(shop.desk.root, 'changed.json'), bundle.replace('"a.txt"', '"A.txt"'))
     const { failed } = await server.call('verify', { path: 'changed.json' })
     expect(failed).toContain('merkle_root_matches')
     expect(failed).not.toContain('signature_valid')
   })
 
-  it('whose files were changed says which', async () => {
+  it('with an extra file in its folder fails files_match and names the file', async () => {
     await writeFile(join(shop.desk.root, 'files', 'c.txt'), 'not in the bundle')
     const result = await server.ask('verify', { path: 'bundle.json', folder: 'files' })
     expect(result.structuredContent).toMatchObject({ failed: ['files_match'] })
@@ -81,7 +81,7 @@ describe('a bundle', () => {
   }
 
   it.each(Object.entries(LINKED_FOLDERS))(
-    'with %s in its folder gets the same verdict from svc',
+    'with %s in its folder gets the same result as from svc verify',
     async (name, { link, to, verdict }) => {
       const { root } = shop.desk
       const folder = name.replaceAll(' ', '-')
@@ -103,20 +103,20 @@ describe('a bundle', () => {
     },
   )
 
-  it('that is none is refused, as a finding and not as an error', async () => {
+  it('that is not a bundle is refused as a finding, not as an error', async () => {
     await writeFile(join(shop.desk.root, 'poem.txt'), 'roses are red')
     const { refused, facts } = await server.call('verify', { path: 'poem.txt' })
     expect(refused).toMatchObject({ code: 'not_strict_json' })
     expect(facts).toEqual([])
   })
 
-  it('is not passed for pinned where nobody pinned a key', async () => {
+  it('leaves key_pinned unchecked if no key is pinned', async () => {
     const trusting = await shop.start('memory', null, { SVC_KEYS: '' })
     const { facts } = await trusting.call('verify', { path: 'bundle.json' })
     expect(facts).toContainEqual(expect.objectContaining({ fact: 'key_pinned', value: 'not_checked' }))
   })
 
-  it('under another key than the pinned one fails', async () => {
+  it('signed by a key that is not pinned fails', async () => {
     const strict = await shop.start('memory', null, {
       SVC_KEYS: '3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29',
     })
@@ -128,18 +128,18 @@ describe('a bundle', () => {
 })
 
 describe('a receipt', () => {
-  it('that nobody has is told as such', async () => {
+  it('that does not exist is reported as receipt_not_found', async () => {
     expect(codeOf(await server.ask('verify', { receipt_id: `rcpt_${'0'.repeat(32)}` }))).toBe('receipt_not_found')
   })
 
-  it('is not verified by the bundle of another', async () => {
+  it('does not pass with the bundle of another receipt', async () => {
     const { proxy } = shop.market
-    proxy.always(/evidence-bundle/, { lie: (told) => ({ ...told, receipt_id: `rcpt_${'1'.repeat(32)}` }) })
+    proxy.always(/evidence-bundle/, { lie: (answer) => ({ ...answer, receipt_id: `rcpt_${'1'.repeat(32)}` }) })
     const lied = await shop.start('memory', null, { SVC_GATEWAY: proxy.url })
     expect((await lied.call('verify', { receipt_id })).failed).toEqual(['bundle_names_receipt'])
   })
 
-  it('has the statement that is asked for', async () => {
+  it('is verified with the statement that `sequence` names', async () => {
     expect(await server.call('verify', { receipt_id, sequence: 1 })).toMatchObject({ statement: { sequence: 1 } })
     expect(codeOf(await server.ask('verify', { receipt_id, sequence: 9 }))).toBe('statement_not_found')
   })

@@ -27,9 +27,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. Unless told otherwise it
-reads everything back once a day and compares. Given again with other tasks, those take the place
-of the former; given without any, nothing changes.`,
+Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. By default the
+agent reads everything back once a day and compares. Run the command again with other tasks to
+replace the present ones; without tasks, nothing changes.`,
     )
     .action(async (locker: string | undefined, options: DelegateOptions, command: Command) =>
       delegate(await open(command), locker, options),
@@ -50,21 +50,21 @@ async function delegate(session: Session, wanted: string | undefined, options: D
   const client = await session.agentClient(key)
   const delegated = await client.delegate(locker.receipt_id, tasks, world.signal)
   if (options.register) {
-    await letIn(session, key, locker, delegated)
-    // Said again, it has the agent look at once whether its key is let in.
+    await registerKey(session, key, locker, delegated)
+    // The repeated call makes the agent check at once whether its key is registered.
     await client.delegate(locker.receipt_id, undefined, world.signal)
   }
   output.result({ ...delegated, registered: options.register }, () => delegatedText(locker, delegated))
-  output.note(options.register ? `\n${whatComesNext(delegated)}` : `\n${howToLetIn(locker, delegated)}`)
+  output.note(options.register ? `\n${nextStep(delegated)}` : `\n${registrationHint(locker, delegated)}`)
 }
 
-/** The one step that only the owner can take: at the gateway itself, whatever the agent says of where that is. */
-async function letIn(session: Session, key: Key, locker: NamedLocker, delegated: DelegateAnswer): Promise<void> {
+/** Only the owner can take this step. It goes to the configured gateway, not to an address that the agent names. */
+async function registerKey(session: Session, key: Key, locker: NamedLocker, delegated: DelegateAnswer): Promise<void> {
   const client = await session.client(key)
   await client.addOperator(locker, delegated.agent_pubkey).catch((error: Error) => {
     throw new Failure(
       `delegated, but the gateway does not let the key of the agent in: ${error.message}`,
-      'run the same command again: it goes on with this delegation',
+      'run the same command again: it resumes this delegation',
     )
   })
 }
@@ -81,11 +81,11 @@ function delegatedText({ name }: NamedLocker, delegated: DelegateAnswer): string
   ])
 }
 
-function whatComesNext({ delegation_id }: DelegateAnswer): string {
+function nextStep({ delegation_id }: DelegateAnswer): string {
   const id = shown(delegation_id)
   return `The agent may now read, write and list there, and begins by itself.\nNext: \`svc delegations ${id}\``
 }
 
-function howToLetIn({ receipt_id }: NamedLocker, { agent_pubkey }: DelegateAnswer): string {
+function registrationHint({ receipt_id }: NamedLocker, { agent_pubkey }: DelegateAnswer): string {
   return `It can do nothing before you let its key in: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
 }

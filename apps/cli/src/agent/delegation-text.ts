@@ -8,7 +8,7 @@ import { taskNames, tasksText } from './tasks.ts'
 
 const NEWEST = 10
 
-/** What it is, what was done, what was found. `trust` says why the key that signs is believed. */
+/** The delegation with its newest runs and findings. `trust` says why the signing key is trusted. */
 export function delegationText(delegation: Delegation, trust: string, style: Style): string {
   const { runs, log } = delegation
   return [
@@ -36,12 +36,12 @@ function aboutText(delegation: Delegation, trust: string): string {
     ['tasks', shown(tasksText(tasks))],
     ...(tasks.mirror?.sources ?? []).map(({ url, filename }) => ['', shown(`${filename} from ${url}`)] as const),
     ...Object.entries(next_runs).map(([task, at]) => ['next run', shown(`${task}, ${timeText(at)}`)] as const),
-    ...(delegation.told ? [['told', toldText(delegation.told)] as const] : []),
+    ...(delegation.told ? [['told', deliveryText(delegation.told)] as const] : []),
     ['log', logText(delegation, trust)],
   ])
 }
 
-function toldText({ delivered, undelivered, last_error }: NonNullable<Delegation['told']>): string {
+function deliveryText({ delivered, undelivered, last_error }: NonNullable<Delegation['told']>): string {
   const why = last_error === null ? '' : shown(`: ${last_error}`)
   return `${counted(delivered, 'finding')} taken${undelivered === 0 ? '' : `, ${undelivered} not${why}`}`
 }
@@ -127,7 +127,7 @@ function rowsText(delegations: readonly DelegationSummary[]): string {
   return table(columns, rows)
 }
 
-/** Of the task that is due first. */
+/** The time of the task that is due first. */
 function nextRunText(nextRuns: DelegationSummary['next_runs']): string {
   const [first = null] = Object.values(nextRuns).sort()
   return timeText(first && shown(first))

@@ -69,7 +69,7 @@ async function finish(session: Session, client: AgentClient, key: Key, id: strin
   session.output.result({ ...ended, key_removed }, () => `${shown(id)} has ended`)
 }
 
-/** Ending a delegation also takes its key away. */
+/** Ending a delegation also removes its key from the locker. */
 async function removeKey(session: Session, key: Key, ended: DelegationSummary): Promise<boolean> {
   const { receipt_id, agent_pubkey } = ended
   const gateway = await session.client(key)

@@ -12,7 +12,7 @@ export interface TaskOptions {
   tell?: string
 }
 
-/** Not cut at commas as other lists are: addresses may hold them. */
+/** Does not split at commas as other list options do: URLs may contain them. */
 export function mirrorOption(): Option {
   const about = 'keep what an https address holds as this file, fetched again and again; may be repeated'
   return new Option('--mirror <url=filename>', about).argParser((text, before: Source[] | undefined) => [
@@ -21,7 +21,7 @@ export function mirrorOption(): Option {
   ])
 }
 
-/** Addresses often hold equals signs, filenames hardly ever: the last one counts. */
+/** Splits at the last equals sign: URLs often contain one, filenames hardly ever. */
 function sourceOf(text: string): Source {
   const at = text.lastIndexOf('=')
   const [url, filename] = [text.slice(0, at), text.slice(at + 1)]
@@ -29,7 +29,7 @@ function sourceOf(text: string): Source {
   throw new InvalidArgumentError('It must be an address, an equals sign and a filename.')
 }
 
-/** Undefined where nothing was said: what the service does by itself, or did before. */
+/** Undefined without task options: the service keeps the present tasks, or uses its default. */
 export function tasksOf({ mirror, every, watch, tell }: TaskOptions): Tasks | undefined {
   if (!mirror && watch && every === undefined && tell === undefined) return undefined
   if (!mirror && !watch)
@@ -57,7 +57,7 @@ function everyText({ every_hours }: { every_hours?: number }): string {
   return every_hours === undefined ? '' : ` every ${every_hours} h`
 }
 
-/** As short as a table wants it: `watch, mirror 2, tell`. */
+/** Short, for a table: `watch, mirror 2, tell`. */
 export function taskNames({ watch, mirror, tell }: Tasks): string {
   return [watch && 'watch', mirror && `mirror ${mirror.sources.length}`, tell && 'tell'].filter(Boolean).join(', ')
 }

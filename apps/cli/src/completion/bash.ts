@@ -1,6 +1,6 @@
 import type { Words } from './words.ts'
 
-/** Names and options come from a table of what has been typed; everything else is files. */
+/** Completes commands and options from a table keyed by the typed command; everything else completes files. */
 export function bashScript(words: readonly Words[]): string {
   const [program] = words
   const globals = (program?.options ?? []).map(({ flag }) => flag)

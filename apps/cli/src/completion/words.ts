@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 
 /** What can follow a command: the names below it, and the options it takes. */
 export interface Words {
-  /** The command as it is typed, without `svc`: `operators add`, or nothing. */
+  /** The command as typed, without `svc`: `operators add`; empty for the program itself. */
   path: string
   description: string
   commands: { name: string; description: string }[]
   options: { flag: string; description: string; takesValue: boolean }[]
 }
 
-/** Of the program and all that is below it. */
+/** The words of the program and of all its subcommands. */
 export function wordsOf(program: Command): Words[] {
   return below(program, '')
 }

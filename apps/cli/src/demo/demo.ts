@@ -8,7 +8,7 @@ import type { Open, Session } from '../session.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import type { Run } from '../world.ts'
 import { type Places, startEnvironment } from './environment.ts'
-import { fundedWallet, writeSamples } from './scene.ts'
+import { fundedWallet, writeSamples } from './fixtures.ts'
 import { type Step, steps } from './steps.ts'
 
 interface DemoOptions {
@@ -33,11 +33,11 @@ async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOpti
   const { output, world, settings } = session
   const folder = await mkdtemp(join(world.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
   try {
-    if (settings.gateway?.from === '--gateway') return await story(session, run, folder, isEvm, placesOf(session))
+    if (settings.gateway?.from === '--gateway') return await runDemo(session, run, folder, isEvm, placesOf(session))
     output.note('Starting a gateway and two chains of its own…')
     const environment = await startEnvironment(join(folder, 'gateway'), world)
     try {
-      await story(session, run, folder, isEvm, environment)
+      await runDemo(session, run, folder, isEvm, environment)
     } finally {
       await environment.stop()
     }
@@ -51,8 +51,8 @@ function placesOf({ gateway, settings }: Session): Places {
   return { gateway, primaryRpc: node('solana'), evmRpc: node('eip155') }
 }
 
-/** With its own wallet and config folder, so that it costs nothing and leaves nothing behind. */
-async function story(session: Session, run: Run, folder: string, isEvm: boolean, places: Places): Promise<void> {
+/** Uses its own wallet and config folder, so that it costs nothing and leaves nothing behind. */
+async function runDemo(session: Session, run: Run, folder: string, isEvm: boolean, places: Places): Promise<void> {
   const { output, world } = session
   const { gateway, primaryRpc, evmRpc } = places
   const asset = isEvm ? 'MON' : 'SOL'
@@ -70,18 +70,18 @@ async function story(session: Session, run: Run, folder: string, isEvm: boolean,
     SVC_PRIMARY_RPC: primaryRpc,
     SVC_EVM_RPC: evmRpc,
   }
-  await play(session, run, env, steps({ folder, asset, rpc: primaryRpc }))
+  await runSteps(session, run, env, steps({ folder, asset, rpc: primaryRpc }))
 }
 
-/** Runs the commands that a user would type, each of which must end as it should. */
-async function play(
+/** Runs the commands that a user would type. Each must end with its expected exit code. */
+async function runSteps(
   { output, world }: Session,
   run: Run,
   env: NodeJS.ProcessEnv,
   steps: readonly Step[],
 ): Promise<void> {
   const { isJson } = output
-  const inner = { ...world, env, ...(isJson && { stdout: nowhere(), stderr: nowhere() }) }
+  const inner = { ...world, env, ...(isJson && { stdout: discard(), stderr: discard() }) }
   for (const [index, { title, command, args, exit = EXIT.ok, before }] of steps.entries()) {
     await before?.()
     output.note(`\n${index + 1}. ${title}\n   $ ${command}\n`)
@@ -93,6 +93,6 @@ async function play(
   output.note('\nThe honest files verified, and the tampered one was found and named.')
 }
 
-function nowhere(): Writable {
+function discard(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

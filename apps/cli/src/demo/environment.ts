@@ -1,4 +1,4 @@
-// A gateway and chains of its own for the demo: what `npm start` starts, in a folder that is gone afterwards.
+// A gateway and chains for the demo: what `npm start` starts, in a temporary folder.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Failure } from '../errors.ts'
 import type { World } from '../world.ts'
 
-/** Where a gateway and its chains are. */
+/** The addresses of a gateway and its chains. */
 export interface Places {
   gateway: string
   primaryRpc: string
@@ -29,14 +29,14 @@ export async function startEnvironment(folder: string, { env, signal }: World): 
     DEV_EVM_RPC_PORT: String(evmPort),
     DATA_DIR: folder,
   }
-  // Not our whole environment: what is set for another gateway must not reach this one.
+  // Pass only these variables: settings of another gateway must not reach this one.
   const child = spawn(process.execPath, [startFile()], {
     cwd: folder,
     env: { PATH: env.PATH, HOME: env.HOME, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
   })
-  // Told when the signal ends it: its exit is what counts.
+  // Aborting the signal emits an error; the exit event is what counts.
   child.on('error', () => {})
   await untilReady(child)
   return {

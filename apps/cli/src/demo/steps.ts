@@ -1,29 +1,29 @@
 import { join } from 'node:path'
 import { EXIT } from '../errors.ts'
-import { TAMPERED, tamper } from './scene.ts'
+import { TAMPERED, tamper } from './fixtures.ts'
 
 export interface Step {
   title: string
   args: string[]
-  /** As it is shown. */
+  /** The command line to show. */
   command: string
-  /** Another exit code than 0. */
+  /** The expected exit code, if not 0. */
   exit?: number
   before?: () => Promise<void>
 }
 
-export interface Scene {
-  /** Holds the files, and gets the bundle. */
+export interface DemoSetup {
+  /** Holds the files and receives the bundle. */
   folder: string
   asset: string
-  /** Node of the chain that statements are published on. */
+  /** A node of the chain that statements are published on. */
   rpc: string
 }
 
 const OFFLINE = 'files_match,signature_valid,key_pinned'
 const ONLINE = `${OFFLINE},anchor_tx_succeeded,anchor_signer_matches,anchor_payload_matches`
 
-export function steps({ folder, asset, rpc }: Scene): Step[] {
+export function steps({ folder, asset, rpc }: DemoSetup): Step[] {
   const files = join(folder, 'files')
   const bundle = join(folder, 'bundle.json')
   const verify = ['verify', bundle, '--dir', files, '--require']

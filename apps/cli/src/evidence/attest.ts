@@ -14,7 +14,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('attest')
     .description('have the gateway sign what the locker holds, check that, and publish it on chain')
-    .option('--queued', 'leave it to the queue and ask now and then: for very full lockers')
+    .option('--queued', 'run it in the background and poll: for very large lockers')
     .action(async (options: AttestOptions, command: Command) => attest(await open(command), options))
 }
 

@@ -40,7 +40,7 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
   output.note(`\nNext: \`svc verify ${out}\``)
 }
 
-/** The file has its name only once it is whole. */
+/** Writes to a temporary file and renames it once it is complete. */
 async function writeWhole(path: string, write: (target: WritableStream<Uint8Array>) => Promise<void>): Promise<number> {
   const draft = `${path}.${randomUUID()}.part`
   const file = await openFile(draft, 'wx')

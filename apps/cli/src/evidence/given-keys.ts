@@ -1,4 +1,4 @@
-// The keys that a bundle is held against: those that are given, else those that are pinned for the gateway.
+// The keys that a bundle is checked against: those given by --keys, else those pinned for the gateway.
 
 import { readFile, stat } from 'node:fs/promises'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -11,12 +11,12 @@ export interface GivenKeys {
   pinnedKeys: PinnedKey[]
   pinnedSigners: string[]
   domainTag: string | null
-  /** For people: where the keys come from, and how old that is. */
+  /** For people: where the keys come from and how old they are. */
   from: string | null
 }
 
 export async function givenKeys(session: Session, words: readonly string[]): Promise<GivenKeys> {
-  if (words.length === 0) return keptKeys(await readPins(session.folder, session.gateway), session.world.now())
+  if (words.length === 0) return pinnedFor(await readPins(session.folder, session.gateway), session.world.now())
   const read = await Promise.all(words.map((word) => keysOf(word, session.world.now())))
   return {
     pinnedKeys: read.flatMap(({ keys }) => keys),
@@ -26,7 +26,7 @@ export async function givenKeys(session: Session, words: readonly string[]): Pro
   }
 }
 
-function keptKeys(pins: ReadPins | null, now: number): GivenKeys {
+function pinnedFor(pins: ReadPins | null, now: number): GivenKeys {
   if (!pins) return { pinnedKeys: [], pinnedSigners: [], domainTag: null, from: null }
   const { gateway, pinned_at, anchor_signer, domain_tag, file, read } = pins
   return {
@@ -37,7 +37,7 @@ function keptKeys(pins: ReadPins | null, now: number): GivenKeys {
   }
 }
 
-/** A word is a key in hex, or a file with keys. */
+/** A word is a key in hex or the path of a file with keys. */
 async function keysOf(word: string, now: number): Promise<{ keys: PinnedKey[]; from: string }> {
   const isKey = /^[0-9a-f]{64}$/i.test(word) || word.startsWith('ed25519:')
   const text = isKey ? word.toLowerCase() : await textOf(word)

@@ -1,4 +1,4 @@
-// What was found, as people read it.
+// Verification results as text for people.
 
 import type { FilesReport } from '@svc/verifier/check-files'
 import type { Fact } from '@svc/verifier/facts'
@@ -10,19 +10,19 @@ import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
 import { factsOf, type Judged } from './judgement.ts'
 
-/** `keysFrom`: where the pinned keys come from. */
+/** `keysFrom` says where the pinned keys come from. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
   const { path, verification } = judged
   if (verification.refused) {
     const { code, why } = verification.refused
-    return `${style.strong(shown(path))}\n${style.bad('✗')} no bundle that can be checked: ${shown(why)} (${code})`
+    return `${style.strong(shown(path))}\n${style.bad('✗')} not a bundle that can be checked: ${shown(why)} (${code})`
   }
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
   return [head, facts.join('\n'), ...wrongFiles(verification.files)].join('\n\n')
 }
 
-/** By name, where the fact itself names only the first. */
+/** Lists every wrong file; the fact itself names only the first. */
 function wrongFiles(report: FilesReport | null): string[] {
   const kinds = Object.entries(report?.names ?? {})
   const lines = kinds.flatMap(([problem, names]) => names.map((name): [string, string] => [problem, shown(name)]))
@@ -53,6 +53,6 @@ function factText(name: string, fact: Fact, style: Style): string {
 export function chainText({ sequences, problems, isFromStart }: ChainReport, style: Style): string {
   const which = `statements ${sequences.join(', ')}`
   const start = isFromStart ? '' : ', not from the first one'
-  if (problems.length === 0) return `${style.good('✓')} a chain without fault: ${which}${start}`
+  if (problems.length === 0) return `${style.good('✓')} unbroken chain: ${which}${start}`
   return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
 }

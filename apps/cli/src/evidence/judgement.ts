@@ -3,7 +3,7 @@ import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
 import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 
-/** What was found about one bundle. */
+/** The result for one bundle. */
 export interface Judged {
   path: string
   verification: Verification
@@ -15,7 +15,7 @@ export function factsOf({ verification, receipt }: Judged): Record<string, Fact>
   return verification.refused ? {} : { ...verification.facts, ...receipt }
 }
 
-/** Why it does not hold, in short; empty where nothing speaks against it and all that is required has passed. */
+/** The reasons why verification fails, in short; empty if nothing failed and every required fact passed. */
 export function objections(
   judged: readonly Judged[],
   chain: ChainReport | null,

@@ -29,7 +29,7 @@ async function proof(session: Session, name: string, options: StatementOptions):
       ['hash', shown(file_entry.content_hash)],
       ['leaf', `${leaf_hash}, ${leaf_index + 1} of ${file_count}`],
       ...steps.map(({ hash, position }): [string, string] => ['', `${hash} on the ${position}`]),
-      ['root', `${shown(merkle_root)}, to which the way leads`],
+      ['root', `${shown(merkle_root)}, matches the path above`],
       ['published', anchorText(anchor)],
     ]),
   )

@@ -41,9 +41,9 @@ export function add(program: Command, open: Open): void {
     .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
     .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
     .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
-    .option('--dir <folder>', 'the files themselves, to be held against the list')
-    .option('--allow-extra', 'with --dir: files that the bundle does not list are no fault')
-    .option('--domain-tag <tag>', 'when the gateway does not sign under the usual tag')
+    .option('--dir <folder>', 'folder with the files, to compare with the list')
+    .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
+    .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
     .addHelpText(
@@ -51,8 +51,8 @@ export function add(program: Command, open: Open): void {
       `
 ✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
 keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
-when nothing failed, else 3. Options that take several things can be repeated, or take them with
-commas between.
+when nothing failed, else 3. Options that take several values can be repeated or take a
+comma-separated list.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
@@ -65,7 +65,7 @@ ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
 async function verify(session: Session, paths: readonly string[], options: VerifyOptions): Promise<void> {
   const { output } = session
   const required = options.require ?? []
-  await requireSense(paths, options)
+  await requireValidOptions(paths, options)
   const keys = await givenKeys(session, options.keys ?? [])
   const judged = await judge(session, paths, options, keys)
   const chain = paths.length > 1 ? chainOf(judged) : null
@@ -83,12 +83,12 @@ async function verify(session: Session, paths: readonly string[], options: Verif
   if (objected.length > 0) throw new NotVerified(`verification failed: ${objected.join(', ')}`)
 }
 
-async function requireSense(paths: readonly string[], options: VerifyOptions): Promise<void> {
+async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
   const { domainTag, dir, require = [], receipt } = options
   if (domainTag !== undefined && !domainTagBytes(domainTag))
     throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
-  const strange = require.find((name) => !FACTS.includes(name))
-  if (strange !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(strange)}`, FACTS.join(', '))
+  const unknown = require.find((name) => !FACTS.includes(name))
+  if (unknown !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(unknown)}`, FACTS.join(', '))
   if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
     throw new UsageError(`${dir} is not a folder`)
   if (paths.length > 1 && (dir !== undefined || receipt !== undefined || paths.includes('-')))
@@ -148,7 +148,7 @@ function documentOf({ path, verification, receipt }: Judged): object {
   }
 }
 
-/** A bundle from disk or from the standard input, read as it comes: it may be long. */
+/** Streams a bundle from disk or from standard input: it may be large. */
 export async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verification> {
   if (path === '-') return verifyBundle(addAbortSignal(signal, stdin), given)
   await access(path).catch(() => {

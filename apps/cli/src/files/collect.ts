@@ -1,4 +1,4 @@
-// The files that a `put` is about, found and named before anything is sent.
+// Finds and names the files of a `put` before anything is sent.
 
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -9,9 +9,9 @@ import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
 
 export interface CollectOptions {
-  /** Put before each name, with a `/` between. */
+  /** A folder to prepend to each name. */
   to?: string
-  /** Instead of the name of the one file there is. */
+  /** The name to use instead, if there is only one file. */
   as?: string
   follow?: boolean
   exclude?: readonly string[]
@@ -23,7 +23,7 @@ export interface Collected {
   leftOut: { name: string; leftOut: string }[]
 }
 
-/** The contents of folders by their names within, single files by their own. */
+/** Names files in folders relative to the folder, single files by their own name. */
 export async function collect(paths: readonly string[], options: CollectOptions): Promise<Collected> {
   const files: FoundFile[] = []
   const leftOut: Collected['leftOut'] = []
@@ -55,7 +55,7 @@ function nameFor(name: string, { to, as = name }: CollectOptions): string {
 
 const NAMES_SHOWN = 5
 
-/** All that a gateway would refuse, at once. */
+/** Reports all names that a gateway would reject at once. */
 function requireGoodNames(files: readonly FoundFile[]): void {
   const problems: string[] = []
   const paths = new Map<string, string>()
@@ -75,7 +75,7 @@ function requireGoodNames(files: readonly FoundFile[]): void {
   )
 }
 
-/** A pattern with `/` is held against the whole name, one without against each part of it: `.*`, `*.tmp`, `build`. */
+/** A pattern with `/` matches the whole name, one without matches any part of it: `.*`, `*.tmp`, `build`. */
 export function excluder(patterns: readonly string[]): (name: string) => boolean {
   return (name) =>
     patterns.some((pattern) => {
@@ -84,7 +84,7 @@ export function excluder(patterns: readonly string[]): (name: string) => boolean
     })
 }
 
-/** Whether something on disk is one of these files or folders, by whatever path one got there. */
+/** Whether something on disk is one of the secret files or folders, whichever path led to it. */
 export type IsSecret = (facts: Stats) => boolean
 
 export async function secretsAt(paths: readonly string[]): Promise<IsSecret> {

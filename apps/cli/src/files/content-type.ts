@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 
-/** Those that browsers treat differently from a download; anything else is bytes. */
+/** The types that browsers do not simply download. */
 const TYPES: Record<string, string> = {
   '.avif': 'image/avif',
   '.css': 'text/css',

@@ -1,5 +1,5 @@
-// Files of a locker that one may list. The gateway says twice what each file is, in its list and with its bytes, and is
-// held to it.
+// Downloads for owners and operators, who may list the locker. The hash in the list must match the hash that comes with
+// the bytes.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Client, Download, Locker } from '@svc/sdk'
@@ -8,13 +8,13 @@ import { saveAs } from '@svc/sdk/node'
 import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
 import type { Outcome } from './outcomes.ts'
-import { type GetOptions, isOnDisk, requireHarmless, safePath } from './safe-path.ts'
+import { type GetOptions, isOnDisk, requireSafeName, safePath } from './safe-path.ts'
 
 const AT_ONCE = 4
 
 export type Listed = ReadonlyMap<string, ManifestEntry>
 
-/** Those that have bytes and go by the names that are given; all of them where none are. */
+/** The stored files that match the names, or all of them if no names are given. */
 export async function listed(
   client: Client,
   locker: Locker,
@@ -24,9 +24,9 @@ export async function listed(
   const entries = new Map<string, ManifestEntry>()
   const unused = new Set(names)
   for await (const entry of client.files(locker, { signal })) {
-    const name = nameItGoesBy(entry.filename, names)
+    const name = matchingName(entry.filename, names)
     if (name === null || entry.status !== 'confirmed') continue
-    requireHarmless(entry.filename)
+    requireSafeName(entry.filename)
     unused.delete(name)
     entries.set(entry.filename, entry)
   }
@@ -34,50 +34,50 @@ export async function listed(
   return entries
 }
 
-/** Its own, or that of a folder it is in. */
-export function nameItGoesBy(filename: string, names: readonly string[]): string | null {
+/** The name that matches a file: its own, or that of a folder that contains it. */
+export function matchingName(filename: string, names: readonly string[]): string | null {
   if (names.length === 0) return ''
   return names.find((name) => filename === name || filename.startsWith(name.endsWith('/') ? name : `${name}/`)) ?? null
 }
 
-export interface Getting {
+export interface GetJob {
   client: Client
   locker: Locker
   options: GetOptions
   signal: AbortSignal
   progress: Progress
-  tell: (outcome: Outcome) => void
+  report: (outcome: Outcome) => void
 }
 
-export async function getListed(getting: Getting, entries: Listed): Promise<void> {
-  const { client, locker, signal, tell } = getting
-  const wanted = await notOnDisk(getting, entries)
-  const receive = async (download: Download) => tell(await save(getting, wanted, download))
+export async function getListed(job: GetJob, entries: Listed): Promise<void> {
+  const { client, locker, signal, report } = job
+  const wanted = await notOnDisk(job, entries)
+  const receive = async (download: Download) => report(await save(job, wanted, download))
   for (const { filename, error } of await client.getMany(locker, [...wanted.keys()], receive, {
     atOnce: AT_ONCE,
     signal,
   }))
-    if (error !== undefined && !signal.aborted) tell({ filename, status: 'failed', error })
+    if (error !== undefined && !signal.aborted) report({ filename, status: 'failed', error })
   signal.throwIfAborted()
 }
 
-async function notOnDisk({ options, signal, progress, tell }: Getting, entries: Listed): Promise<Listed> {
+async function notOnDisk({ options, signal, progress, report }: GetJob, entries: Listed): Promise<Listed> {
   const wanted = new Map<string, ManifestEntry>()
   for (const [filename, entry] of entries) {
     signal.throwIfAborted()
     try {
       if (await isOnDisk(filename, entry.content_hash, options)) {
         progress.add(entry.size_bytes ?? 0)
-        tell(outcomeOf('unchanged', entry))
+        report(outcomeOf('unchanged', entry))
       } else wanted.set(filename, entry)
     } catch (error) {
-      tell({ filename, status: 'failed', error })
+      report({ filename, status: 'failed', error })
     }
   }
   return wanted
 }
 
-async function save({ options, progress }: Getting, wanted: Listed, download: Download): Promise<Outcome> {
+async function save({ options, progress }: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
   const { filename, contentHash } = download
   const entry = wanted.get(filename)
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)

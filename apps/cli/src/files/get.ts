@@ -8,23 +8,23 @@ import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { getListed, listed } from './get-listed.ts'
-import { type Outcome, outcomeTeller } from './outcomes.ts'
+import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
 
 interface GetCommandOptions extends GetOptions {
   public?: boolean
 }
 
-const WHAT_NOW = 'run the same command again: what is there is not fetched again'
+const RETRY_HINT = 'run the same command again: files that are already here are skipped'
 
 export function add(program: Command, open: Open): void {
   program
     .command('get')
-    .description('bring files back, their hashes checked')
+    .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; all unless given')
     .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
     .option('--overwrite', 'replace files that are there with other bytes')
-    .option('--public', 'as anybody can who knows the receipt and the names of files; so it is without a wallet')
+    .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
     .action(async (names: string[], options: GetCommandOptions, command: Command) =>
       get(await open(command), names, options),
     )
@@ -50,11 +50,11 @@ async function getAsMember(
   const entries = await listed(client, locker, names, signal)
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
-  const { tell, end } = outcomeTeller(output)
+  const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
-    getListed({ client, locker, options, signal, progress, tell }, entries),
+    getListed({ client, locker, options, signal, progress, report }, entries),
   )
-  end(WHAT_NOW)
+  end(RETRY_HINT)
 }
 
 async function getPublicly(
@@ -65,15 +65,16 @@ async function getPublicly(
 ): Promise<void> {
   const { output, world } = session
   const { signal } = world
-  if (names.length === 0) throw new UsageError('without a wallet, name the files: a list is for those who may see it')
+  if (names.length === 0)
+    throw new UsageError('without a wallet, name the files: only the owner and operators can list them')
   const client = await session.client()
-  const { tell, end } = outcomeTeller(output)
+  const { report, end } = outcomeReporter(output)
   for (const filename of names) {
     const fetched = client.getPublicly(receipt_id, filename, { signal }).then((download) => save(download, options))
-    tell(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
+    report(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
     signal.throwIfAborted()
   }
-  end(WHAT_NOW)
+  end(RETRY_HINT)
 }
 
 async function save(download: Download, options: GetOptions): Promise<Outcome> {
@@ -84,7 +85,7 @@ async function save(download: Download, options: GetOptions): Promise<Outcome> {
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
 }
 
-/** Bytes leave before their hash is known: where it is wrong, the exit code says so. */
+/** Writes bytes before their hash is checked: if it is wrong, the exit code says so. */
 async function writeOut(
   session: Session,
   locker: NamedLocker,

@@ -4,7 +4,7 @@ import { bytesText, counted, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
-import { nameItGoesBy } from './get-listed.ts'
+import { matchingName } from './get-listed.ts'
 
 interface LsOptions {
   hash?: boolean
@@ -25,7 +25,7 @@ async function ls(session: Session, names: readonly string[], options: LsOptions
   const client = await session.lockerClient(locker)
   const entries: ManifestEntry[] = []
   for await (const entry of client.files(locker, { signal: world.signal })) {
-    if (nameItGoesBy(entry.filename, names) === null) continue
+    if (matchingName(entry.filename, names) === null) continue
     if (output.isJson) output.result(entry, () => '')
     else entries.push(entry)
   }

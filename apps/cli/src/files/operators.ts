@@ -14,12 +14,12 @@ export function add(program: Command, open: Open): void {
     .command('add')
     .description('let a key read, write and list')
     .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it')
-    .action(async (key: string, _: object, command: Command) => letIn(await open(command), key))
+    .action(async (key: string, _: object, command: Command) => addOperator(await open(command), key))
   operators
     .command('rm')
-    .description('shut a key out, at once')
+    .description('remove a key, effective at once')
     .argument('<key>', 'Ed25519 public key, base58')
-    .action(async (key: string, _: object, command: Command) => shutOut(await open(command), key))
+    .action(async (key: string, _: object, command: Command) => removeOperator(await open(command), key))
 }
 
 async function list(session: Session): Promise<void> {
@@ -34,7 +34,7 @@ async function list(session: Session): Promise<void> {
   )
 }
 
-async function letIn(session: Session, key: string): Promise<void> {
+async function addOperator(session: Session, key: string): Promise<void> {
   const locker = await session.locker()
   const operators = await (await session.lockerClient(locker)).addOperator(locker, key)
   const document = { locker_id: locker.locker_id, operators }
@@ -42,11 +42,11 @@ async function letIn(session: Session, key: string): Promise<void> {
     document,
     () => `${shown(key)} may read, write and list (${counted(operators.length, 'operator')})`,
   )
-  session.output.note(`There: svc lockers add ${locker.receipt_id} --gateway ${session.gateway}`)
+  session.output.note(`On the other machine: svc lockers add ${locker.receipt_id} --gateway ${session.gateway}`)
 }
 
-async function shutOut(session: Session, key: string): Promise<void> {
+async function removeOperator(session: Session, key: string): Promise<void> {
   const locker = await session.locker()
   await (await session.lockerClient(locker)).removeOperator(locker, key)
-  session.output.result({ locker_id: locker.locker_id, removed: key }, () => `${shown(key)} may no longer act`)
+  session.output.result({ locker_id: locker.locker_id, removed: key }, () => `${shown(key)} no longer has access`)
 }

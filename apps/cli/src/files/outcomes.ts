@@ -3,20 +3,20 @@ import { Failure, NotVerified } from '../errors.ts'
 import type { Output } from '../output/output.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import { tell } from '../report.ts'
+import { describeError } from '../report.ts'
 
-/** What became of one file of many. */
+/** The outcome of one file. */
 export type Outcome =
   | { filename: string; status: 'stored' | 'saved' | 'unchanged'; size_bytes: number; content_hash: string | null }
   | { filename: string; status: 'failed'; error: unknown }
 
-/** Reports each file when it is done, and a summary at the end. */
-export function outcomeTeller({ result, note, style }: Output) {
+/** Reports each file when it is done and a summary at the end. */
+export function outcomeReporter({ result, note, style }: Output) {
   const counts = new Map<Outcome['status'], number>()
   const failures: unknown[] = []
 
   return {
-    tell(outcome: Outcome): void {
+    report(outcome: Outcome): void {
       const { filename, status } = outcome
       counts.set(status, (counts.get(status) ?? 0) + 1)
       if (outcome.status !== 'failed') {
@@ -24,13 +24,13 @@ export function outcomeTeller({ result, note, style }: Output) {
         return
       }
       failures.push(outcome.error)
-      const { code, message } = tell(outcome.error)
+      const { code, message } = describeError(outcome.error)
       const line = { filename, status, error: code, message }
       result(line, () => `${style.bad('✗')} ${shown(filename)}: ${shown(message)}`)
     },
 
-    /** Throws where a file failed. */
-    end(whatNow: string): void {
+    /** Throws if a file failed. */
+    end(hint: string): void {
       const summary = summaryOf(counts)
       if (failures.length === 0) {
         note(summary || 'Nothing to do.')
@@ -38,7 +38,7 @@ export function outcomeTeller({ result, note, style }: Output) {
       }
       const isUntrue = failures.some((error) => error instanceof BytesDiffer || error instanceof UntrueAnswer)
       const message = `${counted(failures.length, 'file')} failed (${summary})`
-      throw isUntrue ? new NotVerified(message) : new Failure(message, whatNow)
+      throw isUntrue ? new NotVerified(message) : new Failure(message, hint)
     },
   }
 }

@@ -18,7 +18,7 @@ import type { NamedLocker } from '../setup/known-lockers.ts'
 import { keyFiles } from '../setup/wallet.ts'
 import { type Collected, type CollectOptions, collect, secretsAt } from './collect.ts'
 import { contentTypeOf } from './content-type.ts'
-import { type Outcome, outcomeTeller } from './outcomes.ts'
+import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { isStored, type Stored, storedUnder } from './unchanged.ts'
 
 interface PutOptions extends CollectOptions {
@@ -30,7 +30,7 @@ const AT_ONCE = 4
 export function add(program: Command, open: Open): void {
   program
     .command('put')
-    .description('put files and the contents of folders into the locker')
+    .description('upload files and the contents of folders to the locker')
     .argument('<path...>', 'files and folders; - is the standard input')
     .option('--to <folder>', 'folder of the locker to put them in')
     .option('--as <name>', 'name in the locker; for one file')
@@ -43,8 +43,8 @@ export function add(program: Command, open: Open): void {
       'after',
       `
 Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
-\`svc get -o photos\` brings it back. What is there already with the same bytes is not sent again,
-and a large file that was cut short goes on where it was.`,
+\`svc get -o photos\` brings it back. Unchanged files are skipped, and an interrupted upload
+of a large file resumes where it stopped.`,
     )
     .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
 }
@@ -61,14 +61,14 @@ async function put(session: Session, paths: readonly string[], options: PutOptio
   const stored = await storedUnder(client, locker, names, world.signal)
   const total = files.reduce((sum, { size }) => sum + size, 0)
   output.note(`${counted(files.length, 'file')}, ${bytesText(total)} → ${locker.name ?? locker.locker_id}`)
-  const outcomes = outcomeTeller(output)
+  const outcomes = outcomeReporter(output)
   await output.withProgress('put', total, (progress) =>
     putAll(session, client, locker, files, stored, options, (outcome, bytes) => {
       progress.add(bytes)
-      if (outcome) outcomes.tell(outcome)
+      if (outcome) outcomes.report(outcome)
     }),
   )
-  outcomes.end('run the same command again: what is there is not sent again')
+  outcomes.end('run the same command again: files that are already stored are skipped')
 }
 
 const LEFT_OUT_SHOWN = 20
@@ -78,8 +78,8 @@ function leftOutText(leftOut: Collected['leftOut']): string[] {
   return leftOut.length > LEFT_OUT_SHOWN ? [...some, `left out: ${leftOut.length - LEFT_OUT_SHOWN} more`] : some
 }
 
-/** Told of files that are done, and of bytes that have got further. */
-type Tell = (outcome: Outcome | null, bytes: number) => void
+/** Reports a finished file, or progress in bytes. */
+type Report = (outcome: Outcome | null, bytes: number) => void
 
 async function putAll(
   { world }: Session,
@@ -88,18 +88,18 @@ async function putAll(
   files: readonly FoundFile[],
   stored: ReadonlyMap<string, Stored>,
   { type }: PutOptions,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   const { signal } = world
 
-  /** Those that are not there yet. */
+  /** Yields the files that are not stored yet, and reports the others as unchanged. */
   async function* changed(some: readonly FoundFile[]): AsyncGenerator<FoundFile> {
     for (const file of some) {
       signal.throwIfAborted()
       const there = stored.get(file.name)
       const content_hash = there?.content_hash ?? null
       if (!(await isStored(file, there))) yield file
-      else tell({ filename: file.name, status: 'unchanged', size_bytes: file.size, content_hash }, file.size)
+      else report({ filename: file.name, status: 'unchanged', size_bytes: file.size, content_hash }, file.size)
     }
   }
 
@@ -108,7 +108,8 @@ async function putAll(
       yield { filename: name, bytes: await fileSource(path), contentType: type ?? contentTypeOf(name) }
   }
 
-  const onFile = (outcome: PutOutcome) => tell(outcomeOf(outcome), 'stored' in outcome ? outcome.stored.size_bytes : 0)
+  const onFile = (outcome: PutOutcome) =>
+    report(outcomeOf(outcome), 'stored' in outcome ? outcome.stored.size_bytes : 0)
   const small = files.filter(({ size }) => size <= SMALL_FILE_BYTES)
   await client.putMany(locker, sources(small), { atOnce: AT_ONCE, onFile, signal })
 
@@ -116,7 +117,7 @@ async function putAll(
   for await (const { name, path } of changed(large)) {
     let done = 0
     const onProgress = (bytes: number) => {
-      tell(null, bytes - done)
+      report(null, bytes - done)
       done = bytes
     }
     const options = { contentType: type ?? contentTypeOf(name), onProgress, signal }
@@ -125,7 +126,7 @@ async function putAll(
       (error: unknown) => ({ filename: name, error }),
     )
     signal.throwIfAborted()
-    tell(outcomeOf(outcome), 0)
+    report(outcomeOf(outcome), 0)
   }
 }
 
@@ -148,5 +149,5 @@ async function putStandardInput(session: Session, paths: readonly string[], opti
   const source = streamSource(addAbortSignal(world.signal, world.stdin), null)
   const contentType = type ?? contentTypeOf(name)
   const stored = await client.put(locker, filename, source, { contentType, signal: world.signal })
-  outcomeTeller(output).tell(storedOutcome(stored))
+  outcomeReporter(output).report(storedOutcome(stored))
 }

@@ -5,7 +5,7 @@ import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
-import { nameItGoesBy } from './get-listed.ts'
+import { matchingName } from './get-listed.ts'
 
 interface RmOptions {
   recursive?: boolean
@@ -16,7 +16,7 @@ export function add(program: Command, open: Open): void {
     .command('rm')
     .description('remove files from the locker; asks first')
     .argument('<name...>', 'files, and with -r folders')
-    .option('-r, --recursive', 'also all that is in folders of these names')
+    .option('-r, --recursive', 'also all files in folders of these names')
     .action(async (names: string[], options: RmOptions, command: Command) => rm(await open(command), names, options))
 }
 
@@ -27,7 +27,7 @@ async function rm(session: Session, names: readonly string[], { recursive = fals
   const filenames = recursive ? await below(client, locker, names, world.signal) : names
   const from = locker.name ?? locker.locker_id
   const what = filenames.length === 1 ? shown(JSON.stringify(filenames[0])) : counted(filenames.length, 'file')
-  if (!(await session.agrees(`Remove ${what} from ${from}?`))) throw new Failure('nothing was removed')
+  if (!(await session.confirm(`Remove ${what} from ${from}?`))) throw new Failure('nothing was removed')
   for (const filename of filenames) {
     world.signal.throwIfAborted()
     const removed = await client.remove(locker, filename)
@@ -39,7 +39,7 @@ async function rm(session: Session, names: readonly string[], { recursive = fals
 async function below(client: Client, locker: NamedLocker, names: readonly string[], signal: AbortSignal) {
   const filenames: string[] = []
   for await (const { filename } of client.files(locker, { signal }))
-    if (nameItGoesBy(filename, names) !== null) filenames.push(filename)
+    if (matchingName(filename, names) !== null) filenames.push(filename)
   if (filenames.length === 0) throw new Failure(`there is no ${names.join(', ')}`, '`svc ls` shows what is there')
   return filenames
 }

@@ -1,5 +1,5 @@
-// Where a file of a locker goes on disk. Names come from a gateway, which may lie: nothing may get out of the folder,
-// neither by its name nor through a link that is there already.
+// The path of a downloaded file. Names come from a gateway and are not trusted: neither a name nor an existing symbolic
+// link may lead out of the folder.
 
 import { lstat, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,9 +8,9 @@ import { UntrueAnswer } from '@svc/sdk/errors'
 import { Failure } from '../errors.ts'
 import { hashOfFile } from './unchanged.ts'
 
-/** The path of a file below a folder, with the folders on the way made. */
+/** The path of a file below a folder; creates the folders in between. */
 export async function safePath(folder: string, name: string): Promise<string> {
-  requireHarmless(name)
+  requireSafeName(name)
   const parts = name.split('/')
   const last = parts.pop() as string
   let path = folder
@@ -21,8 +21,8 @@ export async function safePath(folder: string, name: string): Promise<string> {
   return join(path, last)
 }
 
-/** A name that this gateway should never have taken. */
-export function requireHarmless(name: string): void {
+/** A gateway should never have accepted an invalid name. */
+export function requireSafeName(name: string): void {
   const problem = filenameProblem(name, DEFAULT_SYSTEM_PREFIX)
   if (problem) throw new UntrueAnswer(`a file is called ${JSON.stringify(name)}, which ${problem}`)
 }
@@ -36,12 +36,12 @@ async function requireFolder(path: string): Promise<void> {
 }
 
 export interface GetOptions {
-  /** The folder that files go to. */
+  /** The target folder. */
   out: string
   overwrite?: boolean
 }
 
-/** Whether a file is on disk with just these bytes. Throws where others are in the way. */
+/** Whether the file is on disk with this hash. Throws if another file is in the way. */
 export async function isOnDisk(name: string, hash: string | null, { out, overwrite }: GetOptions): Promise<boolean> {
   const path = await safePath(out, name)
   const facts = await stat(path).catch(() => null)

@@ -12,7 +12,7 @@ export interface Stored {
 
 const NAMES_AT_ONCE = 1000
 
-/** What the gateway has under these names, where it has bytes. */
+/** The files that the gateway has stored under these names. */
 export async function storedUnder(
   client: Client,
   { locker_id }: Locker,
@@ -28,13 +28,13 @@ export async function storedUnder(
   return stored
 }
 
-/** Whether a file on disk is what is stored. It is read only where its size is the same. */
+/** Whether a file on disk equals the stored one. Reads it only if the sizes match. */
 export async function isStored({ path, size }: FoundFile, stored: Stored | undefined): Promise<boolean> {
   if (!stored?.content_hash || stored.size_bytes !== size) return false
   return (await hashOfFile(path)) === stored.content_hash
 }
 
-/** With its prefix. */
+/** The hash with its `sha256:` prefix. */
 export async function hashOfFile(path: string): Promise<string | null> {
   const pieces = createReadStream(path, { highWaterMark: 1024 * 1024 })
   const content = await hashContent(pieces, Number.POSITIVE_INFINITY)

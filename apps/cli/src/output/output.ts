@@ -1,9 +1,9 @@
-// Where a command's words go. Results go to stdout, and nothing else does; everything about them goes to stderr.
+// The output of a command: results go to stdout, everything else to stderr.
 
 import type { Writable } from 'node:stream'
 import type { TextStream, World } from '../world.ts'
 import { NO_PROGRESS, type Progress, showProgress } from './progress.ts'
-import { harmless, jsonLine } from './shown.ts'
+import { jsonLine, terminalSafe } from './shown.ts'
 import { type Style, styleFor } from './style.ts'
 
 export interface OutputOptions {
@@ -13,15 +13,15 @@ export interface OutputOptions {
 
 export interface Output {
   readonly isJson: boolean
-  /** For what goes to stdout. */
+  /** The style for stdout. */
   readonly style: Style
-  /** A result: a line of JSON, or as people read it. */
+  /** Writes a result: a line of JSON, or text for people. */
   result(document: unknown, text: () => string): void
-  /** What happens meanwhile; programs are not told. */
+  /** Progress and advice for people; omitted with `--json` and `--quiet`. */
   note(text: string): void
-  /** For people, even with `--quiet`. */
+  /** Shown even with `--quiet`. */
   warn(text: string): void
-  /** Shown until the work has ended, well or not. */
+  /** Shows progress until the work succeeds or fails. */
   withProgress<T>(label: string, totalBytes: number, work: (progress: Progress) => Promise<T>): Promise<T>
 }
 
@@ -32,7 +32,7 @@ export function createOutput({ env, stdout, stderr, now }: World, options: Outpu
 
   function write(stream: TextStream, text: string): void {
     progress.hide()
-    stream.write(`${harmless(text)}\n`)
+    stream.write(`${terminalSafe(text)}\n`)
   }
 
   return {

@@ -1,4 +1,4 @@
-// One line that tells how far a transfer is; on a terminal only.
+// One line that shows the progress of a transfer; on a terminal only.
 
 import type { TextStream } from '../world.ts'
 import { bytesText, durationText } from './quantities.ts'
@@ -6,7 +6,7 @@ import { width } from './table.ts'
 
 export interface Progress {
   add(bytes: number): void
-  /** Makes room for other text; the next step draws the line anew. */
+  /** Clears the line for other text; the next update redraws it. */
   hide(): void
 }
 

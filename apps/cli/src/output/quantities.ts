@@ -1,8 +1,8 @@
-// Sizes, times and ids as people read them.
+// Sizes, times and ids as text for people.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-/** Three figures: `1.50 MiB`. */
+/** Three significant digits: `1.50 MiB`. */
 export function bytesText(bytes: number): string {
   let value = bytes
   let unit = 0

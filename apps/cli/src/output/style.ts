@@ -8,7 +8,7 @@ export interface Style {
   strong(text: string): string
 }
 
-/** Colours on terminals, unless the user wants none (https://no-color.org). */
+/** Colours on terminals, unless NO_COLOR is set (https://no-color.org). */
 export function styleFor(stream: TextStream, env: Environment): Style {
   const isColoured = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
   const styled = (format: Parameters<typeof styleText>[0]) => (text: string) =>

@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from 'node:util'
 
 export interface Column {
   title: string
-  /** Figures stand under their last digit. */
+  /** Right-aligned, for numbers. */
   isRight?: boolean
 }
 
-/** Aligned columns, two spaces between; nothing behind the last one. */
+/** Aligned columns with two spaces between them and no trailing spaces. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const lines = [columns.map(({ title }) => title), ...rows]
   const widths = columns.map((_, i) => longest(lines.map((line) => line[i] ?? '')))
@@ -20,13 +20,13 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
     .join('\n')
 }
 
-/** Names before values. */
+/** One line per entry: the name, then the value. */
 export function pairs(entries: readonly (readonly [name: string, value: string])[]): string {
   const columns = longest(entries.map(([name]) => name))
   return entries.map(([name, value]) => `${padded(name, columns, false)}  ${value}`).join('\n')
 }
 
-/** Of however many: a function takes only so many arguments. */
+/** Not `Math.max(...)`: long lists exceed the limit on arguments. */
 function longest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, width(text)), 0)
 }
@@ -40,7 +40,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 const NOTHING = /^\p{M}+$/u
 
-/** Columns that a terminal gives to it. */
+/** The number of columns that the text takes on a terminal. */
 export function width(text: string): number {
   let columns = 0
   for (const char of stripVTControlCharacters(text)) columns += NOTHING.test(char) ? 0 : WIDE.test(char) ? 2 : 1

@@ -4,7 +4,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { bytesText, counted } from './quantities.ts'
 import { shown } from './shown.ts'
 
-/** What was paid, and what shows it. */
+/** The payment and its receipt. */
 export function paidPairs(receipt: SignedReceipt): [name: string, value: string][] {
   const { paid_amount, pay_asset, network, tx_hash, receipt_id } = receipt
   return [

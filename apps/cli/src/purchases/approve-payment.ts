@@ -6,9 +6,9 @@ import { pairs } from '../output/table.ts'
 import type { Session } from '../session.ts'
 import type { Key } from '../setup/wallet.ts'
 
-/** Shows what would be paid for what, and asks; throws where it is more than the buyer wants to pay at all. */
+/** Shows the payment and asks for approval. Throws if it exceeds the price limit. */
 export async function approvePayment(
-  { output, agrees }: Session,
+  { output, confirm }: Session,
   key: Key,
   leg: PaymentLeg,
   [goods, what]: readonly [goods: string, what: string],
@@ -25,7 +25,7 @@ export async function approvePayment(
       ['from', `${key.address} (${key.from}), and the network's fee`],
     ]),
   )
-  if (!(await agrees(`Pay ${amount}?`))) return false
+  if (!(await confirm(`Pay ${amount}?`))) return false
   output.note('Paying, and waiting for the chain…')
   return true
 }
@@ -36,9 +36,10 @@ export interface PriceLimit {
   max?: string
 }
 
-/** A number says nothing as long as it is not said of what. */
+/** An amount is meaningless without its asset. */
 export function requireAsset({ asset, max }: PriceLimit): void {
-  if (max !== undefined && asset === undefined) throw new UsageError('--max needs --asset', 'so many of what?')
+  if (max !== undefined && asset === undefined)
+    throw new UsageError('--max needs --asset', 'name the asset that the amount is in')
 }
 
 function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
@@ -46,7 +47,7 @@ function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
   throw new Failure(`${shown(askedAmount(leg))} is asked for, more than --max ${max}`)
 }
 
-/** What a leg asks for. The client has refused legs that call something by the name of what everybody knows. */
+/** The amount of a leg. The client has already rejected legs that use the name of a known asset for another token. */
 export function askedAmount(leg: PaymentLeg): string {
   const { asset, amount, extra } = leg
   const text = `${amountText(BigInt(amount), extra.decimals)} ${extra.name}`

@@ -22,7 +22,7 @@ export function add(program: Command, open: Open): void {
   const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
   withOrderOptions(buying, assetToPayIn())
     .addOption(maxOption())
-    .option('--name <name>', 'call purchase and locker so: one name is bought once, however often you repeat it')
+    .option('--name <name>', 'name of the purchase and its locker; one name is paid once, however often you repeat it')
     .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
     .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
     .addHelpText(
@@ -54,7 +54,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
     const { receipt, receipt_id, locker_id } = bought
     const added_at = new Date(world.now()).toISOString()
     const locker = { receipt_id, locker_id, gateway, owner: key.address, name, added_at }
-    // Before the purchase counts as finished: a locker that is not remembered would be bought again.
+    // Save the locker before the purchase counts as finished; otherwise the next run would buy another one.
     await rememberLocker(session.folder, locker).catch(paidBut(receipt.tx_hash))
     return bought
   }

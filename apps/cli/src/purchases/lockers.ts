@@ -17,7 +17,7 @@ export function add(program: Command, open: Open): void {
     .command('add')
     .description('remember a locker that was shared with you or bought elsewhere')
     .argument('<receipt>', 'rcpt_…')
-    .option('--name <name>', 'call it so on this machine')
+    .option('--name <name>', 'its name on this machine')
     .action(async (receipt: string, { name }: { name?: string }, command: Command) =>
       remember(await open(command), receipt, name ?? null),
     )

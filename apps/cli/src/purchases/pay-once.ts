@@ -8,7 +8,7 @@ function unpaid(cause: unknown): never {
   throw new PaymentError('not_moved', `the purchase cannot be noted: ${(cause as Error).message}`, { cause })
 }
 
-/** Under a new name, or that of the same order which is not finished yet. */
+/** Pays under a new intent, or resumes the unfinished purchase of the same order. */
 export async function payOnce<T>(
   { journal: openJournal, output, world }: Session,
   buyer: Buyer,
@@ -18,11 +18,9 @@ export async function payOnce<T>(
   const journal = await openJournal()
   const { intent, since, others } = await beginPurchase(journal, buyer, order, world.now()).catch(unpaid)
   for (const { order, begun_at } of others)
-    output.warn(
-      `an earlier purchase is not finished: ${order}, begun ${begun_at}. Order the same again to go on with it`,
-    )
+    output.warn(`an earlier purchase is not finished: ${order}, begun ${begun_at}. Repeat that order to resume it`)
   if (since !== null)
-    output.note(`Going on with the purchase begun ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
+    output.note(`Resuming the purchase begun ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
   try {
     const bought = await pay(intent)
     await endPurchase(journal, buyer, intent)
@@ -34,7 +32,7 @@ export async function payOnce<T>(
 }
 
 interface Unfinished {
-  /** What the purchase is called in the journal. */
+  /** The name of the purchase in the journal. */
   intent: string
   /** For people, and to tell orders apart. */
   order: string
@@ -42,14 +40,14 @@ interface Unfinished {
 }
 
 export interface Buyer {
-  /** Address of the service that sells. */
+  /** The address of the selling service. */
   seller: string
   address: string
 }
 
 export interface Begun {
   intent: string
-  /** Since when, for one that was begun before. */
+  /** When the purchase was begun, if it is resumed. */
   since: string | null
   /** Other orders of this buyer that are not finished. */
   others: Unfinished[]
@@ -67,7 +65,7 @@ export async function beginPurchase(journal: Journal, buyer: Buyer, order: strin
   return beginPurchase(journal, buyer, order, now)
 }
 
-/** Of a purchase that is done, or that certainly moved no money. */
+/** Forgets a purchase that is complete or that certainly moved no money. */
 export async function endPurchase(journal: Journal, buyer: Buyer, intent: string): Promise<void> {
   const entry = unfinishedOf(journal, buyer)
   for (;;) {

@@ -2,14 +2,14 @@ import { UsageError } from '../errors.ts'
 import { shown } from '../output/shown.ts'
 import type { Key } from '../setup/wallet.ts'
 
-/** What a seller takes. */
+/** An asset that the seller accepts. */
 export interface Offer {
   ticker: string
   /** CAIP-2 id. */
   network: string
 }
 
-/** The first key that can pay in the asset that is wanted. */
+/** The first key that can pay in the wanted asset. */
 export function payingKey(keys: readonly Key[], offers: readonly Offer[], asset: string | undefined): Key {
   const wanted = offers.filter(({ ticker }) => asset === undefined || ticker === asset)
   if (wanted.length === 0) {

@@ -18,7 +18,7 @@ export function add(program: Command, open: Open): void {
     .command('provision')
     .description('open the locker of a receipt, or find it open; `svc buy` does this by itself')
     .argument('<receipt>', 'rcpt_…')
-    .option('--name <name>', 'call the locker so on this machine')
+    .option('--name <name>', 'name of the locker on this machine')
     .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
     .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
     .action(async (receipt: string, options: ProvisionOptions, command: Command) =>

@@ -26,7 +26,7 @@ async function quote(session: Session, { units, provider, asset }: OrderOptions)
 function quoteText({ accepts, extensions }: Quote): string {
   const { terms, price_summary } = extensions.svc
   const { total_usd, provider } = price_summary
-  const isPlay = terms.environment === 'development' ? '\nA development gateway: do not send real money.' : ''
+  const warning = terms.environment === 'development' ? '\nA development gateway: do not send real money.' : ''
   const what = `${price_summary.units} × ${provider}: ${termsText(terms)}`
   const rows = accepts.map(({ amount, network, payTo, extra }) => [
     shown(amountText(BigInt(amount), extra.decimals)),
@@ -36,5 +36,5 @@ function quoteText({ accepts, extensions }: Quote): string {
   ])
   const columns = [{ title: 'AMOUNT', isRight: true }, { title: 'ASSET' }, { title: 'NETWORK' }, { title: 'PAY TO' }]
   const price = `for ${total_usd} USD, until ${terms.quote_expires_at}`
-  return `${shown(`${what} ${price}`)}${isPlay}\n\n${table(columns, rows)}`
+  return `${shown(`${what} ${price}`)}${warning}\n\n${table(columns, rows)}`
 }

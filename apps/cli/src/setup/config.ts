@@ -6,10 +6,10 @@ import {
   agentUrl,
   configFile,
   gatewayUrl,
-  keepSetting,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
+  saveSetting,
   webAddress,
 } from './settings.ts'
 
@@ -50,12 +50,12 @@ function show({ output, settings, folder }: Session): void {
 
 async function set({ output, folder }: Session, name: SettingName, value: string): Promise<void> {
   const kept = checked(name, value)
-  await keepSetting(folder, name, kept)
+  await saveSetting(folder, name, kept)
   output.result({ [name]: kept }, () => `${name} is ${kept}`)
 }
 
 async function unset({ output, folder }: Session, name: SettingName): Promise<void> {
-  await keepSetting(folder, name, null)
+  await saveSetting(folder, name, null)
   output.result({ [name]: null }, () => `${name} is not set any more`)
 }
 

@@ -1,5 +1,4 @@
-// The folder where `svc` keeps what it must remember. What is in it decides whom we trust and what we have paid, so
-// nobody else may read or write it.
+// The config folder of `svc`. It holds trusted keys and payments, so only the user may read or write it.
 
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -15,30 +14,30 @@ export function configFolder(env: Environment): string {
   if (folder !== null) return folder
   throw new Failure(
     'there is no place to remember payments and keys: nothing says where your home is',
-    'set HOME or XDG_CONFIG_HOME to a folder that stays',
+    'set HOME or XDG_CONFIG_HOME to a permanent folder',
   )
 }
 
 export async function openFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: ONLY_US }).catch(({ message }: Error) => {
-    throw new Failure(`svc cannot remember anything: ${message}`, 'XDG_CONFIG_HOME can name another place, that stays')
+    throw new Failure(`svc cannot remember anything: ${message}`, 'set XDG_CONFIG_HOME to another permanent folder')
   })
   const { mode } = await stat(folder)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
 }
 
-/** Null where there is no such file. */
+/** Null if the file does not exist. */
 export async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'mend it, or move it away')
+    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'fix it, or move it away')
     throw error
   }
 }
 
-/** Whole or not at all. */
+/** Writes atomically, through a temporary file. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   await openFolder(dirname(path))
   const draft = `${path}.${randomUUID()}`

@@ -6,7 +6,7 @@ import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
-import { keepPins, keyHexes, type Pins, type ReadPins, readPins } from './pinned.ts'
+import { keyHexes, type Pins, type ReadPins, readPins, savePins } from './pinned.ts'
 
 interface PinOptions {
   replace?: boolean
@@ -16,7 +16,7 @@ export function add(program: Command, open: Open): void {
   const keys = program.command('keys').description('the keys that a gateway signs with')
   keys
     .command('show', { isDefault: true })
-    .description('ask the gateway for its keys, and hold them against those that are pinned, as `svc keys` alone does')
+    .description('show the keys of the gateway and compare them with the pinned ones, as `svc keys` alone does')
     .action(async (_: object, command: Command) => show(await open(command)))
   keys
     .command('pin')
@@ -59,12 +59,12 @@ function keysText(keys: readonly (SigningKeys['keys'][number] & { pinned: boolea
 async function pin(session: Session, hexes: readonly string[], { replace = false }: PinOptions): Promise<void> {
   const { output, folder, gateway, world } = session
   const pinned_at = new Date(world.now()).toISOString()
-  const told = hexes.length > 0 ? keysInHand(hexes) : await keysOfGateway(session)
-  const pins: Pins = { gateway, pinned_at, ...told }
+  const found = hexes.length > 0 ? keysInHand(hexes) : await keysOfGateway(session)
+  const pins: Pins = { gateway, pinned_at, ...found }
   const read = readPinnedKeys(pins.keys)
   if (!read.ok) throw hexes.length > 0 ? new UsageError(read.problem) : new Failure(`its key list: ${read.problem}`)
   requireUnpinned(await readPins(folder, gateway), keyHexes(read.keys), replace)
-  const file = await keepPins(folder, pins)
+  const file = await savePins(folder, pins)
   const keys = keyHexes(read.keys)
   output.result(
     { file, ...pins, keys },
@@ -74,13 +74,13 @@ async function pin(session: Session, hexes: readonly string[], { replace = false
     output.note('They came from the gateway itself. Compare them with what its operator publishes elsewhere.')
 }
 
-type Told = Pick<Pins, 'keys' | 'anchor_signer' | 'domain_tag'>
+type KeysToPin = Pick<Pins, 'keys' | 'anchor_signer' | 'domain_tag'>
 
-function keysInHand(hexes: readonly string[]): Told {
+function keysInHand(hexes: readonly string[]): KeysToPin {
   return { keys: hexes.join('\n'), anchor_signer: null, domain_tag: null }
 }
 
-async function keysOfGateway(session: Session): Promise<Told> {
+async function keysOfGateway(session: Session): Promise<KeysToPin> {
   const client = await session.client()
   const { signal } = session.world
   const [list, index] = await Promise.all([client.call(keysEndpoint, { signal }), client.call(discovery, { signal })])

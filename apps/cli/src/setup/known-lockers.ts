@@ -1,4 +1,4 @@
-// The lockers that this machine knows: a file for each, so that commands running side by side cannot undo each other.
+// The lockers that this machine knows. Each has its own file, so that concurrent commands cannot overwrite each other.
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export async function rememberLocker(folder: string, locker: KnownLocker): Promi
   await writeJson(fileOf(folder, locker.receipt_id), locker)
 }
 
-/** Says whether it was there. */
+/** Returns whether the locker was known. */
 export async function forgetLocker(folder: string, receiptId: string): Promise<boolean> {
   const isKnown = (await readJson(fileOf(folder, receiptId))) !== null
   await rm(fileOf(folder, receiptId), { force: true })
@@ -45,10 +45,10 @@ function fileOf(folder: string, receiptId: string): string {
 
 export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name'>
 
-/** The locker that a user means by a receipt, a locker id, a name, or nothing where there is only one. */
+/** Finds a locker by receipt id, locker id or name; without one, the only locker at the gateway. */
 export function findLocker(known: readonly KnownLocker[], gateway: string, wanted: string | null): NamedLocker {
   const here = known.filter((locker) => locker.gateway === gateway)
-  if (wanted === null) return theOnlyOne(here, gateway)
+  if (wanted === null) return onlyLocker(here, gateway)
   const found = here.filter(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
   if (found.length > 1) throw new UsageError(`several lockers are called ${wanted}`, `give one of: ${idsOf(found)}`)
   if (found[0]) return found[0]
@@ -59,7 +59,7 @@ export function findLocker(known: readonly KnownLocker[], gateway: string, wante
   )
 }
 
-function theOnlyOne(here: readonly KnownLocker[], gateway: string): NamedLocker {
+function onlyLocker(here: readonly KnownLocker[], gateway: string): NamedLocker {
   const [first, ...others] = here
   if (!first) throw new UsageError(`no locker is known at ${gateway}`, '`svc buy` buys one; --locker names one')
   if (others.length === 0) return first

@@ -1,4 +1,4 @@
-// The keys of a gateway that this machine trusts, as they were when they were pinned.
+// The pinned keys of a gateway, as they were when they were pinned.
 
 import { join } from 'node:path'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -8,9 +8,9 @@ import { readJson, writeJson } from './folder.ts'
 export interface Pins {
   gateway: string
   pinned_at: string
-  /** Text that `readPinnedKeys` takes: the gateway's list, or keys in hex that came another way. */
+  /** Text for `readPinnedKeys`: the gateway's list, or keys in hex that the user gave. */
   keys: string
-  /** Base58 of the key that publishes on chain; null where it is not known. */
+  /** The key that publishes on chain, in base58; null if unknown. */
   anchor_signer: string | null
   domain_tag: string | null
 }
@@ -20,17 +20,18 @@ export interface ReadPins extends Pins {
   read: PinnedKey[]
 }
 
-/** Null where none are pinned. */
+/** Null if none are pinned. */
 export async function readPins(folder: string, gateway: string): Promise<ReadPins | null> {
   const file = fileOf(folder, gateway)
   const pins = await readJson<Pins>(file)
   if (!pins) return null
   const read = readPinnedKeys(pins.keys)
-  if (!read.ok) throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, '`svc keys pin` anew')
+  if (!read.ok)
+    throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, 'run `svc keys pin` again')
   return { ...pins, file, read: read.keys }
 }
 
-export async function keepPins(folder: string, pins: Pins): Promise<string> {
+export async function savePins(folder: string, pins: Pins): Promise<string> {
   const file = fileOf(folder, pins.gateway)
   await writeJson(file, pins)
   return file

@@ -1,4 +1,4 @@
-// What a user can set: by option, by variable, or in `config.json`, the first of them counting.
+// The settings. An option takes precedence over a variable, and a variable over `config.json`.
 
 import { join } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
@@ -16,7 +16,7 @@ export const SETTINGS = {
 } as const
 
 export type SettingName = keyof typeof SETTINGS
-export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[] // Object.keys forgets the literal type
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[] // Object.keys loses the literal type
 
 export interface Setting {
   value: string
@@ -27,7 +27,7 @@ export interface Setting {
 export type Settings = Record<SettingName, Setting | null>
 type Values = Partial<Record<SettingName, string>>
 
-/** Where `npm start` serves. */
+/** The address that `npm start` serves. */
 const DEFAULTS: Values = { gateway: LOCAL_GATEWAY }
 
 export async function readSettings(folder: string, env: Environment, options: Values): Promise<Settings> {
@@ -44,8 +44,8 @@ export async function readSettings(folder: string, env: Environment, options: Va
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, settingOf(name)])) as Settings
 }
 
-/** Null takes it away. */
-export async function keepSetting(folder: string, name: SettingName, value: string | null): Promise<void> {
+/** Null removes the setting. */
+export async function saveSetting(folder: string, name: SettingName, value: string | null): Promise<void> {
   const { [name]: _, ...others } = await readValues(configFile(folder))
   await writeJson(configFile(folder), value === null ? others : { ...others, [name]: value })
 }
@@ -67,7 +67,7 @@ function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
 }
 
-/** As they are used: without slashes at the end. */
+/** Removes trailing slashes. */
 export function gatewayUrl(text: string): string {
   return webAddress(text, 'the gateway').replace(/\/+$/, '')
 }
@@ -84,7 +84,7 @@ export function webAddress(text: string, what: string): string {
   return text
 }
 
-/** Where the agent service is. A gateway on this machine has it on this machine, where `npm start` puts it. */
+/** The address of the agent service. For a local gateway the default is the one that `npm start` serves. */
 export function agentAddress({ agent }: Settings, gateway: string): string {
   if (agent) return agentUrl(agent.value)
   const local = localAgent(gateway)

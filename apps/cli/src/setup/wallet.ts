@@ -7,7 +7,7 @@ import { Failure, UsageError } from '../errors.ts'
 import type { Environment } from '../world.ts'
 import { type Setting, type Settings, webAddress } from './settings.ts'
 
-/** The keys at hand. One that is named by option is the only one. */
+/** The available keys. A key named by option is the only one. */
 export async function findKeys(env: Environment, wallet: Setting | null): Promise<Key[]> {
   const keys = wallet ? [await keyInFile(wallet.value)] : []
   if (wallet?.from !== '--wallet' && env.SVC_EVM_KEY) keys.push(keyInVariable(env.SVC_EVM_KEY))
@@ -16,12 +16,12 @@ export async function findKeys(env: Environment, wallet: Setting | null): Promis
   return usual && (await exists(usual)) ? [await keyInFile(usual)] : []
 }
 
-/** Files that keys are read from, or would be. */
+/** The files that keys may be read from. */
 export function keyFiles(env: Environment, wallet: Setting | null): string[] {
   return [wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
 }
 
-/** Where Solana's tools keep theirs. */
+/** The default key file of the Solana tools. */
 function usualFile(env: Environment): string | null {
   const home = homeFolder(env)
   return home && join(home, '.config', 'solana', 'id.json')
@@ -42,7 +42,7 @@ async function exists(path: string): Promise<boolean> {
 
 export interface Key extends keys.Key {
   address: string
-  /** For people: which file or variable it came from. */
+  /** For people: the file or variable that holds the key. */
   from: string
 }
 
@@ -63,7 +63,7 @@ export function keyInText(text: string, from: string): Key {
 function failed(from: string) {
   return (error: unknown): never => {
     if (!(error instanceof keys.KeyFileError)) throw error
-    throw new Failure(`the wallet does not serve: ${error.message}`, hintFor(error.code, from))
+    throw new Failure(`the wallet cannot be used: ${error.message}`, hintFor(error.code, from))
   }
 }
 
@@ -78,7 +78,7 @@ function hintFor(code: keys.KeyFileError['code'], from: string): string {
   }
 }
 
-/** As it can be pasted. */
+/** Quotes text for a shell. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -88,7 +88,7 @@ const NODES = {
   eip155: { setting: 'evm-rpc', chain: 'the EVM chain' },
 } as const
 
-/** The node that a key pays through. A gateway on this machine has its chains on this machine, where `npm start` puts them. */
+/** The node that a key pays through. For a local gateway the default is the one that `npm start` serves. */
 export function nodeFor({ namespace }: Pick<Key, 'namespace'>, settings: Settings, gateway: string): string {
   const { setting, chain } = NODES[namespace]
   const given = settings[setting]

@@ -1,4 +1,4 @@
-// A subscription, a delegation, and what comes of it, against a real agent service.
+// Subscriptions and delegations against a real agent service.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,16 +37,16 @@ afterEach(() => {
 })
 
 const svc = async (...args: string[]) => {
-  const ended = await home.svc(args)
-  expect(ended.exitCode, ended.stderr + ended.stdout).toBe(0)
-  return ended
+  const result = await home.svc(args)
+  expect(result.exitCode, result.stderr + result.stdout).toBe(0)
+  return result
 }
 const json = async <T = object>(...args: string[]) => jsonDocument<T>((await svc(...args, '--json')).stdout)
 interface Operators {
   operators: string[]
 }
 
-/** What the agent service got of USDC meanwhile. */
+/** The USDC that the agent service receives while `work` runs. */
 async function received(work: () => Promise<void>): Promise<bigint> {
   const before = await market.agentTreasury('USDC')
   await work()
@@ -62,14 +62,14 @@ async function newLocker(name: string): Promise<string> {
 describe('svc subscribe', () => {
   const subscribe = (answer: string) => home.svc(['subscribe', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
 
-  it('AGENT-04 comes before the first delegation, which says so', async () => {
+  it('AGENT-04 must come before the first delegation, whose error suggests it', async () => {
     await newLocker('too-early')
     const { exitCode, stderr } = await home.svc(['delegate', 'too-early'])
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/no paid subscription.*\nhint:.*svc subscribe/)])
     expect((await svc('delegations')).stdout).toMatch(/subscription +none: `svc subscribe`/)
   })
 
-  it('AGENT-02 AGENT-03 shows what it costs and asks; a no moves no money, a yes buys thirty days, then thirty more', async () => {
+  it('AGENT-02 AGENT-03 shows the price and asks; "no" pays nothing, "yes" buys thirty days, a second "yes" thirty more', async () => {
     const nothing = await received(async () => {
       const { exitCode, stderr } = await subscribe('n\n')
       expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/agent +30 days \(5 USD\)\npay +5 USDC\nto /)])
@@ -85,7 +85,7 @@ describe('svc subscribe', () => {
     expect(paid).toBe(10_000_000n)
   })
 
-  it('PAY-52 resumes a purchase whose end was not seen, and never pays twice', async () => {
+  it('PAY-52 resumes an unfinished purchase and never pays twice', async () => {
     const paid = await received(async () => {
       market.agentProxy.always(/confirm/, {
         answer: { status: 402, body: { error: 'payment_verification_failed', message: 'no', request_id: 'r' } },
@@ -94,12 +94,12 @@ describe('svc subscribe', () => {
       expect(cut).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('the agent service does not confirm') })
       market.agentProxy.behave()
       const { stderr } = await svc('subscribe', '--asset', 'USDC', '--yes')
-      expect(stderr).toMatch(/Going on with.*nothing was paid now/s)
+      expect(stderr).toMatch(/Resuming.*nothing was paid now/s)
     })
     expect(paid).toBe(5_000_000n)
   })
 
-  it('says what is missing: the asset, the address, the service', async () => {
+  it('names the problem with an unknown asset, a missing service address or an invalid one', async () => {
     expect(await home.svc(['subscribe', '--asset', 'GOLD'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/does not take GOLD\nhint: {2}it takes SOL, USDC/),
@@ -114,7 +114,7 @@ describe('svc subscribe', () => {
 })
 
 describe('svc delegate and svc delegations', () => {
-  it('AGENT-04 lets the agent in, which watches; table, findings and signed log show it, until it is ended', async () => {
+  it('AGENT-04 give the agent access, show its runs, findings and signed log, and take the access away when the delegation ends', async () => {
     const receiptId = await newLocker('photos')
     const delegated = await svc('delegate', 'photos')
     const id = /dlg_\w+/.exec(delegated.stdout)?.[0] ?? ''
@@ -158,7 +158,7 @@ describe('svc delegate and svc delegations', () => {
     expect((await json<DelegateAnswer>('delegate', receiptId, '--no-register')).delegation_id).not.toBe(id)
   })
 
-  it('AGENT-04 takes tasks, and leaves the key to the owner where told', async () => {
+  it('AGENT-04 accept tasks, and with --no-register leave it to the owner to register the key', async () => {
     await newLocker('mirrored')
     const { stdout, stderr } = await svc(
       ...['delegate', 'mirrored', '--no-register', '--no-watch', '--every', '6', '--tell', 'https://example.com/hook'],
@@ -193,12 +193,12 @@ describe('svc delegate and svc delegations', () => {
     ['whose log?', ['delegations', '--log'], 2],
     ['tasks.tell.url: only port 443', ['delegate', '--tell', 'https://example.com:444/hook'], 1],
     ['svc delegations', ['delegations', `dlg_${'0'.repeat(32)}`], 1],
-  ])('says %s', async (text, args, exitCode) => {
+  ])('fail with the message "%s"', async (text, args, exitCode) => {
     const locker = ['--locker', 'photos']
     expect(await home.svc([...args, ...locker])).toMatchObject({ exitCode, stderr: expect.stringContaining(text) })
   })
 
-  it('resumes a delegation whose key the gateway did not let in', async () => {
+  it('resume a delegation whose key the gateway did not register', async () => {
     await newLocker('twice')
     market.proxy.plan(/operators/, {
       answer: { status: 409, body: { error: 'OPERATOR_LIMIT_EXCEEDED', message: 'too many', request_id: 'r' } },
@@ -221,7 +221,7 @@ describe('svc delegate and svc delegations', () => {
     ])
   })
 
-  it('does not believe an agent service that has changed its log', async () => {
+  it('reject a log that the agent service has altered', async () => {
     await newLocker('doubted')
     const { delegation_id } = await json<DelegateAnswer>('delegate', 'doubted')
     await market.work()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => home.leave())
 
 describe('shell completion', () => {
-  it('in bash offers commands, their own commands and options, and files elsewhere', async () => {
+  it('offers commands, subcommands and options in bash, and files elsewhere', async () => {
     const { stdout: script } = await home.svc(['completion', 'bash'])
     const complete = (...typed: string[]) => {
       const line = `COMP_WORDS=(${typed.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${typed.length - 1}`
@@ -29,7 +29,7 @@ describe('shell completion', () => {
     expect(complete('svc', 'put', '--as', '')).toEqual([''])
   })
 
-  it.each(['bash', 'zsh', 'fish'])('in %s knows every command and option', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('knows every command and option in %s', async (shell) => {
     const { stdout, exitCode } = await home.svc(['completion', shell])
     expect(exitCode).toBe(0)
     for (const { commands, options } of words) {
@@ -39,7 +39,7 @@ describe('shell completion', () => {
     expect(words.length).toBeGreaterThan(25)
   })
 
-  it('knows no other shell', async () => {
+  it('rejects an unsupported shell with exit code 2', async () => {
     expect((await home.svc(['completion', 'tcsh'])).exitCode).toBe(2)
   })
 })

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => home.leave())
 
 describe('svc demo', () => {
-  it('GEN-09 CLI-04 plays the whole story on chains of its own, finds the tampered file, and leaves nothing behind', async () => {
+  it('GEN-09 CLI-04 runs every step on its own local chains, detects the tampered file and leaves nothing behind', async () => {
     const { exitCode, stdout, stderr } = await home.svc(['demo', '--evm', '--json'], { env: { TMPDIR: home.folder } })
     expect([exitCode, stderr]).toEqual([0, ''])
     const steps = jsonLines(stdout)
@@ -19,7 +19,7 @@ describe('svc demo', () => {
     expect((await home.svc(['lockers'])).stdout).toBe('')
   })
 
-  it('takes no wallet but its own: without a faucet there is no demo', async () => {
+  it('uses only its own wallet, and fails where the chain has no faucet', async () => {
     const { exitCode, stderr } = await home.svc([
       'demo',
       '--gateway',

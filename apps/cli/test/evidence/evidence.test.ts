@@ -1,4 +1,4 @@
-// What an owner has the gateway sign, and anybody can check.
+// Statements that the gateway signs for an owner, and that anyone can check.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ afterEach(() => home.house.proxy.behave())
 const inHome = (name: string) => join(home.folder, name)
 
 const svc = async (...args: string[]) => {
-  const ended = await home.svc(args)
-  expect(ended.exitCode, ended.stderr + ended.stdout).toBe(0)
-  return ended
+  const result = await home.svc(args)
+  expect(result.exitCode, result.stderr + result.stdout).toBe(0)
+  return result
 }
 
 describe('evidence', () => {
-  it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 attest twice, then verify what can be had, alone and as a chain', async () => {
+  it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 two attestations verify, each on its own and together as a chain', async () => {
     expect((await home.svc(['push'])).stderr).toContain('svc attest')
     expect((await svc('attest')).stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
     expect((await svc('attest')).stdout).toContain('nothing has changed')
@@ -40,13 +40,13 @@ describe('evidence', () => {
     await svc('get', '-o', inHome('attested'))
     const verified = await svc('verify', bundles[1], '--dir', inHome('attested'), '--require', 'key_pinned,files_match')
     expect(verified.stdout).toContain('✓ files_match')
-    expect((await svc('verify', ...bundles)).stdout).toContain('✓ a chain without fault: statements 1, 2')
+    expect((await svc('verify', ...bundles)).stdout).toContain('✓ unbroken chain: statements 1, 2')
     expect((await svc('statements')).stdout).toMatch(/NO +ISSUED .*\n +1 .*\n +2 /)
-    expect((await svc('proof', 'later.txt')).stdout).toContain('to which the way leads')
+    expect((await svc('proof', 'later.txt')).stdout).toContain('matches the path above')
     expect((await home.svc(['proof', 'later.txt', '--statement', '1'])).exitCode).toBe(1)
   })
 
-  it('EVID-11 a chain that a gateway has cut is seen', async () => {
+  it('EVID-11 svc statements detects a chain whose first statement the gateway withholds', async () => {
     home.house.proxy.always(/statements/, {
       lie: (body: { statements: object[] }) => ({ ...body, statements: body.statements.slice(1) }),
     })
@@ -56,7 +56,7 @@ describe('evidence', () => {
     })
   })
 
-  it('VER-01 a statement by another key is not taken', async () => {
+  it('VER-01 svc attest rejects a statement signed by an untrusted key', async () => {
     home.house.proxy.always(/storage\/attest/, {
       lie: (body: { attestation: { envelope: { issuer_pubkey: string } } }) => {
         body.attestation.envelope.issuer_pubkey = '22'.repeat(32)
@@ -65,7 +65,7 @@ describe('evidence', () => {
     })
     expect(await home.svc(['attest'])).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('no key that is trusted'),
+      stderr: expect.stringContaining('not a trusted key'),
     })
   })
 })

@@ -28,28 +28,28 @@ function svc(...args: string[]) {
 }
 
 describe('svc verify without a network', () => {
-  it('CLI-02 CLI-04 verifies, and does not even try to reach anybody', () => {
+  it('CLI-02 CLI-04 verifies a bundle without opening a connection', () => {
     const { status, stdout, stderr } = svc('verify', bundle, '--keys', key, '--gateway', 'https://gateway.example')
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toContain('✓ key_pinned')
   })
 
-  it('CLI-03 asks a node only where one is named: then it would have been noticed', () => {
+  it('CLI-03 contacts a node only when --rpc names one', () => {
     const { stdout, stderr } = svc('verify', bundle, '--keys', key, '--rpc', 'http://127.0.0.1:8899')
     expect(stderr).toContain('NETWORK')
     expect(stdout).toMatch(/– anchor_tx_succeeded +unavailable: the node does not answer/)
   })
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends with 130 when it is interrupted by %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits with 130 when %s interrupts it', async (signal) => {
     const child = spawn(process.execPath, [main, 'verify', '-'], {
       env: { HOME: folder },
       stdio: ['pipe', 'ignore', 'pipe'],
     })
-    const said = text(child.stderr)
-    // More than a pipe holds: once it has all gone through, the program is reading.
+    const errors = text(child.stderr)
+    // More than a pipe buffers: once all of it is written, the program is reading.
     await new Promise((resolve) => child.stdin.write(`{"schema":"${'x'.repeat(1_000_000)}`, resolve))
     child.kill(signal)
     expect(await once(child, 'exit')).toEqual([130, null])
-    expect(await said).toContain('interrupted')
+    expect(await errors).toContain('interrupted')
   })
 })

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
 
-/** What the tests look at of what `--json` shows. */
+/** The part of the `--json` output that these tests read. */
 interface Verified {
   ok: boolean
   bundles: [{ refused: { code: string } | null; facts: Record<string, { value: string }>; files: { counts: object } }]
@@ -26,7 +26,7 @@ const statementKey = vectors.keys.statement_signing.public_key_hex
 
 let home: TestHome
 let bundle: string
-/** What the node behind `rpcUrl` was recorded to answer. */
+/** The recorded answers of the node at `rpcUrl`. */
 let recorded: { method: string; params: unknown; result?: unknown; error?: object }[] = []
 let rpcUrl: string
 const node = createServer(async (request, response) => {
@@ -60,7 +60,7 @@ async function optionsFor({ pinned_keys, pinned_signers, domain_tag, files, rpc 
   }
   for (const [name, content] of Object.entries(files ?? {})) {
     const path = join(folder, 'files', name)
-    // What no folder can hold is not there.
+    // Skip names that no folder can hold.
     if (!path.startsWith(join(folder, 'files/')) || path.endsWith('/')) continue
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, content).catch(() => {})
@@ -76,8 +76,8 @@ async function optionsFor({ pinned_keys, pinned_signers, domain_tag, files, rpc 
   ]
 }
 
-describe('the conformance pack, by the command line', () => {
-  it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 gives the facts of every case, and exit code 0 only when none failed', async () => {
+describe('svc verify on the conformance pack', () => {
+  it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 reports the expected facts of every case and exits with 0 only when none failed', async () => {
     for (const { name, file, given, expect: expected } of CASES) {
       const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
       const { ok, bundles } = jsonDocument<Verified>(stdout)
@@ -92,7 +92,7 @@ describe('the conformance pack, by the command line', () => {
     expect(CASES.length).toBeGreaterThan(200)
   })
 
-  it('EVID-11 CLI-04 gives the problems of every chain', async () => {
+  it('EVID-11 CLI-04 reports the expected problems of every chain', async () => {
     for (const { what, files, given, expect: expected } of CHAINS.filter((chain) => chain.files.length > 1)) {
       const { exitCode, stdout } = await verify([...files.map(pack), '--json', ...(await optionsFor(given))])
       const { chain } = jsonDocument<Verified>(stdout)
@@ -104,7 +104,7 @@ describe('the conformance pack, by the command line', () => {
 })
 
 describe('svc verify', () => {
-  it('CLI-02 shows each fact with its mark and why, the key, and where it was trusted from', async () => {
+  it('CLI-02 shows each fact with its mark and reason, the signing key, and where the trusted keys come from', async () => {
     const { exitCode, stdout } = await verify([bundle, '--keys', statementKey])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^✓ signature_valid$/m)
@@ -115,7 +115,7 @@ describe('svc verify', () => {
     expect(stdout).toContain('trusted    given by --keys')
   })
 
-  it('EVID-19 a key that came with the bundle is not pinned, and a stranger fails', async () => {
+  it('EVID-19 does not treat the key inside the bundle as pinned, and fails when the signer is not a pinned key', async () => {
     expect((await verify([bundle])).stdout).toMatch(/not pinned\ntrusted +no keys/)
     const stranger = Buffer.from(ed25519Signer(Buffer.alloc(32, 8)).publicKey).toString('hex')
     const { exitCode, stdout, stderr } = await verify([bundle, '--keys', stranger])
@@ -123,14 +123,14 @@ describe('svc verify', () => {
     expect(stderr).toContain('verification failed: key_pinned')
   })
 
-  it('CLI-01 takes keys from several places, and says how old a file is', async () => {
+  it('CLI-01 accepts keys from several sources and shows the age of a key file', async () => {
     const file = join(home.folder, 'keys.json')
     await writeFile(file, JSON.stringify(vectors.signing_keys_example))
     const { stdout } = await verify(['--keys', `${vectors.keys.short_url.public_key_hex},${file}`, bundle])
     expect(stdout).toMatch(/trusted +given by --keys, given by .*keys\.json, written \d+ \w+ ago/)
   })
 
-  it('CLI-01 takes the keys that were pinned for the gateway, and says since when', async () => {
+  it('CLI-01 uses the keys pinned for the gateway and shows when they were pinned', async () => {
     const pinned = await home.svc(['keys', 'pin', statementKey])
     expect(pinned.exitCode).toBe(0)
     const { stdout } = await verify([bundle])
@@ -141,13 +141,13 @@ describe('svc verify', () => {
     await rm(join(home.folder, 'config'), { recursive: true })
   })
 
-  it('CLI-04 --require fails for what was not checked', async () => {
+  it('CLI-04 fails when a fact named by --require was not checked', async () => {
     expect((await verify([bundle, '--require', 'signature_valid'])).exitCode).toBe(0)
     const { exitCode, stderr } = await verify([bundle, '--require', 'signature_valid,key_pinned'])
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('key_pinned is required, and not_checked')])
   })
 
-  it('CLI-02 names every file that is not as it should be', async () => {
+  it('CLI-02 names every missing and every extra file', async () => {
     const folder = await mkdtemp(join(home.folder, 'dir-'))
     await writeFile(join(folder, 'extra\u001b[2J'), '')
     const { exitCode, stdout } = await verify([bundle, '--dir', folder])
@@ -161,12 +161,12 @@ describe('svc verify', () => {
     })
   })
 
-  it('reads a bundle from the standard input', async () => {
+  it('reads a bundle from standard input', async () => {
     expect((await verify(['-'], { stdin: JSON.stringify(v2) })).exitCode).toBe(0)
     expect((await verify(['-'], { stdin: '{' })).exitCode).toBe(3)
   })
 
-  it('PAY-56 checks a receipt against keys and bundle', async () => {
+  it('PAY-56 checks a receipt against the pinned keys and the bundle', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 7))
     const key = Buffer.from(signer.publicKey).toString('hex')
     const ids = { pay_req_id: 'pr_1', tx_hash: '0xab' }
@@ -199,15 +199,15 @@ describe('svc verify', () => {
   })
 
   it.each([
-    ['a bundle that is not there', ['/nowhere.json'], 'cannot be read'],
-    ['AMB-01 a tag of 23 characters', ['BUNDLE', '--domain-tag', 'SVC_CONTENT_ENVELOPE_V2'], '25 printable'],
-    ['a folder that is none', ['BUNDLE', '--dir', '/nowhere'], 'not a folder'],
-    ['a key id', ['BUNDLE', '--keys', 'ed25519:0011223344556677'], 'too short to pin'],
-    ['keys that are nowhere', ['BUNDLE', '--keys', 'nowhere'], 'neither a key in hex nor a file'],
-    ['a fact that is none', ['BUNDLE', '--require', 'verified'], 'no fact'],
-    ['an address that is none', ['BUNDLE', '--rpc', 'node'], 'not the address'],
-    ['a folder for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'take one bundle'],
-  ])('CLI-01 refuses %s with exit code 2', async (_, args, why) => {
+    ['a bundle that does not exist', ['/nowhere.json'], 'cannot be read'],
+    ['AMB-01 a domain tag of 23 characters', ['BUNDLE', '--domain-tag', 'SVC_CONTENT_ENVELOPE_V2'], '25 printable'],
+    ['a --dir that is not a folder', ['BUNDLE', '--dir', '/nowhere'], 'not a folder'],
+    ['a key id in place of a key', ['BUNDLE', '--keys', 'ed25519:0011223344556677'], 'too short to pin'],
+    ['a key file that does not exist', ['BUNDLE', '--keys', 'nowhere'], 'neither a key in hex nor a file'],
+    ['an unknown fact', ['BUNDLE', '--require', 'verified'], 'no fact'],
+    ['an --rpc that is not a URL', ['BUNDLE', '--rpc', 'node'], 'not the address'],
+    ['one --dir for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'take one bundle'],
+  ])('CLI-01 %s is rejected with exit code 2', async (_, args, why) => {
     const { exitCode, stderr } = await verify(args.map((arg) => (arg === 'BUNDLE' ? bundle : arg)))
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
   })

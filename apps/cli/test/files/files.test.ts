@@ -6,7 +6,7 @@ import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { type Found, type WalkOptions, walk } from '@svc/sdk/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { collect, excluder } from '../../src/files/collect.ts'
-import { nameItGoesBy } from '../../src/files/get-listed.ts'
+import { matchingName } from '../../src/files/get-listed.ts'
 import { safePath } from '../../src/files/safe-path.ts'
 
 let folder: string
@@ -28,8 +28,8 @@ async function walked(options: WalkOptions = {}): Promise<Record<string, string 
   return Object.fromEntries(found.map((one) => [one.name, 'leftOut' in one ? one.leftOut : one.size]))
 }
 
-describe('walking through a folder', () => {
-  it('finds all files with their folders, and tells what is no file', async () => {
+describe('walking a folder', () => {
+  it('finds all files with their paths and reports what is not a file', async () => {
     await files('b', 'a/x', 'a/y/z')
     await mkdir(join(folder, 'empty'))
     execFileSync('mkfifo', [join(folder, 'pipe')])
@@ -42,7 +42,7 @@ describe('walking through a folder', () => {
     })
   })
 
-  it('follows symbolic links only when told, and never in circles', async () => {
+  it('follows symbolic links only with `follow`, and never in a loop', async () => {
     await files('a/x')
     await symlink('x', join(folder, 'a/link'))
     await symlink('..', join(folder, 'a/up'))
@@ -57,12 +57,12 @@ describe('walking through a folder', () => {
     })
   })
 
-  it('tells of names that are not UTF-8, and changes none', async () => {
+  it('reports names that are not UTF-8 and skips them', async () => {
     await writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x66, 0xfc])]), '')
     expect(Object.values(await walked())).toEqual(['a name that is not UTF-8'])
   })
 
-  it('leaves out what is excluded, and says so', async () => {
+  it('skips excluded names and reports them', async () => {
     await files('.git/config', 'src/.cache/x', 'src/a.tmp', 'src/b', 'build/c')
     const isExcluded = excluder(['.*', '*.tmp', 'build/*'])
     expect(await walked({ isExcluded })).toEqual({
@@ -75,10 +75,10 @@ describe('walking through a folder', () => {
   })
 })
 
-describe('what is put', () => {
+describe('collecting files to upload', () => {
   const namesOf = async (paths: string[], options = {}) => (await collect(paths, options)).files.map(({ name }) => name)
 
-  it('is named within its folder, below another where that is wanted', async () => {
+  it('names files relative to their folder, below the `to` folder if one is given', async () => {
     await files('photos/2026/a.jpg', 'b.txt')
     const paths = [join(folder, 'photos'), join(folder, 'b.txt')]
     expect(await namesOf(paths)).toEqual(['2026/a.jpg', 'b.txt'])
@@ -86,7 +86,7 @@ describe('what is put', () => {
     expect(await namesOf([join(folder, 'b.txt')], { as: 'c.txt', to: 'x' })).toEqual(['x/c.txt'])
   })
 
-  it('is refused, all of it, for any name that a gateway would refuse', async () => {
+  it('fails for the whole set if the gateway would reject any name', async () => {
     await files('ok', '.hidden', 'a:b', 'c\\d')
     await expect(collect([folder], {})).rejects.toMatchObject({
       name: 'UsageError',
@@ -96,7 +96,7 @@ describe('what is put', () => {
     expect(await namesOf([folder], { exclude: ['.*', '*:*', 'c*'] })).toEqual(['ok'])
   })
 
-  it('is refused for two files under one name, and for what is not there', async () => {
+  it('fails for two files with one name and for a path that does not exist', async () => {
     await files('a/x', 'b/x')
     await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be both')
     await expect(collect([join(folder, 'c')], {})).rejects.toThrow('there is no')
@@ -104,21 +104,21 @@ describe('what is put', () => {
   })
 })
 
-describe('where a file goes on disk', () => {
-  it('is below the folder, for names that a gateway takes', async () => {
+describe('the path of a downloaded file', () => {
+  it('is below the folder for every valid name', async () => {
     expect(await safePath(folder, 'a/b/c.txt')).toBe(join(folder, 'a/b/c.txt'))
     expect((await lstat(join(folder, 'a/b'))).isDirectory()).toBe(true)
   })
 
   it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', 'a/./b', '..\\x', 'C:x', '', 'a\0b', '.ssh/authorized_keys'])(
-    'is nowhere for %j, and the gateway is said to lie',
+    'is not created for %j, and the answer counts as untrue',
     async (name) => {
       await expect(safePath(folder, name)).rejects.toMatchObject({ name: 'UntrueAnswer' })
       expect(await readdir(folder)).toEqual([])
     },
   )
 
-  it('is below the folder or nowhere, for every hostile name', async () => {
+  it('is below the folder, or rejected, for every hostile name', async () => {
     for (const { name, accepted } of HOSTILE_FILENAMES) {
       const path = await safePath(folder, name).catch(() => null)
       if (path !== null) expect(relative(folder, path), name).not.toMatch(/^\.\.|^\//)
@@ -126,7 +126,7 @@ describe('where a file goes on disk', () => {
     }
   })
 
-  it('is never through a link that leads out of the folder', async () => {
+  it('never goes through a symbolic link or a file', async () => {
     await symlink(tmpdir(), join(folder, 'link'))
     await expect(safePath(folder, 'link/x')).rejects.toThrow('in the way')
     await files('file')
@@ -134,12 +134,12 @@ describe('where a file goes on disk', () => {
   })
 })
 
-describe('files of a locker', () => {
-  it('go by their name, or that of a folder they are in', () => {
-    expect(nameItGoesBy('a/b', ['a'])).toBe('a')
-    expect(nameItGoesBy('a/b', ['a/'])).toBe('a/')
-    expect(nameItGoesBy('a/b', ['x', 'a/b'])).toBe('a/b')
-    expect(nameItGoesBy('ab', ['a'])).toBeNull()
-    expect(nameItGoesBy('a', [])).toBe('')
+describe('selecting files of a locker', () => {
+  it('matches a file by its own name or by a folder that contains it', () => {
+    expect(matchingName('a/b', ['a'])).toBe('a')
+    expect(matchingName('a/b', ['a/'])).toBe('a/')
+    expect(matchingName('a/b', ['x', 'a/b'])).toBe('a/b')
+    expect(matchingName('ab', ['a'])).toBeNull()
+    expect(matchingName('a', [])).toBe('')
   })
 })

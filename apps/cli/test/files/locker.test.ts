@@ -1,4 +1,4 @@
-// What an owner does with a locker, against a real gateway.
+// The file commands of an owner, against a real gateway.
 
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -28,16 +28,16 @@ async function folderOf(name: string, files: Record<string, string | Buffer>): P
 }
 
 const svc = async (...args: string[]) => {
-  const ended = await home.svc(args)
-  expect([ended.exitCode, ended.stderr.includes('error')], ended.stderr + ended.stdout).toEqual([0, false])
-  return ended
+  const result = await home.svc(args)
+  expect([result.exitCode, result.stderr.includes('error')], result.stderr + result.stdout).toEqual([0, false])
+  return result
 }
 
 describe('put, ls, get', () => {
   const large = Buffer.alloc(9 * 1024 * 1024, 'large')
   const FILES = { 'a.txt': 'a', 'sub/ü b.md': '# b', 'sub/empty': '', 'large.bin': large }
 
-  it('never sends the keys of their owner, nor what svc remembers, by whatever way it comes to them', async () => {
+  it('never upload key files or the config folder of svc, even through a symbolic link', async () => {
     const folder = await folderOf('with-keys', { 'a.txt': 'a' })
     await symlink('..', join(folder, 'home'))
     const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', '--to', 'backup'])
@@ -50,7 +50,7 @@ describe('put, ls, get', () => {
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
-  it('FILE-01 FILE-16 a folder goes in and comes back, byte for byte, and is not sent twice', async () => {
+  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', async () => {
     const folder = await folderOf('in', FILES)
     await symlink('a.txt', join(folder, 'link'))
     const first = await svc('put', folder)
@@ -79,7 +79,7 @@ describe('put, ls, get', () => {
     expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
   })
 
-  it('takes content types from names, other names, other folders, and the standard input', async () => {
+  it('derive the content type from the name, and accept --as, --to and standard input', async () => {
     await svc('put', inHome('in', 'a.txt'), '--as', 'b.png', '--to', 'pictures')
     expect(await home.svc(['put', '-', '--as', 'piped.json', '--quiet'], { stdin: '{}' })).toMatchObject({
       exitCode: 0,
@@ -90,7 +90,7 @@ describe('put, ls, get', () => {
     expect((await home.svc(['put', '-'])).exitCode).toBe(2)
   })
 
-  it('replaces nothing on disk unless told', async () => {
+  it('replace files on disk only with --overwrite', async () => {
     await folderOf('mine', { 'a.txt': 'my own words' })
     const args = ['get', 'a.txt', '-o', inHome('mine')]
     expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('with other bytes') })
@@ -99,7 +99,7 @@ describe('put, ls, get', () => {
     expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('A')
   })
 
-  it('says what is not there', async () => {
+  it('fail for names and paths that do not exist', async () => {
     expect(await home.svc(['get', 'nothing'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('no nothing'),
@@ -108,7 +108,7 @@ describe('put, ls, get', () => {
     expect(await home.svc(['put', inHome('nowhere')])).toMatchObject({ exitCode: 2 })
   })
 
-  it('FILE-30 strangers get what they can name, by the receipt, and no list', async () => {
+  it('FILE-30 let a stranger with the receipt id download files by name, but not list them', async () => {
     const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: inHome('stranger') }
     const stranger = (...args: string[]) => home.svc(args, { env })
     expect(await stranger('get', 'a.txt', '-o', inHome('public'))).toMatchObject({ exitCode: 0 })
@@ -120,10 +120,10 @@ describe('put, ls, get', () => {
   })
 })
 
-describe('a gateway that lies', () => {
+describe('an untrue answer of the gateway', () => {
   const get = () => home.svc(['get', '-o', inHome('lied-to')])
 
-  it('FILE-05 about names gets nothing out of the folder', async () => {
+  it('FILE-05 about filenames cannot write outside the target folder', async () => {
     home.house.proxy.always(/manifest/, {
       lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename: '../../evil' }] }),
     })
@@ -138,7 +138,7 @@ describe('a gateway that lies', () => {
     expect(await readdir(home.folder)).not.toContain('evil')
   })
 
-  it('about hashes is named, and nothing is saved', async () => {
+  it('about a hash is reported, and nothing is saved', async () => {
     const hash = `sha256:${'0'.repeat(64)}`
     home.house.proxy.always(/manifest/, {
       lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], content_hash: hash }] }),
@@ -148,7 +148,7 @@ describe('a gateway that lies', () => {
     expect(await readdir(inHome('lied-to'))).not.toContain('a.txt')
   })
 
-  it('about its keys is found out by those who have pinned them', async () => {
+  it('about its keys is detected when the keys are pinned', async () => {
     home.house.proxy.always(/v1\/keys/, {
       lie: (body: { keys: object[] }) => ({
         ...body,
@@ -159,8 +159,8 @@ describe('a gateway that lies', () => {
   })
 })
 
-describe('addresses, operators, removal', () => {
-  it('SHORT-05 an address gives the file to anyone who has it', async () => {
+describe('url, operators and rm', () => {
+  it('SHORT-05 a URL gives the file to anyone who has it', async () => {
     const { stdout } = await svc('url', 'a.txt', '--ttl', '5', '--json')
     const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
     expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 300])
@@ -169,7 +169,7 @@ describe('addresses, operators, removal', () => {
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
-  it('OPER-04 an operator may do files and nothing else, until that is taken back', async () => {
+  it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
     const { file, signer } = await newWallet(home.folder, 'operator.json')
     const { address } = signer
     const operator = (...args: string[]) => home.svc([...args, '--wallet', file])
@@ -184,7 +184,7 @@ describe('addresses, operators, removal', () => {
     expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 1 })
   })
 
-  it('says that it waits for a gateway that wants to be left alone, and ends when told to', async () => {
+  it('a command reports that it waits for a rate-limiting gateway, and stops when interrupted', async () => {
     const busy = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
     home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body: busy } })
     const controller = new AbortController()
@@ -195,7 +195,7 @@ describe('addresses, operators, removal', () => {
     expect([await exitCode, stdout()]).toEqual([130, ''])
   })
 
-  it('removes only what was agreed to', async () => {
+  it('rm removes only the files that were confirmed', async () => {
     expect(await home.svc(['rm', 'a.txt'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
     expect(names((await svc('rm', '-r', 'sub', 'pictures', '--yes', '--json')).stdout)).toHaveLength(3)
     expect(names((await svc('ls', '--json')).stdout)).toEqual(['a.txt', 'large.bin', 'piped.json'])

@@ -8,14 +8,14 @@ import { testWorld } from '../world.ts'
 const MEBIBYTE = 1024 * 1024
 
 describe('progress', () => {
-  it('tells share, bytes, rate and what is left', () => {
+  it('shows the percentage, bytes, rate and time left', () => {
     expect(progressLine('put', 5 * MEBIBYTE, 20 * MEBIBYTE, 2)).toBe(
       'put  25%  5.00 MiB of 20.0 MiB  2.50 MiB/s  6 seconds left',
     )
     expect(progressLine('put', 0, 0, 0)).toBe('put  100%  0 B of 0 B  0 B/s')
   })
 
-  it('draws one line, not too often and not too long, and takes it away once', () => {
+  it('draws one line that fits the terminal, limits redraws, and clears the line once', () => {
     let now = 0
     const stream = Object.assign(new PassThrough(), { columns: 20 })
     const progress = showProgress(stream, 'get', 100, () => now)
@@ -31,8 +31,8 @@ describe('progress', () => {
   it.each([
     ['a pipe', false, {}, false],
     ['a terminal', true, {}, true],
-    ['a terminal that wants it quiet', true, { quiet: true }, false],
-  ])('is shown on %s: %s', async (_, isTerminal, options, isShown) => {
+    ['a terminal with --quiet', true, { quiet: true }, false],
+  ])('is drawn on a terminal only, and not with --quiet (%s)', async (_, isTerminal, options, isShown) => {
     const { world, stderr } = testWorld({}, '', isTerminal)
     let now = 0
     const output = createOutput({ ...world, now: () => now }, options)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bytesText, counted, durationText, short, timeText } from '../../src/output/quantities.ts'
 
-describe('quantities for people', () => {
+describe('quantities as text', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],
@@ -25,7 +25,7 @@ describe('quantities for people', () => {
     expect(durationText(seconds)).toBe(text)
   })
 
-  it('counts, shortens, and leaves seconds away', () => {
+  it('counts nouns, shortens ids and shows times without seconds', () => {
     expect([counted(1, 'file'), counted(1200, 'file')]).toEqual(['1 file', '1,200 files'])
     expect([short('abc', 3), short('abcd', 3)]).toEqual(['abc', 'abc…'])
     expect([timeText('2026-06-12T10:30:59Z'), timeText(null)]).toEqual(['2026-06-12 10:30', '-'])

@@ -5,7 +5,7 @@ import { retryNotice } from '../../src/output/retry-notice.ts'
 
 const gone: Retry = { service: 'gateway', failures: 1, waitMs: 2000, error: new NoAnswer('no answer') }
 
-it('says what is waited for, once for all that wait together', () => {
+it('a retry notice names the service and the delay, once for all requests that wait together', () => {
   let now = 0
   const lines: string[] = []
   const notice = retryNotice(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { pairs, table, width } from '../../src/output/table.ts'
 
 describe('tables', () => {
-  it('align columns, figures to the right, and end without spaces', () => {
+  it('align columns, right-align numbers and have no trailing spaces', () => {
     const columns = [{ title: 'SIZE', isRight: true }, { title: 'NAME' }, { title: 'X' }]
     const rows = [
       ['1 B', 'a', ''],
@@ -11,12 +11,12 @@ describe('tables', () => {
     expect(table(columns, rows)).toBe('  SIZE  NAME       X\n   1 B  a\n1000 B  long name  y')
   })
 
-  it('are as long as they must be', () => {
+  it('hold 300,000 rows', () => {
     const rows = Array.from({ length: 300_000 }, (_, i) => [`file ${i}`])
     expect(table([{ title: 'NAME' }], rows).split('\n')).toEqual(['NAME', ...rows.flat()])
   })
 
-  it('count what a terminal shows: wide characters twice, accents and colours not at all', () => {
+  it('measure text as a terminal shows it: wide characters take two columns, accents and colours none', () => {
     expect(['ab', '日本', 'e\u0301', '\u001b[31mred\u001b[39m', '🔑'].map(width)).toEqual([2, 4, 1, 3, 2])
     expect(
       pairs([

@@ -1,4 +1,4 @@
-// For tests, loaded before the program: every way out of the process is shut, and knocking at it is noted.
+// For tests, loaded before the program: blocks every network call of the process and reports each attempt on stderr.
 
 import dgram from 'node:dgram'
 import dns from 'node:dns'

@@ -1,4 +1,4 @@
-// Buying, with somebody at the terminal, on both chains.
+// Purchases on both chains, with and without a terminal.
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 afterEach(() => market.proxy.behave())
 
-/** What the treasury got of an asset meanwhile. */
+/** The amount of an asset that the treasury receives while `work` runs. */
 async function received(asset: Parameters<Market['treasury']>[0], work: () => Promise<void>): Promise<bigint> {
   const before = await market.treasury(asset)
   await work()
@@ -48,7 +48,7 @@ async function received(asset: Parameters<Market['treasury']>[0], work: () => Pr
 }
 
 describe('svc quote', () => {
-  it('PAY-01 shows what can be paid in every asset', async () => {
+  it('PAY-01 shows the price in every asset', async () => {
     const { stdout } = await home.svc(['quote', '--units', '3'])
     expect(stdout).toMatch(/3 × gcs: .* for 0\.75 USD/)
     expect(stdout).toContain('do not send real money')
@@ -59,7 +59,7 @@ describe('svc quote', () => {
 })
 
 describe('svc buy', () => {
-  it('PAY-51 pays no more than --max, also where --yes answers everything else', async () => {
+  it('PAY-51 pays no more than --max, even with --yes', async () => {
     const buy = (...more: string[]) => home.svc(['buy', '--yes', '--name', 'limited', ...more])
     const nothing = await received('USDC', async () => {
       const { exitCode, stderr } = await buy('--asset', 'USDC', '--max', '0.2499999')
@@ -73,13 +73,13 @@ describe('svc buy', () => {
     expect([nothing, paid]).toEqual([0n, 250_000n])
   })
 
-  it('says that a name stands for one order, also where nothing was paid', async () => {
+  it('rejects a second order under the same name, even if the first was not paid', async () => {
     const buy = (...more: string[]) => home.svc(['buy', '--name', 'undecided', ...more], { isTerminal: true })
     expect((await buy('--asset', 'SOL')).stderr).toContain('Nothing was paid')
     expect((await buy('--asset', 'USDC')).stderr).toMatch(/hint: .*another order .*choose another name/)
   })
 
-  it('PAY-51 shows what it costs and asks; a no moves no money, a yes buys', async () => {
+  it('PAY-51 shows the price and asks; "no" pays nothing, "yes" buys', async () => {
     const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
     expect(
       await received('USDC', async () => {
@@ -98,7 +98,7 @@ describe('svc buy', () => {
     ).toBe(250_000n)
   })
 
-  it('PAY-52 buys one name once, however often it is asked', async () => {
+  it('PAY-52 pays once for a name, however often the command is repeated', async () => {
     const paid = await received('SOL', async () => {
       const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']
       const first = jsonDocument<Bought>((await home.svc([...args, '--json'])).stdout)
@@ -118,7 +118,7 @@ describe('svc buy', () => {
     expect(paid).toBe(BigInt(receipt.paid_raw))
   })
 
-  it('PAY-51 pays with the key whose chain has the asset, and opens the locker for it', async () => {
+  it('PAY-51 pays with the key of the chain that has the asset, and opens the locker for that key', async () => {
     const { stdout } = await home.svc(['buy', '--asset', 'MON', '--yes', '--name', 'on-evm', '--tag', 'a,b', '--json'])
     const { receipt, receipt_id } = jsonDocument<Bought>(stdout)
     expect(receipt).toMatchObject({ payer_pubkey: DEV_PAYERS[0]!.address.toLowerCase(), network: 'evm-mainnet' })
@@ -133,7 +133,7 @@ describe('svc buy', () => {
     })
   })
 
-  it('PAY-52 a purchase without an answer is gone on with when the same is ordered again', async () => {
+  it('PAY-52 resumes an unfinished purchase when the same order is repeated', async () => {
     const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
     const paid = await received('USDC', async () => {
       market.proxy.always(/signed_provision/, {
@@ -148,12 +148,12 @@ describe('svc buy', () => {
       const other = await home.svc(['buy', '--asset', 'BETA'], { stdin: 'n\n', isTerminal: true })
       expect(other.stderr).toContain('an earlier purchase is not finished: --units 1 --asset USDC')
       const again = await buy()
-      expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Going on with.*nothing was paid now/s)])
+      expect([again.exitCode, again.stderr]).toEqual([0, expect.stringMatching(/Resuming.*nothing was paid now/s)])
     })
     expect(paid).toBe(250_000n)
   })
 
-  it('PAY-52 a locker that cannot be remembered is paid for all the same, and not bought again', async () => {
+  it('PAY-52 reports a paid locker that it cannot save locally, and does not pay for it again', async () => {
     const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
     const lockers = join(home.folder, 'config', 'svc', 'lockers')
     const paid = await received('USDC', async () => {
@@ -171,7 +171,7 @@ describe('svc buy', () => {
     expect(paid).toBe(250_000n)
   })
 
-  it('PAY-51 what cannot be noted is not paid, and that is said', async () => {
+  it('PAY-51 pays nothing when the journal cannot be written, and says so', async () => {
     const config = join(home.folder, 'unwritable')
     await mkdir(join(config, 'svc'), { recursive: true })
     await writeFile(join(config, 'svc', 'journal'), 'in the way')
@@ -186,7 +186,7 @@ describe('svc buy', () => {
     ['decimals', (leg) => ({ ...leg, extra: { ...leg.extra, decimals: 9 } }), 'with 9 decimals; USDC is'],
     ['the asset', (leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' }), 'the quote calls'],
     ['the amount', (leg) => ({ ...leg, amount: `${leg.amount}00` }), 'the quote shows 1.25 USDC where it asks for'],
-  ])('PAY-25 a gateway that lies about %s of what it asks for gets nothing', async (_, lie, why) => {
+  ])('PAY-25 pays nothing to a gateway whose quote is untrue about %s', async (_, lie, why) => {
     market.proxy.always(/storage\/request/, {
       lie: (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(lie) }),
     })
@@ -197,7 +197,7 @@ describe('svc buy', () => {
     expect(paid).toBe(0n)
   })
 
-  it('says what is missing: an asset, a wallet, a node', async () => {
+  it('names the problem with an unknown asset, a wallet of the wrong chain or a missing wallet', async () => {
     expect(await home.svc(['buy', '--asset', 'GOLD'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/does not take GOLD\nhint: {2}it takes SOL, USDC/),

@@ -8,8 +8,8 @@ import { beginPurchase, endPurchase } from '../../src/purchases/pay-once.ts'
 
 const buyer = { seller: 'https://gateway.example', address: 'me' }
 
-describe('purchases whose end was not seen', () => {
-  it('are resumed when the same is ordered again, until they have ended', async () => {
+describe('unfinished purchases', () => {
+  it('are resumed by the same order until they end', async () => {
     const journal = memoryJournal()
     const first = await beginPurchase(journal, buyer, '--units 1', 0)
     expect(first).toMatchObject({ since: null, others: [] })
@@ -19,7 +19,7 @@ describe('purchases whose end was not seen', () => {
     expect((await beginPurchase(journal, buyer, '--units 1', 9000)).intent).not.toBe(first.intent)
   })
 
-  it('are told apart by order, buyer and seller, and each is told of to the buyer of others', async () => {
+  it('are separate for each order, buyer and seller, and are listed when the buyer begins another', async () => {
     const journal = memoryJournal()
     const one = await beginPurchase(journal, buyer, '--units 1', 0)
     const two = await beginPurchase(journal, buyer, '--units 2', 0)
@@ -33,7 +33,7 @@ describe('purchases whose end was not seen', () => {
     expect(await beginPurchase(journal, buyer, '--units 2', 0)).toMatchObject({ intent: two.intent, others: [] })
   })
 
-  it('are one where two begin at the same moment', async () => {
+  it('are one purchase when the same order begins several times at once', async () => {
     const journal = memoryJournal()
     const begun = await Promise.all([0, 0, 0].map((now) => beginPurchase(journal, buyer, '--units 1', now)))
     expect(new Set(begun.map(({ intent }) => intent)).size).toBe(1)
@@ -45,8 +45,8 @@ function leg(network: string, asset: string, amount: string, name: string, decim
   return { scheme: 'exact', network, amount, asset, payTo: '', maxTimeoutSeconds: 300, extra }
 }
 
-describe('what is asked for', () => {
-  it('is shown with its ticker, and with its address where that is not known to everybody', () => {
+describe('the amount of a payment', () => {
+  it('is shown with its ticker, and with the token address for an unknown token', () => {
     for (const { network, ticker, decimals, defaultAddress } of ASSETS) {
       const amount = `25${'0'.repeat(decimals)}`
       const text = askedAmount(leg(network.caip2, defaultAddress ?? 'Token', amount, ticker, decimals))
@@ -54,7 +54,7 @@ describe('what is asked for', () => {
     }
   })
 
-  it('PAY-25 is known to the client as gateways sell it', () => {
+  it('PAY-25 uses the same assets, addresses and decimals in the client as in the gateway', () => {
     const sold = ASSETS.flatMap(({ network, ticker, decimals, defaultAddress }) =>
       defaultAddress === null ? [] : [{ network: network.caip2, ticker, decimals, address: addressOf(defaultAddress) }],
     )

@@ -20,13 +20,13 @@ const gatewayNow = async (args: string[] = [], env = {}) => {
 }
 
 describe('the config folder', () => {
-  it('follows XDG, and what it says that is not absolute does not count', () => {
+  it('follows XDG_CONFIG_HOME and ignores a relative one', () => {
     expect(configFolder({ XDG_CONFIG_HOME: '/x', HOME: '/home/a' })).toBe('/x/svc')
     expect(configFolder({ XDG_CONFIG_HOME: 'x', HOME: '/home/a' })).toBe('/home/a/.config/svc')
     expect(configFolder({ HOME: '/home/a' })).toBe('/home/a/.config/svc')
   })
 
-  it('is ours alone, also where it was not, and leaves no drafts behind', async () => {
+  it('is made private to the user and holds no temporary files', async () => {
     await mkdir(folder, { recursive: true, mode: 0o755 })
     await writeJson(join(folder, 'a.json'), { a: 1 })
     expect([await modeOf(folder), await modeOf(join(folder, 'a.json'))]).toEqual(['700', '600'])
@@ -51,19 +51,19 @@ describe('settings', () => {
     ['ftp://a.example', 'not the address'],
     ['gateway', 'not the address'],
     ['https://me:secret@a.example', 'must not hold a password'],
-  ])('refuse %s as a gateway, with exit code 2', async (url, why) => {
+  ])('reject %s as a gateway with exit code 2', async (url, why) => {
     const { exitCode, stderr } = await home.svc(['config', 'set', 'gateway', url])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
     expect(stderr).not.toContain('secret')
   })
 
-  it('keep a wallet by its whole path', async () => {
+  it('store the absolute path of a wallet', async () => {
     const { stdout } = await home.svc(['config', 'set', 'wallet', 'id.json', '--json'])
     expect(jsonLines(stdout)).toEqual([{ wallet: join(process.cwd(), 'id.json') }])
     await home.svc(['config', 'unset', 'wallet'])
   })
 
-  it('say what is wrong with a file that somebody has edited', async () => {
+  it('report what is wrong with an edited config file', async () => {
     const file = join(folder, 'config.json')
     await writeFile(file, '{')
     expect(await home.svc(['config'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is not JSON') })
@@ -72,7 +72,7 @@ describe('settings', () => {
     await writeFile(file, '{}')
   })
 
-  it('refuse a name that is none', async () => {
+  it('reject an unknown setting', async () => {
     expect((await home.svc(['config', 'set', 'colour', 'red'])).exitCode).toBe(2)
   })
 })

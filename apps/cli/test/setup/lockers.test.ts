@@ -11,25 +11,25 @@ function known(receipt_id: string, more: Partial<KnownLocker> = {}): KnownLocker
   return { ...locker, ...more }
 }
 
-describe('finding the locker that is meant', () => {
+describe('finding a locker', () => {
   const photos = known(RECEIPTS[0], { name: 'photos' })
   const other = known(RECEIPTS[1])
   const elsewhere = known(RECEIPTS[2], { gateway: 'https://there.example', name: 'photos' })
 
-  it('by its name, its id, its receipt; and a receipt also where it is not known', () => {
+  it('works by name, locker id and receipt id, and by an unknown receipt id', () => {
     const all = [photos, other, elsewhere]
     for (const wanted of ['photos', photos.locker_id, photos.receipt_id])
       expect(findLocker(all, HERE, wanted)).toBe(photos)
     expect(findLocker([], HERE, RECEIPTS[1])).toMatchObject({ locker_id: lockerId(RECEIPTS[1]), owner: null })
   })
 
-  it('by nothing, where it is the only one at this gateway', () => {
+  it('works without a name if the gateway has only one', () => {
     expect(findLocker([photos, elsewhere], HERE, null)).toBe(photos)
     expect(() => findLocker([photos, other], HERE, null)).toThrow('which locker? 2 are known')
     expect(() => findLocker([elsewhere], HERE, null)).toThrow('no locker is known')
   })
 
-  it('not by a name that two have, nor one that nobody has', () => {
+  it('fails for an ambiguous or unknown name', () => {
     const twin = known(RECEIPTS[1], { name: 'photos' })
     expect(() => findLocker([photos, twin], HERE, 'photos')).toThrow('several lockers')
     expect(() => findLocker([photos], HERE, 'locker_000000000000')).toThrow('no locker "locker_000000000000"')
@@ -43,7 +43,7 @@ describe('svc lockers', () => {
   })
   afterAll(() => home.leave())
 
-  it('remembers, lists and forgets', async () => {
+  it('remembers, lists and forgets lockers', async () => {
     expect(await home.svc(['lockers'])).toMatchObject({ exitCode: 0, stdout: '' })
     await home.svc(['lockers', 'add', RECEIPTS[0], '--name', 'photos'])
     await home.svc(['lockers', 'add', RECEIPTS[1]])
@@ -58,7 +58,7 @@ describe('svc lockers', () => {
     expect(jsonLines((await home.svc(['lockers', '--json'])).stdout)).toHaveLength(1)
   })
 
-  it.each([['../../etc/passwd'], ['rcpt_x'], ['locker_000000000000']])('refuses %s as a receipt', async (text) => {
+  it.each([['../../etc/passwd'], ['rcpt_x'], ['locker_000000000000']])('rejects %s as a receipt id', async (text) => {
     expect((await home.svc(['lockers', 'add', text])).exitCode).toBe(2)
     expect((await home.svc(['lockers', 'rm', text])).exitCode).toBe(2)
   })

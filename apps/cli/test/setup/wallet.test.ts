@@ -31,14 +31,14 @@ async function walletsOf(args: string[], env: Record<string, string> = {}): Prom
   return jsonDocument<{ wallets: { address: string }[] }>(stdout).wallets.map((wallet) => wallet.address)
 }
 
-describe('the wallet that is used', () => {
-  it('is refused where others can read it, with the command that mends it', async () => {
+describe('the wallet', () => {
+  it('is rejected if others can read its file, with a hint to run chmod', async () => {
     const file = await keyFile("it's.json", JSON.stringify(keypair), 0o640)
     const { exitCode, stderr } = await home.svc(['whoami', '--wallet', file])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`chmod 600 '${file.replace("'", `'\\''`)}'`)])
   })
 
-  it('is the one of the option; else those of the variables; else the one of the Solana tools', async () => {
+  it('comes from the option, else the variables, else the default file of the Solana tools', async () => {
     const solana = await keyFile('solana.json', JSON.stringify(keypair))
     const other = await keyFile('other', otherEvm.privateKey)
     const env = { SVC_WALLET: solana, SVC_EVM_KEY: evm.privateKey }
@@ -51,7 +51,7 @@ describe('the wallet that is used', () => {
     expect(await walletsOf([], { SVC_EVM_KEY: evm.privateKey })).toEqual([evm.address.toLowerCase()])
   })
 
-  it('is never shown', async () => {
+  it('never appears in the output with its private key', async () => {
     const file = await keyFile('secret', evm.privateKey)
     for (const args of [['whoami'], ['config'], ['whoami', '--json']]) {
       const { stdout, stderr } = await home.svc([...args, '--wallet', file], { env: { SVC_DEBUG: '1' } })
@@ -59,7 +59,7 @@ describe('the wallet that is used', () => {
     }
   })
 
-  it('must be there, and a key', async () => {
+  it('must exist and hold a valid key', async () => {
     expect(await home.svc(['whoami', '--wallet', '/nowhere'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('no such file'),

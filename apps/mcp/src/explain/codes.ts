@@ -1,10 +1,10 @@
-// Every code of the gateway and the agent service: what it means to those who use tools, and what to do next.
+// Every error code of the gateway and the agent service: what it means for a caller of tools, and what to do next.
 
 import type { ErrorCode } from '@svc/api/errors'
 
 interface Meaning {
   means: string
-  /** Null where nothing can be done from here. */
+  /** Null if the caller can do nothing about it. */
   next: string | null
 }
 

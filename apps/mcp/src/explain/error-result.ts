@@ -1,4 +1,4 @@
-// What a model is told when something did not go well: what happened, whether money moved, and what to do next.
+// The answer to a failed call: what happened, whether money moved, and what to do next.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { BytesDiffer, GatewayError, NoAnswer, NotSubscribed, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
@@ -7,7 +7,7 @@ import { PaymentRequired, Refusal } from '../errors.ts'
 import { CODE_MEANINGS } from './codes.ts'
 import { CODES_HERE } from './topics.ts'
 
-interface Told {
+interface ErrorReport {
   code: string
   message: string
   hint: string | null
@@ -19,21 +19,21 @@ const MAX_LENGTH = 2000
 
 export function errorResult(error: unknown): CallToolResult {
   if (error instanceof PaymentRequired) {
-    // In the form of x402's transport for MCP: the offer twice, for programs and for those that read text only.
+    // The x402 transport for MCP carries the offer twice: as structured content and as text.
     const { offer } = error
     return { isError: true, structuredContent: offer, content: [{ type: 'text', text: JSON.stringify(offer) }] }
   }
-  const told = tell(error)
-  const hint = told.hint === null ? '' : ` Next: ${sentence(told.hint)}`
-  const text = printable(`${told.code}: ${sentence(told.message)}${hint}`, MAX_LENGTH)
-  return { isError: true, content: [{ type: 'text', text }], _meta: { 'svc/error': told } }
+  const report = describeError(error)
+  const hint = report.hint === null ? '' : ` Next: ${sentence(report.hint)}`
+  const text = printable(`${report.code}: ${sentence(report.message)}${hint}`, MAX_LENGTH)
+  return { isError: true, content: [{ type: 'text', text }], _meta: { 'svc/error': report } }
 }
 
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-export function tell(error: unknown): Told {
+export function describeError(error: unknown): ErrorReport {
   if (error instanceof Refusal) return { code: error.code, message: error.message, hint: error.hint }
   if (error instanceof PaymentError) return aboutPayment(error)
   if (error instanceof GatewayError) return aboutGateway(error)
@@ -57,8 +57,8 @@ function noAnswerHint({ service }: NoAnswer): string {
   return `the ${service} may be down: try again later, or tell the user; ${AGAIN}`
 }
 
-/** Money first: it is what a model must not get wrong. */
-function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
+/** The code says whether money moved: a model must not get that wrong. */
+function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport {
   if (money === 'not_moved') {
     const hint = cause instanceof GatewayError ? hintOf(cause) : null
     return { code: 'not_paid', message: `${message}. Nothing was paid`, hint, money, tx }
@@ -69,7 +69,7 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): Told {
   return { code, message: tx === null ? message : `${message} (payment ${tx})`, hint: `${hint} intent`, money, tx }
 }
 
-function aboutGateway(error: GatewayError): Told {
+function aboutGateway(error: GatewayError): ErrorReport {
   const { code, message, inputs, service } = error
   const wrong = inputs.length > 0 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   return { code, message: `the ${service} refuses: ${message}${wrong}`, hint: hintOf(error) }

@@ -56,7 +56,7 @@ function find(about: string) {
   return { kind: 'code', means: `HTTP ${ERROR_STATUS[code]}: ${means}`, next } as const
 }
 
-/** Not what every object has. */
+/** Ignores inherited properties such as `toString`. */
 function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | null {
   return Object.hasOwn(table, word) ? (table[word] as T) : null
 }

@@ -1,4 +1,4 @@
-// What the words mean.
+// The topics that `explain` knows, and the error codes of this server.
 
 export const TOPICS: Record<string, string> = {
   quote: 'A price with its terms, for some minutes. It is free and binds to nothing.',

@@ -1,4 +1,4 @@
-// What a payment is worth. What the gateway says of its worth does not count: a limit must hold against gateways too.
+// The dollar value of a payment. It ignores the gateway's own figures: a limit must hold against the gateway too.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
@@ -7,14 +7,14 @@ import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
 export interface Limits {
   perPurchase: bigint
   perDay: bigint
-  /** What a whole coin counts for; one that is not named is not spent. */
+  /** The price of a whole coin; a coin without a price is not spent. */
   coins: { SOL: bigint | null; MON: bigint | null }
 }
 
-/** Known tokens that are worth a dollar; they have six decimals, as dollars have here. */
+/** Known tokens worth a dollar. They have six decimals, so their raw amount is in millionths of a dollar. */
 const DOLLAR_TOKENS = ['USDC', 'USDT']
 
-/** In millionths, rounded up; null for an asset without a known worth. */
+/** In millionths of a dollar, rounded up; null for an asset without a known price. */
 export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
   const known = knownAsset(leg)
   if (!known) return null
@@ -29,7 +29,7 @@ export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
 
 const DECIMALS = 6
 
-/** Of text like `2` or `0.25`; null for anything else. */
+/** Parses text like `2` or `0.25`; null for anything else. */
 export function microDollars(text: string): bigint | null {
   return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? atomicAmount(text, DECIMALS) : null
 }

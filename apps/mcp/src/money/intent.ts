@@ -3,9 +3,9 @@ import { type PurchaseRecord, readPurchase as readRecord } from '@svc/sdk'
 import { type Context, dayOf } from '../context.ts'
 
 export interface Wanted {
-  /** Address of the service that sells. */
+  /** The address of the selling service. */
   seller: string
-  /** In words. */
+  /** What is bought, in words. */
   goods: string
   intent: string | undefined
 }
@@ -14,8 +14,8 @@ const DAY_MS = 86_400_000
 const AGAIN_WITHIN_MS = 3_600_000
 
 /**
- * The name of a purchase. Where none is given, it follows from what is bought, by whom and on which day: asking again
- * is then the same purchase, not another one.
+ * The name of a purchase. By default it is derived from the goods, the payer and the day, so that a repeated call means
+ * the same purchase.
  */
 export async function intentOf(context: Context, wanted: Wanted, payer: string): Promise<string> {
   if (wanted.intent !== undefined) return wanted.intent.trim()
@@ -29,14 +29,14 @@ function intentOn(day: string, { goods }: Wanted, payer: string): string {
   return `${day} ${goods} by ${who}`
 }
 
-/** Midnight must not make a new purchase of one that is asked for again. */
+/** A call repeated after midnight must not become a new purchase. */
 async function isUnderWay(context: Context, seller: string, intent: string): Promise<boolean> {
   const record = await readPurchase(context, seller, intent)
   if (!record) return false
   return record.receipt === null || Date.parse(record.receipt.confirmed_at) > context.now() - AGAIN_WITHIN_MS
 }
 
-/** What the client notes of a purchase; null where nothing was begun under this name. */
+/** The journal record of a purchase; null if none was begun with this intent. */
 export function readPurchase({ journal }: Context, seller: string, intent: string): Promise<PurchaseRecord | null> {
   return readRecord({ journal, baseUrl: seller }, intent)
 }

@@ -1,4 +1,4 @@
-// What a model is told of a payment.
+// How tools report a payment.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import Type from 'typebox'

@@ -8,26 +8,26 @@ import { readPurchase } from './intent.ts'
 import type { Purchase } from './spending.ts'
 
 interface Payment<T> extends Purchase {
-  /** What would be paid, before anything is begun. */
+  /** Quotes the payment before the purchase begins. */
   price(): Promise<PaymentLeg>
   pay(approve: Approve): Promise<T>
 }
 
 interface Paid<T> {
   bought: T
-  /** Whether it was this call that made the payment. */
+  /** Whether this call made the payment. */
   isNew: boolean
 }
 
-/** Pays once for a purchase, or goes on with it, as far as the limits of the wallet go. */
+/** Pays once for a purchase, or resumes it, within the spending limits. */
 export function payWithin<T>(context: Context, owner: Owner, payment: Payment<T>, call: Call): Promise<Paid<T>> {
   const { seller, intent } = payment
-  return owner.inTurn(`${seller} ${intent}`, async () => {
+  return owner.lock(`${seller} ${intent}`, async () => {
     call.signal.throwIfAborted()
     if (!(await readPurchase(context, seller, intent))) {
       call.progress(0, 2, 'asking for a quote')
-      // What is refused before it begins leaves its intent free for another order.
-      await owner.spending.consider({ seller, intent }, await payment.price())
+      // A purchase that is refused here leaves its intent free for another order.
+      await owner.spending.check({ seller, intent }, await payment.price())
     }
     return paid(owner, payment, call)
   })
@@ -45,7 +45,7 @@ async function paid<T>({ spending }: Owner, { seller, intent, pay }: Payment<T>,
     return { bought: await pay(approve), isNew }
   } catch (error) {
     if (isNew && error instanceof PaymentError && error.money === 'not_moved')
-      await spending.takeBack({ seller, intent })
+      await spending.uncount({ seller, intent })
     throw error
   }
 }

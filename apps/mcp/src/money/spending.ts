@@ -1,4 +1,4 @@
-// What the wallet may spend. A payment is counted before it is signed, and noted where also other processes look.
+// The spending limits. A payment is counted before it is signed, in a journal that other processes share.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { type Journal, journalEntry } from '@svc/sdk'
@@ -6,26 +6,26 @@ import { Refusal } from '../errors.ts'
 import type { Limits } from './dollars.ts'
 import { dollarsOf, dollarText } from './dollars.ts'
 
-/** What is paid for: an intent is a name that a buyer uses with one seller. */
+/** A purchase is identified by its seller and its intent. */
 export interface Purchase {
-  /** Address of the service that sells. */
+  /** The address of the selling service. */
   seller: string
   intent: string
 }
 
 interface Spent extends Purchase {
-  /** Millionths of a dollar, in decimal. */
+  /** Millionths of a dollar, as a decimal string. */
   micro_usd: string
 }
 
 export interface Spending {
-  /** Throws why a payment must not be made, and counts nothing. */
-  consider(purchase: Purchase, leg: PaymentLeg): Promise<void>
-  /** Counts a payment, or throws why it must not be made. A purchase counts once a day. */
+  /** Throws if the payment would exceed a limit; counts nothing. */
+  check(purchase: Purchase, leg: PaymentLeg): Promise<void>
+  /** Counts a payment, or throws if it would exceed a limit. A purchase counts once a day. */
   count(purchase: Purchase, leg: PaymentLeg): Promise<void>
-  /** For a payment that was counted but certainly not made. */
-  takeBack(purchase: Purchase): Promise<void>
-  /** Of one day, `2026-11-15`. */
+  /** Removes a payment that was counted but certainly not made. */
+  uncount(purchase: Purchase): Promise<void>
+  /** The payments of a day: `2026-11-15`. */
   on(day: string): Promise<Spent[]>
 }
 
@@ -61,7 +61,7 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
 
   return {
     on,
-    async consider(purchase, leg) {
+    async check(purchase, leg) {
       costBeside((await on(today())).filter(isOther(purchase)), leg)
     },
     count: ({ seller, intent }, leg) =>
@@ -69,27 +69,31 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
         ...others,
         { seller, intent, micro_usd: costBeside(others, leg).toString() },
       ]),
-    takeBack: (purchase) => change(purchase, (others) => others),
+    uncount: (purchase) => change(purchase, (others) => others),
   }
 }
 
-const WHO_MAY = 'Only the operator of this server can change that; tell the user, and do not split the purchase'
+const OPERATOR_ONLY = 'Only the operator of this server can change that; tell the user, and do not split the purchase'
 
 function requireWithin(leg: PaymentLeg, limits: Limits): bigint {
   const cost = dollarsOf(leg, limits)
   const { human_amount, name } = leg.extra
   if (cost === null) {
     const message = `this server does not pay in ${name} (${leg.asset}): it cannot tell what that is worth`
-    throw new Refusal('asset_not_allowed', `${message}. Nothing was paid`, `Pay with USDC. ${WHO_MAY}`)
+    throw new Refusal('asset_not_allowed', `${message}. Nothing was paid`, `Pay with USDC. ${OPERATOR_ONLY}`)
   }
   if (cost <= limits.perPurchase) return cost
   const message = `it costs ${human_amount} ${name}, counted as $${dollarText(cost)}`
   const limit = `one purchase may cost $${dollarText(limits.perPurchase)} (SVC_MCP_MAX_USD)`
-  throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, WHO_MAY)
+  throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, OPERATOR_ONLY)
 }
 
 function overDay(before: bigint, cost: bigint, limit: bigint): Refusal {
   const message = `it would cost $${dollarText(cost)} after $${dollarText(before)} today (UTC)`
   const rule = `a day may cost $${dollarText(limit)} (SVC_MCP_MAX_USD_PER_DAY)`
-  return new Refusal('over_day_limit', `${message}; ${rule}. Nothing was paid`, `${WHO_MAY}; tomorrow is another day`)
+  return new Refusal(
+    'over_day_limit',
+    `${message}; ${rule}. Nothing was paid`,
+    `${OPERATOR_ONLY}; the limit resets tomorrow`,
+  )
 }

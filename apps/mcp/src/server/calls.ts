@@ -1,8 +1,8 @@
-/** Calls under way, so that a server that stops can let them end. */
+/** Running calls, so that a stopping server can wait for them. */
 export interface Calls {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when none is left, or when so many milliseconds have passed. */
-  ended(withinMs: number): Promise<void>
+  /** Resolves when no call is left or the timeout has passed. */
+  drain(withinMs: number): Promise<void>
 }
 
 export function createCalls(): Calls {
@@ -13,7 +13,7 @@ export function createCalls(): Calls {
       running.add(task)
       return task
     },
-    async ended(withinMs) {
+    async drain(withinMs) {
       let timer: NodeJS.Timeout | undefined
       const timeout = new Promise((resolve) => {
         timer = setTimeout(resolve, withinMs)

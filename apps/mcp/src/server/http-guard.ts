@@ -1,10 +1,10 @@
-// Who may speak to the server over HTTP. A page in a browser may not, wherever its name leads.
+// Access control over HTTP. Rejects web pages of other origins, including DNS rebinding.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 interface Guard {
-  /** Null where everybody on this machine may. */
+  /** Null if every process on this machine has access. */
   token: string | null
   isLoopback: boolean
 }
@@ -29,7 +29,7 @@ export function objectionTo(headers: IncomingHttpHeaders, { token, isLoopback }:
   return null
 }
 
-/** In a time that tells nothing about how much of it is right. */
+/** Compares in constant time. */
 function isToken(authorization: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${token}`))

@@ -1,4 +1,4 @@
-// Streamable HTTP: one session for each client, at /mcp.
+// Streamable HTTP at /mcp, with one session per client.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ export async function serveHttp(
   { host, port, token }: HttpOptions,
 ): Promise<Running & { url: string }> {
   const guard = { token, isLoopback: isLoopbackHost(host) }
-  /** Those spoken to last are last. */
+  /** The least recently used session comes first. */
   const sessions = new Map<string, Session>()
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -50,7 +50,7 @@ export async function serveHttp(
     await session.transport.handleRequest(request, response)
   }
 
-  /** The transport itself refuses whatever does not begin a session. */
+  /** The transport itself rejects requests that do not begin a session. */
   async function begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const server = createServer(serving)
     const transport = new StreamableHTTPServerTransport({
@@ -80,14 +80,14 @@ export async function serveHttp(
     url: `http://${name}:${(http.address() as AddressInfo).port}${PATH}`,
     async stop() {
       http.close()
-      await serving.calls.ended(STOP_WITHIN_MS)
+      await serving.calls.drain(STOP_WITHIN_MS)
       await Promise.all([...sessions.values()].map(({ server }) => server.close()))
       http.closeAllConnections()
     },
   }
 }
 
-/** Purchases are noted: one that is cut short goes on with the next call. */
+/** Purchases are journaled: the next call resumes an interrupted one. */
 export const STOP_WITHIN_MS = 10_000
 
 function refuse(response: ServerResponse, status: number, message: string): void {

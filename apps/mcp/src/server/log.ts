@@ -1,4 +1,4 @@
-// The log of the server, on stderr: stdout belongs to the protocol.
+// The log of the server goes to stderr: stdout belongs to the protocol.
 
 import { printable } from '@svc/verifier/untrusted'
 
@@ -6,7 +6,7 @@ const MAX_LENGTH = 2000
 
 export type Log = (text: string) => void
 
-/** On one line, whatever it holds. */
+/** Writes each text as one printable line. */
 export function createLog(stream: { write(text: string): unknown }): Log {
   return (text) => void stream.write(`svc-mcp: ${printable(text, MAX_LENGTH)}\n`)
 }

@@ -1,9 +1,9 @@
-// What can be read beside calling tools.
+// The MCP resources of the server.
 
 import { ErrorCode, McpError, type ReadResourceResult, type Resource } from '@modelcontextprotocol/sdk/types.js'
 import { discovery } from '@svc/api/info'
 import type { Context } from '../context.ts'
-import { tell } from '../explain/error-result.ts'
+import { describeError } from '../explain/error-result.ts'
 import { TOPICS } from '../explain/topics.ts'
 import { dollarText } from '../money/dollars.ts'
 
@@ -31,12 +31,12 @@ export async function readResource(context: Context, uri: string, signal: AbortS
     const { body } = await context.client.call(discovery, { signal })
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] }
   } catch (error) {
-    const { code, message } = tell(error)
+    const { code, message } = describeError(error)
     throw new McpError(ErrorCode.InternalError, `${code}: ${message}`)
   }
 }
 
-/** Of MCP's own. */
+/** An error code of MCP. */
 const RESOURCE_NOT_FOUND = -32002
 
 /** For models: what this server is for, and how not to lose money with it. */

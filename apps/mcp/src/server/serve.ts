@@ -11,11 +11,11 @@ import { serveStdio } from './stdio.ts'
 
 const log = createLog(process.stderr)
 
-/** As the command line and the environment say, until the end; the exit code. `gone` is called when the client is. */
-export async function serve(gone: () => void, end: Promise<void>): Promise<number> {
+/** Serves until `end` resolves and returns the exit code. Calls `onClientGone` when a stdio client disconnects. */
+export async function serve(onClientGone: () => void, end: Promise<void>): Promise<number> {
   try {
-    const running = await start(gone)
-    // Now, and not in the end: clients often kill their servers.
+    const running = await start(onClientGone)
+    // Flush now, not at exit: clients often kill their servers.
     nodeModule.flushCompileCache?.()
     await end
     await running.stop()
@@ -26,12 +26,12 @@ export async function serve(gone: () => void, end: Promise<void>): Promise<numbe
   }
 }
 
-async function start(gone: () => void) {
+async function start(onClientGone: () => void) {
   const http = readOptions(process.argv.slice(2), process.env)
   const settings = readSettings(process.env, process.cwd())
   const context = await createContext(settings, { warn: log })
   const serving = { context, calls: createCalls(), log }
-  if (!http) return serveStdio(serving, gone)
+  if (!http) return serveStdio(serving, onClientGone)
   const running = await serveHttp(serving, http)
   log(`listening at ${running.url}`)
   return running
@@ -41,7 +41,7 @@ const USAGE = `svc-mcp                      speak MCP over stdin and stdout
 svc-mcp --http PORT          speak it over HTTP at http://127.0.0.1:PORT/mcp
         --host HOST          listen there instead; elsewhere than on this machine SVC_MCP_TOKEN is required`
 
-/** Null for stdio. */
+/** Returns null for stdio. */
 export function readOptions(args: string[], { SVC_MCP_TOKEN }: Variables): HttpOptions | null {
   const { http, host = '127.0.0.1' } = parsed(args)
   if (http === undefined) return null

@@ -1,4 +1,4 @@
-// The tools and resources as an MCP server; one for each client.
+// The tools and resources as an MCP server, one per client.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
@@ -16,7 +16,7 @@ import {
 import { VERSION } from '@svc/protocol/version'
 import { PaymentError } from '@svc/sdk/errors'
 import type { Context } from '../context.ts'
-import { errorResult, tell } from '../explain/error-result.ts'
+import { describeError, errorResult } from '../explain/error-result.ts'
 import { TOOLS } from '../tools/all.ts'
 import type { Call, Tool } from '../tools/tool.ts'
 import type { Calls } from './calls.ts'
@@ -61,7 +61,7 @@ function listing({ name, title, description, annotations, input, output }: Tool)
   }
 }
 
-/** Arguments may hold what is private: the log names the tool and the outcome only. */
+/** Arguments may be private: the log names only the tool and the outcome. */
 async function callTool({ context, log }: Serving, tool: Tool, input: unknown, call: Call): Promise<CallToolResult> {
   try {
     const { text, data, meta } = await tool.run(context, input, call)
@@ -70,7 +70,7 @@ async function callTool({ context, log }: Serving, tool: Tool, input: unknown, c
     return { content: [{ type: 'text', text }], structuredContent, ...(meta && { _meta: meta }) }
   } catch (thrown) {
     const error = isOnlyCancelled(thrown, call.signal) ? new DOMException('it was cancelled', 'AbortError') : thrown
-    const { code } = tell(error)
+    const { code } = describeError(error)
     log(`${tool.name}: ${code}${code === 'unexpected' ? ` ${(error as Error).stack}` : ''}`)
     return errorResult(error)
   }

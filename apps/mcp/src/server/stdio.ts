@@ -1,19 +1,19 @@
-// One client, which started this process: messages come by stdin and go by stdout.
+// Serves the one client that started this process, over stdin and stdout.
 
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { type Running, STOP_WITHIN_MS } from './http.ts'
 import { createServer, type Serving } from './server.ts'
 
-/** `gone` is called when the client has closed its end. */
-export async function serveStdio(serving: Serving, gone: () => void): Promise<Running> {
+/** Calls `onClientGone` when the client closes its end. */
+export async function serveStdio(serving: Serving, onClientGone: () => void): Promise<Running> {
   const server = createServer(serving)
-  process.stdin.once('end', gone)
-  // More than once: calls that are under way still answer.
-  process.stdout.on('error', gone)
+  process.stdin.once('end', onClientGone)
+  // Not `once`: calls that still run write their answers too.
+  process.stdout.on('error', onClientGone)
   await server.connect(new StdioServerTransport())
   return {
     async stop() {
-      await serving.calls.ended(STOP_WITHIN_MS)
+      await serving.calls.drain(STOP_WITHIN_MS)
       await server.close()
     },
   }

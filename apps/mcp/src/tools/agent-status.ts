@@ -37,10 +37,10 @@ export const agentStatus = tool({
   },
 })
 
-type Told = Static<typeof Status>
+type StatusData = Static<typeof Status>
 
-/** Nothing while the service sells nothing: what it does can be told all the same. */
-async function priceOf(agent: AgentClient, signal: AbortSignal): Promise<Told['thirty_days_cost']> {
+/** Empty if the service refuses to quote: the rest of the status is still useful. */
+async function priceOf(agent: AgentClient, signal: AbortSignal): Promise<StatusData['thirty_days_cost']> {
   try {
     const { accepts } = await agent.quote(signal)
     return accepts.map(({ network, extra }) => ({ network, asset: extra.name, amount: extra.human_amount }))
@@ -50,7 +50,7 @@ async function priceOf(agent: AgentClient, signal: AbortSignal): Promise<Told['t
   }
 }
 
-async function one(agent: AgentClient, id: string, all: Told, signal: AbortSignal): Promise<Outcome<Told>> {
+async function one(agent: AgentClient, id: string, all: StatusData, signal: AbortSignal): Promise<Outcome<StatusData>> {
   const { log, ...delegation } = await agent.delegation(id, signal)
   const alerts = log.filter(({ severity }) => severity === 'alert')
   const kinds = alerts.slice(-NEWEST).map(({ sequence, kind }) => `${sequence} ${kind}`)
@@ -62,13 +62,13 @@ async function one(agent: AgentClient, id: string, all: Told, signal: AbortSigna
   }
 }
 
-/** Without what only its owner's programs need: the secret of webhooks stays away from models. */
+/** Leaves out the webhook secret, which a model must not see. */
 function summaryOf(delegation: DelegationSummary): DelegationSummary {
   const fields = Object.keys(DelegationSummary.properties) as (keyof DelegationSummary)[]
   return Object.fromEntries(fields.map((field) => [field, delegation[field]])) as DelegationSummary // all of its fields
 }
 
-function statusText({ subscription, delegations }: Told): string {
+function statusText({ subscription, delegations }: StatusData): string {
   const paid =
     subscription?.status === 'active'
       ? `Paid until ${subscription.expires_at}.`

@@ -1,4 +1,4 @@
-// Without a wallet of its own, the server hands out an x402 offer, and takes a client's signed payment for it.
+// Purchases that the client pays: the server returns an x402 offer and accepts the client's signed payment for it.
 
 import { type Confirmation, Quote } from '@svc/api/purchases'
 import { buyStorage, type X402Quote } from '@svc/api/x402'
@@ -16,7 +16,7 @@ export const Offer = Type.Object(
 
 type Order = Pick<Parameters<Context['client']['quote']>[0], 'units' | 'provider'>
 
-/** Names of the x402 transport for MCP. */
+/** Names from the x402 transport for MCP. */
 export const PAYMENT = 'x402/payment'
 const SETTLEMENT = 'x402/payment-response'
 
@@ -31,7 +31,7 @@ export async function buyForClient(context: Context, input: Order, call: Call): 
   return { ...boughtBy(answer.body), meta: { [SETTLEMENT]: settlement(answer.headers) } }
 }
 
-/** What stock clients can sign, where the gateway takes that; else what they can pay on chain and confirm. */
+/** An offer that stock x402 clients can sign, or a quote to pay on chain if the gateway does not support that. */
 async function offerOf({ client }: Context, order: Order, signal: AbortSignal): Promise<Quote | X402Quote> {
   try {
     const { status, body } = await client.call(buyStorage, { body: order, signal })

@@ -25,7 +25,7 @@ export const buy = tool({
     'Do not invent a new intent to retry. Without `intent` it follows from wallet, units, provider and day, so a ' +
     'repeated call on one day is the same purchase; give your own only to buy a further locker. ' +
     'If the server has no wallet, the answer is an x402 offer, and nothing is paid.',
-  // Asking again does nothing more; but a payment cannot be taken back.
+  // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object(
     {
@@ -40,7 +40,7 @@ export const buy = tool({
 
   async run(context, input, call) {
     const { owner } = context
-    // A client that brings a payment wants that one to be used.
+    // A payment sent by the client takes precedence over our wallet.
     if (!owner || PAYMENT in call.meta) return buyForClient(context, input, call)
     const wallet = requireWallet(owner)
     const { units, provider, asset = 'USDC' } = input

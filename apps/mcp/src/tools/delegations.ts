@@ -51,7 +51,7 @@ export const endDelegation = tool({
     requireOwner(context)
     const { agent } = requireAgent(context)
     const ended = await agent.endDelegation(delegation_id, signal)
-    await shutOut(context, ended)
+    await removeKey(context, ended)
     const { receipt_id, status } = ended
     return {
       text: `${delegation_id} has ended, and its key cannot act any more.`,
@@ -66,8 +66,8 @@ interface Ended {
   agent_pubkey: string
 }
 
-/** A failure is told: the same call tries it again. */
-async function shutOut({ client }: Context, { agent_pubkey, ...locker }: Ended): Promise<void> {
+/** Throws on failure: a repeated call tries again. */
+async function removeKey({ client }: Context, { agent_pubkey, ...locker }: Ended): Promise<void> {
   try {
     await client.removeOperator(locker, agent_pubkey)
   } catch (error) {

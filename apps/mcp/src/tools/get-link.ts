@@ -31,7 +31,7 @@ export const getLink = tool({
     const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params: { locker_id }, body, signal })).body
     const [url] = urls
     if (!url) {
-      // Why there is none, in the gateway's own words.
+      // This request fails with the gateway's reason.
       await client.call(getFile, { params: { locker_id, filename }, signal })
       throw new Refusal('link_not_available', 'the file changes just now', 'Try again')
     }

@@ -1,4 +1,4 @@
-// An evidence bundle from wherever it is.
+// Opens an evidence bundle by receipt, file path or URL.
 
 import { evidenceBundle } from '@svc/api/proofs'
 import { chunksOf } from '@svc/sdk'
@@ -21,7 +21,7 @@ interface OpenBundle {
   close(): Promise<void>
 }
 
-/** Null where the receipt has no statement yet. */
+/** Null if the receipt has no statement yet. */
 export async function openBundle(
   context: Context,
   origin: BundleOrigin,
@@ -33,13 +33,13 @@ export async function openBundle(
   return ofAddress(context, url ?? '', signal)
 }
 
-const stays = async () => {}
+const nothingToClose = async () => {}
 
 async function ofReceipt({ client }: Context, receipt_id: string, sequence: number | undefined, signal: AbortSignal) {
   try {
     const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
     const { body } = await client.open(evidenceBundle, { query, signal })
-    return { chunks: body ? chunksOf(body) : [], close: stays }
+    return { chunks: body ? chunksOf(body) : [], close: nothingToClose }
   } catch (error) {
     if (isGatewayError(error, 'attestation_not_available')) return null
     throw error
@@ -55,9 +55,9 @@ async function ofAddress({ settings, client }: Context, text: string, signal: Ab
   const url = URL.parse(text)
   if (!url) throw new Refusal('bad_url', 'url is not an address')
   const isBundleHere = `${url.origin}${url.pathname}` === settings.gateway + evidenceBundle.path
-  if (!isBundleHere) return { chunks: await readPublic(url, signal), close: stays }
-  // Our own gateway may be on this machine.
+  if (!isBundleHere) return { chunks: await readPublic(url, signal), close: nothingToClose }
+  // The configured gateway may have a private address.
   const query = Object.fromEntries(url.searchParams)
   const { body } = await client.open(evidenceBundle, { query: query as { receipt_id?: string }, signal })
-  return { chunks: body ? chunksOf(body) : [], close: stays }
+  return { chunks: body ? chunksOf(body) : [], close: nothingToClose }
 }

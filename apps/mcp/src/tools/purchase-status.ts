@@ -20,7 +20,7 @@ const Payment = Type.Object({
   }),
 })
 
-/** What was bought. */
+/** What a purchase buys. */
 const Goods = Type.Enum(['locker', 'subscription'])
 
 const Status = Type.Object({
@@ -65,7 +65,7 @@ async function list(context: Context): Promise<Outcome<Static<typeof Status>>> {
   return { text, data: { ...NOTHING, intent: null, state: 'list', purchases } }
 }
 
-/** Null for one that this server does not speak to any more. */
+/** Null for a seller that is no longer configured. */
 function goodsOf({ settings }: Context, seller: string): Static<typeof Goods> | null {
   if (seller === settings.gateway) return 'locker'
   return seller === settings.agent ? 'subscription' : null
@@ -99,19 +99,19 @@ async function ofSubscription(context: Context, intent: string, record: Purchase
   return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
 
-/** The words of this tool's answer. */
-const FATES = { landed: 'landed', failed: 'failed', expired: 'impossible', pending: 'unknown' } as const
+/** The `fate` of a payment in the answer of this tool. */
+const OUTCOME_WORDS = { landed: 'landed', failed: 'failed', expired: 'impossible', pending: 'unknown' } as const
 
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
   return Promise.all(
     attempts.map(async ({ leg, payment }) => {
-      // A receipt is proof enough; a node that does not answer leaves it open.
+      // A receipt proves that the payment landed. Without an answer of the node the outcome stays pending.
       const isReceipted = receipt?.tx_hash.toLowerCase() === payment.tx.toLowerCase()
       const outcome: TransactionOutcome = isReceipted
         ? 'landed'
         : ((await owner?.wallet?.outcomeOf(payment).catch(() => null)) ?? 'pending')
       const { human_amount: amount, name: asset } = leg.extra
-      return { tx: payment.tx, amount, asset, network: leg.network, fate: FATES[outcome] }
+      return { tx: payment.tx, amount, asset, network: leg.network, fate: OUTCOME_WORDS[outcome] }
     }),
   )
 }

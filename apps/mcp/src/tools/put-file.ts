@@ -126,7 +126,7 @@ function uploadCommands(gateway: string, receiptId: string, urls: UrlSet): strin
   ]
 }
 
-/** Whatever it holds, a shell takes it as one word and does nothing with it. */
+/** Quotes text as one literal shell word. */
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-// Reads URLs that a model names: from public hosts only, so that nothing behind this machine's firewall is reached.
+// Reads URLs that a model gives. Only public hosts are allowed, to protect hosts behind the firewall.
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
@@ -28,7 +28,7 @@ function answer(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   })
 }
 
-/** Connects to the addresses that were checked: the name cannot change its meaning in between. */
+/** Connects to the checked addresses, so that a changed DNS answer has no effect. */
 function publicLookup(url: URL) {
   return (hostname: string, options: object, done: (error: Error | null, address: LookupAddress[]) => void): void => {
     systemLookup(hostname, { ...options, all: true }, (error, addresses) => {

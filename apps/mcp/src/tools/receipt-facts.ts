@@ -13,7 +13,7 @@ export interface ReceiptFacts {
 const SIGNED = 'The gateway has signed this receipt, and its id follows from quote and transaction.'
 const PAID = 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.'
 
-/** What can be said of a receipt by itself. */
+/** The facts about a receipt itself. */
 export async function receiptFacts(context: Context, receiptId: string, signal: AbortSignal): Promise<ReceiptFacts> {
   const signed = await signedFact(context, receiptId, signal)
   const paid = await paidFact(context, receiptId, signal)

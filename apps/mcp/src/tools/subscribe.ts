@@ -18,12 +18,12 @@ export const subscribe = tool({
     'error, a time-out or any doubt, call again with the SAME arguments: it goes on where it stopped and pays nothing ' +
     'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
     'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost.',
-  // Asking again does nothing more; but a payment cannot be taken back.
+  // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
   output: Type.Object({
     intent: Type.String({ description: 'Give it again to mean this purchase again.' }),
-    expires_at: Type.String({ description: 'Until when this purchase has prolonged the subscription.' }),
+    expires_at: Type.String({ description: 'The end of the subscription after this purchase.' }),
     ...PAID,
   }),
 

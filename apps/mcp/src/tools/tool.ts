@@ -1,4 +1,4 @@
-// The form in which every tool is declared: its schemas are JSON Schema, so that what is listed is what is checked.
+// The declaration of a tool. The listed JSON Schema is also the one that arguments are checked against.
 
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -9,16 +9,16 @@ import { Refusal } from '../errors.ts'
 
 /** One call of a tool. */
 export interface Call {
-  /** Aborted when the client does not want the answer any more. */
+  /** Aborts when the client cancels the call. */
   signal: AbortSignal
-  /** Tells a client that asked for it how far the work is. */
+  /** Reports progress if the client asked for it. */
   progress(done: number, total: number | null, message: string): void
-  /** What came beside the arguments. */
+  /** The `_meta` of the request. */
   meta: Readonly<Record<string, unknown>>
 }
 
 export interface Outcome<Data> {
-  /** For the model: short. */
+  /** A short answer for the model. */
   text: string
   data: Data
   meta?: Record<string, unknown>
@@ -83,7 +83,7 @@ export const Intent = (example: string) =>
     }),
   )
 
-/** Nothing beside what is declared: a misspelt argument must not pass for one that was left out. */
+/** Rejects undeclared arguments: a misspelled one must not count as omitted. */
 export const STRICT = { additionalProperties: false } as const
 
 export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true } as const

@@ -10,18 +10,18 @@ const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const SOL = 'So11111111111111111111111111111111111111112'
 
-describe('what a payment counts for', () => {
-  it('tokens at known addresses count as they are, whatever the leg says of decimals and amounts', () => {
+describe('the dollar value of a payment', () => {
+  it('is the raw amount for a dollar token at its known address, whatever decimals the quote states', () => {
     expect(dollarsOf(leg(PRIMARY, USDC, '250000'), limits)).toBe(250_000n)
     expect(dollarsOf(leg('eip155:143', '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', '7'), limits)).toBe(7n)
   })
 
-  it('coins count for what was set, rounded up', () => {
+  it('follows the configured price of a coin, rounded up', () => {
     expect(dollarsOf(leg(PRIMARY, SOL, '1000000000'), limits)).toBe(150_000_000n)
     expect(dollarsOf(leg(PRIMARY, SOL, '1'), limits)).toBe(1n)
   })
 
-  it('nothing else is paid: other tokens, other chains, coins without a worth', () => {
+  it('is unknown for other tokens, other chains and coins without a configured price', () => {
     for (const [network, asset] of [
       [PRIMARY, '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs'],
       [PRIMARY, USDC.toLowerCase()],
@@ -39,12 +39,12 @@ describe('dollars as text', () => {
     ['1', 1_000_000n, '1.00'],
     ['2.5', 2_500_000n, '2.50'],
     ['0.000001', 1n, '0.000001'],
-  ])('%s', (text, micro, shown) => {
+  ])('are read and written: %s', (text, micro, shown) => {
     expect(microDollars(text)).toBe(micro)
     expect(dollarText(micro)).toBe(shown)
   })
 
-  it('what is no amount is none', () => {
+  it('are rejected if they are not a plain decimal amount', () => {
     for (const text of ['', '-1', '1e3', '1.', '.5', '0x10', '1.0000001', ' 1', 'Infinity', '1,5'])
       expect(microDollars(text), text).toBeNull()
   })

@@ -3,16 +3,16 @@ import { createInterface } from 'node:readline/promises'
 import { UsageError } from '../errors.ts'
 import type { World } from '../world.ts'
 
-/** Whether a person can answer. */
+/** Whether a person can answer a question. */
 function isAttended({ stdin, stderr }: World): boolean {
   return stdin.isTTY === true && stderr.isTTY === true
 }
 
-/** Asks before something that cannot be undone. Without a terminal only `--yes` is an answer. */
-export async function agrees(world: World, isYes: boolean, question: string): Promise<boolean> {
+/** Asks before an action that cannot be undone. Without a terminal, `--yes` is required. */
+export async function confirm(world: World, isYes: boolean, question: string): Promise<boolean> {
   if (isYes) return true
-  if (!isAttended(world)) throw new UsageError(`${question} Nobody is there to answer`, 'in scripts, add --yes')
-  // Not as a terminal: readline would take Ctrl-C for itself.
+  if (!isAttended(world)) throw new UsageError(`${question} There is no terminal to ask on`, 'in scripts, add --yes')
+  // In terminal mode readline would intercept Ctrl-C.
   const terminal = createInterface({ input: world.stdin, output: world.stderr, terminal: false })
   const isOver = once(terminal, 'close').then(() => '')
   try {

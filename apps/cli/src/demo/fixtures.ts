@@ -5,7 +5,7 @@ import { jsonRpc } from '@svc/sdk/json-rpc'
 import { Failure } from '../errors.ts'
 import { type Key, keyInText } from '../setup/wallet.ts'
 
-/** A new wallet with coins from the faucet of a local chain. */
+/** Creates a wallet with coins from the faucet of a local chain. */
 export async function fundedWallet(
   folder: string,
   { asset, isEvm, rpcUrl, signal }: { asset: string; isEvm: boolean; rpcUrl: string; signal: AbortSignal },
@@ -21,7 +21,7 @@ export async function fundedWallet(
   return { file, key }
 }
 
-/** As Solana's tools write it: 32 secret bytes, 32 public ones. */
+/** In the format of the Solana tools: 32 secret bytes, then 32 public ones. */
 function newKeypair(): number[] {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -44,7 +44,7 @@ export async function writeSamples(folder: string): Promise<void> {
   }
 }
 
-/** One character: 100 becomes 900. */
+/** Changes one character: 100 becomes 900. */
 export async function tamper(folder: string): Promise<void> {
   const at = (FILES[TAMPERED] as string).indexOf('100')
   const file = await open(join(folder, TAMPERED), 'r+')
