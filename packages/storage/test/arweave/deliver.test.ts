@@ -66,7 +66,7 @@ describe.each([
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     const sinceThen = watch(arweave.server)
-    arweave.server.fail({ at: /^upload GET .*\/status/, mishap: { status: 404, code: 'unknown' } })
+    arweave.server.fail({ at: /^upload GET .*\/status/, fault: { status: 404, code: 'unknown' } })
     expect(await arweave.store.deliver(object)).toEqual({ ref })
     arweave.server.moods.first = { lags: 'unknown', ignoresRange: false }
     expect(await arweave.store.deliver(object)).toEqual({ ref })
@@ -85,7 +85,7 @@ describe.each([
   it('is another item with another key, and the notes of the old key are ignored', async () => {
     const object = newObject(size)
     const last = size === 'small' ? /^upload POST/ : /^upload POST .*\/finalize/
-    arweave.server.fail({ at: last, mishap: { status: 403, code: 'Forbidden' }, times: 1 })
+    arweave.server.fail({ at: last, fault: { status: 403, code: 'Forbidden' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject({ reason: 'closed' })
     const before = object.notes?.id
     const other = await arweave.open({ seed: randomBytes(32) })
@@ -115,7 +115,7 @@ describe.each([
     [429, 'slow down', 'unavailable'],
   ] as const)('T-31 that is answered with %i %s stays here: %s', async (status, code, reason) => {
     const object = newObject(size)
-    arweave.server.fail({ at: /^upload POST/, mishap: { status, code } })
+    arweave.server.fail({ at: /^upload POST/, fault: { status, code } })
     const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ name: 'ProviderError', reason })
     expect(failure.cause.message).toContain(`${status}: ${code}`)
@@ -125,10 +125,10 @@ describe.each([
   it('times out when the service does not answer', async () => {
     const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
-    arweave.server.fail({ at: /^upload/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload/, fault: 'silence' })
     await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     arweave.server.recover()
-    arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
     await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     await expect.poll(object.held).toBe(0)
   })
@@ -136,7 +136,7 @@ describe.each([
   it('stops when the signal is aborted', async () => {
     const stop = new AbortController()
     const object = newObject(size, { signal: stop.signal })
-    arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
     const delivery = arweave.store.deliver(object).catch((error) => error)
     const asked = arweave.server.requests.length
     await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
@@ -158,16 +158,16 @@ describe.each([
 describe('the delivery of a large object to Arweave', () => {
   it('continues after temporary errors with the chunks that the service does not have', async () => {
     const sinceThen = watch(arweave.server)
-    arweave.server.fail({ at: /POST .*\/0$/, mishap: { status: 503, code: 'busy' }, times: 1 })
-    arweave.server.fail({ at: /POST .*\/0$/, mishap: 'lost answer', times: 1 })
-    arweave.server.fail({ at: /POST .*\/8388608$/, mishap: { cutBodyAt: 1000 }, times: 1 })
+    arweave.server.fail({ at: /POST .*\/0$/, fault: { status: 503, code: 'busy' }, times: 1 })
+    arweave.server.fail({ at: /POST .*\/0$/, fault: 'lost answer', times: 1 })
+    arweave.server.fail({ at: /POST .*\/8388608$/, fault: { cutBodyAt: 1000 }, times: 1 })
     await arweave.store.deliver(newObject('large'))
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
   it('is sent from the beginning when the service has forgotten the upload', async () => {
     const object = newObject('large')
-    arweave.server.fail({ at: /POST .*finalize/, mishap: { status: 400, code: 'no' }, times: 1 })
+    arweave.server.fail({ at: /POST .*finalize/, fault: { status: 400, code: 'no' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.forgetUploads()
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)

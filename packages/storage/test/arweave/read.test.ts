@@ -53,10 +53,10 @@ describe('the Arweave driver, reading,', () => {
     ['sends us elsewhere', { status: 302, code: '' }],
     ['breaks the connection', 'lost answer'],
     ['is silent', 'silence'],
-  ] as const)('comes from the second where the first %s, which is asked last from then on', async (_, mishap) => {
-    arweave.server.fail({ at: /^first/, mishap })
-    const store = await arweave.open({}, mishap === 'silence' ? { answerMs: 1500 } : {})
-    if (mishap !== 'lost answer') await expectBytes(store)
+  ] as const)('comes from the second where the first %s, which is asked last from then on', async (_, fault) => {
+    arweave.server.fail({ at: /^first/, fault })
+    const store = await arweave.open({}, fault === 'silence' ? { answerMs: 1500 } : {})
+    if (fault !== 'lost answer') await expectBytes(store)
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
     await expectBytes(store, { start: 10, end: 20 })
     const before = arweave.server.requests.length
@@ -80,11 +80,11 @@ describe('the Arweave driver, reading,', () => {
     const { store } = await watch()
     expect([await store.read(NOWHERE), await store.stat(NOWHERE)]).toEqual([null, null])
     expect(await store.read(NOWHERE, { start: 0, end: 0 })).toBeNull()
-    arweave.server.fail({ at: /^first/, mishap: { status: 500, code: '' } })
+    arweave.server.fail({ at: /^first/, fault: { status: 500, code: '' } })
     await expect(store.read(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.recover()
-    arweave.server.fail({ at: /^second/, mishap: { status: 500, code: '' } })
+    arweave.server.fail({ at: /^second/, fault: { status: 500, code: '' } })
     await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
   })
@@ -128,9 +128,9 @@ describe('the Arweave driver, reading,', () => {
     'resumes at another gateway when a download broke off (range: %o)',
     async (range) => {
       const { store, asked } = await watch()
-      arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
-      arweave.server.fail({ at: /^first GET/, mishap: { status: 500, code: '' }, times: 1 })
-      arweave.server.fail({ at: /^second GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB }, times: 1 })
+      arweave.server.fail({ at: /^first GET/, fault: { status: 500, code: '' }, times: 1 })
+      arweave.server.fail({ at: /^second GET/, fault: { cutAnswerAt: MIB }, times: 1 })
       await expectBytes(store, range)
       expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
     },
@@ -138,28 +138,28 @@ describe('the Arweave driver, reading,', () => {
 
   it('asks the same gateway again when only a connection broke', async () => {
     const { store, asked } = await watch()
-    arweave.server.fail({ at: /^first HEAD/, mishap: 'lost answer', times: 1 })
+    arweave.server.fail({ at: /^first HEAD/, fault: 'lost answer', times: 1 })
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
     expect(asked()).toEqual(['first HEAD', 'first HEAD'])
   })
 
   it('reads from the second gateway when the first breaks off again and again', async () => {
     const { store, asked } = await watch()
-    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+    arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB } })
     await expectBytes(store)
     await expectBytes(store)
     expect(asked()).toEqual(['first GET', 'second GET', 'second GET'])
   })
 
   it('fails when no gateway sends the rest', async () => {
-    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+    arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB } })
     const reading = async () => buffer((await (await arweave.open()).read(ref))!)
     arweave.server.moods.second = LAGS
     await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
     await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.recover()
-    arweave.server.fail({ at: /^first GET/, mishap: { stallAnswerAt: MIB } })
+    arweave.server.fail({ at: /^first GET/, fault: { stallAnswerAt: MIB } })
     const quick = await arweave.open({}, { idleMs: 100 })
     await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
   })
@@ -193,13 +193,13 @@ describe('the health check of Arweave', () => {
     const { store } = arweave
     const quick = await arweave.open({}, { answerMs: 100 })
     expect(await store.check()).toBe(true)
-    for (const mishap of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
-      arweave.server.fail({ at: /^first/, mishap })
+    for (const fault of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
+      arweave.server.fail({ at: /^first/, fault })
       expect(await store.check()).toBe(true)
-      arweave.server.fail({ at: /^second/, mishap })
+      arweave.server.fail({ at: /^second/, fault })
       expect(await quick.check()).toBe(false)
       arweave.server.recover()
-      arweave.server.fail({ at: /^upload/, mishap })
+      arweave.server.fail({ at: /^upload/, fault })
       expect(await quick.check()).toBe(false)
       arweave.server.recover()
     }

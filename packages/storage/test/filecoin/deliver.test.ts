@@ -104,7 +104,7 @@ describe('a delivery to Filecoin', () => {
   it('stops waiting for an answer when the signal is aborted', async () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
-    filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, mishap: 'silence', times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, fault: 'silence', times: 1 })
     const delivery = object.deliver(filecoin.store, { signal: stopping.signal })
     await expect.poll(() => filecoin.server.requests.at(-1)).toMatch(/\/uploads$/)
     stopping.abort()
@@ -135,7 +135,7 @@ describe('the Filecoin data set of a gateway', () => {
 
   it('is not created again while its transaction is pending', async () => {
     const object = stage(randomBytes(200))
-    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: 'lost answer', times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, fault: 'lost answer', times: 1 })
     filecoin.server.chain.isStopped = true
     const quick = await filecoin.open({}, { progressMs: 0 })
     for (const _ of ['once', 'twice']) await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
@@ -146,7 +146,7 @@ describe('the Filecoin data set of a gateway', () => {
 
   it('is created again when the provider or the chain rejected it', async () => {
     const object = stage(randomBytes(200))
-    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: { status: 503, code: 'later' }, times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, fault: { status: 503, code: 'later' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.rejections = 1
     const quick = await filecoin.open({}, { progressMs: 10, lostMs: 0 })

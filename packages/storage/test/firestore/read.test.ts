@@ -51,7 +51,7 @@ it('objects can be read after the provider was restarted, also in the middle of 
 
 it('a reader that stops ends its requests and does not wait for them', async () => {
   const key = await keep(at.provider, randomBytes(9 * MIB))
-  fail(at.server, { at: /BatchGet/, after: 3, mishap: 'silence' })
+  fail(at.server, { at: /BatchGet/, after: 3, fault: 'silence' })
   const stream = (await at.provider.read(key))!
   await once(stream, 'readable')
   const before = at.server.calls.length

@@ -142,7 +142,7 @@ it('removing an object also removes what an interrupted write left, and the id c
     yield randomBytes(12 * MIB)
     await expect.poll(async () => (await at.chunks(id)).length).toBeGreaterThan(8)
     // Leaves what a crash leaves: removing it fails.
-    fail(at.server, { at: /./, mishap: { status: 16 } })
+    fail(at.server, { at: /./, fault: { status: 16 } })
     throw new Error('gone')
   }
   await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('gone')

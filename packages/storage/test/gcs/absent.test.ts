@@ -50,10 +50,10 @@ describe('the absent objects of Google Cloud Storage', () => {
   })
 
   it('are unknown when a single question fails', async () => {
-    gcs.server.fail({ at: /startOffset/, mishap: { status: 403, reason: 'forbidden' } })
+    gcs.server.fail({ at: /startOffset/, fault: { status: 403, reason: 'forbidden' } })
     await expect(gcs.provider.absent([...there, ...gone])).rejects.toMatchObject({ reason: 'closed' })
     gcs.server.recover()
-    gcs.server.fail({ at: new RegExp(there[0]!.id), mishap: { status: 500 } })
+    gcs.server.fail({ at: new RegExp(there[0]!.id), fault: { status: 500 } })
     await expect(gcs.provider.absent(there.slice(0, 5))).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })

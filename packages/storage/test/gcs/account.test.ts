@@ -67,9 +67,9 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
   })
 
   it('is unavailable while the token server fails', async () => {
-    for (const mishap of [{ status: 503 }, 'lost answer'] as const) {
+    for (const fault of [{ status: 503 }, 'lost answer'] as const) {
       const provider = await gcs.open()
-      gcs.server.fail({ at: TOKEN, mishap })
+      gcs.server.fail({ at: TOKEN, fault })
       await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
       gcs.server.recover()
       expect(await provider.stat({ id: newId(), ref: null })).toBeNull()
@@ -78,7 +78,7 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
 
   it('is unavailable when the token server does not answer', async () => {
     const provider = await gcs.open({}, { connectMs: 200 })
-    gcs.server.fail({ at: TOKEN, mishap: 'silence' })
+    gcs.server.fail({ at: TOKEN, fault: 'silence' })
     await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })
@@ -122,7 +122,7 @@ describe('the Google Cloud Storage driver with the credentials of the machine', 
       expect(failure).toMatchObject(denied)
     }
     gcs.server.setMaySign(true)
-    gcs.server.fail({ at: /signBlob/, mishap: { status: 500 } })
+    gcs.server.fail({ at: /signBlob/, fault: { status: 500 } })
     const other: unknown = await provider.uploadTarget(newId(), UPLOAD).catch((error) => error)
     expect(other).toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
   })

@@ -51,24 +51,24 @@ describe('the absent objects of Storj', () => {
   it('are asked for one by one when the credentials do not allow listing', async () => {
     const all = neighbours(8)
     await store(all.slice(1))
-    for (const mishap of [
+    for (const fault of [
       { status: 403, code: 'AccessDenied' },
       { status: 501, code: 'NotImplemented' },
     ]) {
-      storj.server.fail({ at: /^GET .*list-type/, mishap, times: 1 })
+      storj.server.fail({ at: /^GET .*list-type/, fault, times: 1 })
       expect(await ask(all)).toEqual({ absent: new Set([all[0]]), heads: 8, lists: 1 })
     }
   })
 
   it('are unknown when the store fails, and no further requests are made', async () => {
     const all = Array.from({ length: 2000 }, newId)
-    storj.server.fail({ at: /^HEAD/, mishap: { status: 403, code: 'AccessDenied' } })
+    storj.server.fail({ at: /^HEAD/, fault: { status: 403, code: 'AccessDenied' } })
     await expect(storj.provider.absent(keysOf(all))).rejects.toMatchObject({ reason: 'closed' })
     const asked = storj.server.requests.length
     storj.server.recover()
     await expect(storj.provider.absent(keysOf(all.slice(0, 1)))).resolves.toEqual(new Set(all.slice(0, 1)))
     expect(storj.server.requests.length - asked).toBeLessThan(40)
-    storj.server.fail({ at: /./, mishap: { status: 500, code: 'InternalError' } })
+    storj.server.fail({ at: /./, fault: { status: 500, code: 'InternalError' } })
     await expect(storj.provider.absent(keysOf(neighbours(8)))).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Exchange } from '../http/exchange.ts'
-import { createFaults, type Fault } from '../http/faults.ts'
+import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
 import { createUploads } from './chunks.ts'
 import { type GatewayMood, serveGateway } from './gateway.ts'
@@ -30,7 +30,7 @@ export interface ArweaveServer {
   /** How many uploads in chunks were begun. */
   uploads(): number
   forgetUploads(): void
-  fail(fault: Fault): void
+  fail(plan: FaultPlan): void
   /** Removes all faults, and resets the gateways. */
   recover(): void
   stop(): Promise<void>
