@@ -21,7 +21,7 @@ function stranger() {
   return privateKeyToAddress(generatePrivateKey())
 }
 
-test('MON comes as a native transfer', async () => {
+test('the EVM faucet grants MON by a native transfer', async () => {
   const address = stranger()
   const hash = await client.faucet(address, 'MON', '1.5')
   expect(await client.getTransaction({ hash })).toMatchObject({
@@ -37,7 +37,7 @@ test.each([
   ['USDT0', 3, 3_000_000n],
   ['WETH', '0.000000000000000001', 1n],
   ['WETH', '1000000000', 10n ** 27n],
-] as const)('%s × %s comes as a mint', async (asset, amount, units) => {
+] as const)('the EVM faucet grants %s by a mint (amount: %s)', async (asset, amount, units) => {
   const owner = stranger()
   const hash = await client.faucet(owner, asset, amount)
   const { status, logs } = await client.getTransactionReceipt({ hash })
@@ -46,7 +46,7 @@ test.each([
   expect(await client.readContract(balance)).toBe(units)
 })
 
-test('asked for many at once, it grants them all', async () => {
+test('the EVM faucet grants many concurrent requests', async () => {
   const address = stranger()
   const hashes = await Promise.all(Array.from({ length: 20 }, () => client.faucet(address, 'MON', 1)))
   expect(new Set(hashes).size).toBe(20)
@@ -69,7 +69,7 @@ test.each([
   [[payer, 'USDC', '0.0000001'], 'USDC has 6 decimals'],
   [[payer, 'USDC', '0'], 'above 0'],
   [[payer, 'MON', '1000000001'], 'at most 1000000000 MON'],
-])('%j is refused and says what to do', async (params, message) => {
+])('the EVM faucet refuses %j and says what to do', async (params, message) => {
   const block = await client.getBlockNumber()
   const refusal = await client.faucet(...params).catch((error: Error) => error)
   const cause = (refusal as RpcRequestError).walk((error) => error instanceof RpcRequestError)
