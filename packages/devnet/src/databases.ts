@@ -15,7 +15,7 @@ export interface FreshDatabase {
 
 export interface TestDatabase {
   readonly dialect: DialectName
-  /** Of a database that belongs to this describe block alone; there from `beforeAll` on. */
+  /** The URL of a database that only this describe block uses. It exists from `beforeAll` on. */
   readonly url: string
   /** Closed after the block. */
   open<Schema>(migrations: Migrations): Promise<Database<Schema>>

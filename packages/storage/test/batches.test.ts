@@ -15,7 +15,7 @@ it('T-11 a batch has a limited number of pieces, however small they are', async 
   expect(Buffer.concat(taken)).toEqual(bytes)
 })
 
-it('a released source is paused, and its owner can read the rest', async () => {
+it('a released batch source is paused, and its owner can read the rest', async () => {
   const source = streamOf(Buffer.alloc(5_000_000, 1))
   const batches = batchSource(source)
   const taken = Buffer.concat(await batches.take()).length

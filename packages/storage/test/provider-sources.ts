@@ -23,7 +23,7 @@ export function describeSources(opened: () => StorageProvider): void {
     expect(await fetchBytes(provider, await keep(provider, whole, id))).toEqual(whole)
   }
 
-  describe('leaves nothing of', () => {
+  describe('leaves nothing when it writes', () => {
     it('a source that fails, and rethrows its error unchanged', async () => {
       const complaint = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
       async function* failing(length: number) {

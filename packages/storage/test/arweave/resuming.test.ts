@@ -19,7 +19,7 @@ const NEVER: Fault = 'silence'
 
 const BEGIN = /GET .*\/-1\/-1/
 
-/** Runs up to this step, at which it is stopped. */
+/** Runs the delivery until this step, and then aborts it. */
 async function deliverUntil(step: RegExp, object: TestObject): Promise<void> {
   const stop = new AbortController()
   const before = arweave.server.requests.length
@@ -55,19 +55,19 @@ describe.each([
   it.each(steps.flatMap(([step, faults]) => faults.map((fault) => ({ step, fault }))))(
     'T-19 continues after $fault at $step, and nothing is sent or paid for twice',
     async ({ step, fault }) => {
-      const impatient = await arweave.open({}, { attempts: 1 })
+      const withoutRetries = await arweave.open({}, { attempts: 1 })
       const sinceThen = watch(arweave.server)
       const object = newObject(size)
       // Requests that change nothing are repeated once when the connection breaks.
       const times = fault === AFTER && step.source.startsWith('GET') ? 2 : 1
       arweave.server.fail({ at: step, fault, times })
       if (fault === NEVER) await deliverUntil(step, object)
-      else await expect(impatient.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
+      else await expect(withoutRetries.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
       await expect.poll(object.held).toBe(0)
       const { ref } = await arweave.store.deliver(object)
-      // An upload whose beginning was not answered does no harm.
-      const isForgotten = step === BEGIN && fault === AFTER
-      expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isForgotten ? times : 0) })
+      // An upload whose first answer is lost stays unused.
+      const isUnused = step === BEGIN && fault === AFTER
+      expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isUnused ? times : 0) })
       await expectStored(arweave.store, object, ref)
     },
   )

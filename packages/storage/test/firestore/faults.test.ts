@@ -65,8 +65,8 @@ describe('a Firestore database that is down', () => {
     const bytes = randomBytes(3 * MIB)
     const key = await keep(at.provider, bytes)
     await at.server.goDown()
-    const patient = await at.open({}, { attempts: 6, backoffMs: 50 })
-    const written = keep(patient, bytes)
+    const retrying = await at.open({}, { attempts: 6, backoffMs: 50 })
+    const written = keep(retrying, bytes)
     await at.server.comeBack()
     for (const { id } of [key, await written]) {
       expect((await fetchBytes(at.provider, { id, ref: null }))?.equals(bytes)).toBe(true)
@@ -118,7 +118,7 @@ it.each([
   ['permissions', status.PERMISSION_DENIED, 'Missing or insufficient permissions.'],
   ['the database', status.NOT_FOUND, 'The database (default) does not exist for project svc-test'],
 ])(
-  'T-31 Firestore is closed without %s, is asked once, and the message of the error shows nothing of its answer',
+  'T-31 Firestore is closed without %s, gets one request, and the message of the error shows nothing of its answer',
   async (_, code, message) => {
     fail(at.server, { at: /./, fault: { status: code, message } })
     await expectFailure(at.provider, 'closed')
@@ -142,7 +142,7 @@ it('a Firestore database that rejects us in the middle of an object counts as un
 })
 
 describe('a Firestore database that fails', () => {
-  it('is asked three times and no more', async () => {
+  it('gets three requests and no more', async () => {
     fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
     const before = at.server.calls.length
     const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
@@ -150,7 +150,7 @@ describe('a Firestore database that fails', () => {
     expect(at.server.calls.length).toBe(before + 3)
   })
 
-  it('is asked once by a health check', async () => {
+  it('gets one request from a health check', async () => {
     fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
     const before = at.server.calls.length
     expect(await at.provider.check()).toBe(false)

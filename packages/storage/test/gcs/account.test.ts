@@ -56,7 +56,7 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
 
   it('is closed when the key does not belong to the account, and shows no secret', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the form that was asked for
+    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the requested format
     const credentials = { ...settingsFor(gcs.server).credentials!, private_key }
     const provider = await gcs.open({ credentials })
     const failure: unknown = await provider.stat({ id: newId(), ref: null }).catch((error) => error)

@@ -28,7 +28,7 @@ describe('the Google Cloud Storage driver, reading after a temporary error,', ()
     ['a connection that breaks before the first byte', 'lost answer', 2],
     ['a connection that breaks', { cutAnswerAt: 2 * MIB + 1 }, 3],
     ['a connection that breaks at the first byte', { cutAnswerAt: 1 }, 3],
-  ] as const)('returns the object in spite of %s', async (_, fault, times) => {
+  ] as const)('returns the object after %s', async (_, fault, times) => {
     gcs.server.fail({ at: MEDIA, times, fault })
     expect((await readAll()).equals(bytes)).toBe(true)
   })
@@ -39,7 +39,7 @@ describe('the Google Cloud Storage driver, reading after a temporary error,', ()
     expect(part!.equals(bytes.subarray(5, 8 * MIB + 1))).toBe(true)
   })
 
-  it('says whether an object exists', async () => {
+  it('reports whether an object exists', async () => {
     gcs.server.fail({ at: /\/storage\/v1/, times: 3, fault: { status: 500 } })
     expect(await gcs.provider.stat(key)).toEqual({ size: bytes.length })
     gcs.server.fail({ at: /\/storage\/v1/, times: 3, fault: 'lost answer' })

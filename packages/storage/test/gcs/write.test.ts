@@ -47,8 +47,8 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
   const temporary: [string, size: number, at: RegExp, times: number, Fault][] = [
     ['a server error', small, WHOLE, 3, { status: 503 }],
     ['a server error', large, UPLOAD, 3, { status: 500 }],
-    ['too many requests', small, WHOLE, 3, { status: 429, reason: 'rateLimitExceeded' }],
-    ['too many requests', large, CHUNK, 2, { status: 403, reason: 'userRateLimitExceeded' }],
+    ['a rate limit', small, WHOLE, 3, { status: 429, reason: 'rateLimitExceeded' }],
+    ['a rate limit', large, CHUNK, 2, { status: 403, reason: 'userRateLimitExceeded' }],
     ['a broken connection', small, WHOLE, 3, { cutBodyAt: 5000 }],
     ['a broken connection', large, CHUNK, 3, { cutBodyAt: 700_000 }],
     ['a lost answer', small, WHOLE, 1, 'lost answer'],
@@ -56,7 +56,7 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
     ['lost answers', 2 * MIB, CHUNK, 2, 'lost answer'],
     ['chunks that are stored only in part', large, CHUNK, 2, { keepOfChunk: 256 * 1024 }],
   ]
-  it.each(temporary)('in spite of %s stores %i bytes once', async (_, size, at, times, fault) => {
+  it.each(temporary)('after %s stores %i bytes once', async (_, size, at, times, fault) => {
     const bytes = randomBytes(size)
     gcs.server.fail({ at, times, fault })
     const key = await keep(gcs.provider, bytes)

@@ -12,7 +12,7 @@ describeFaults('streamed', 3 * MIB, true)
 describeFaults('held', 9 * MIB, false)
 
 describe('a Storj upload in parts', () => {
-  it('that a crash left is aborted when its object is removed, and no other is', async () => {
+  it('is aborted after a crash when its object is removed, and no other upload is', async () => {
     const storj = await openTestStorj()
     const [id, other] = [newId(), newId()]
     storj.server.fail({ at: /^(?:DELETE|PUT)/, fault: { status: 500, code: 'InternalError' } })

@@ -26,7 +26,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       provider.write(id, from, { contentType: 'text/plain', size: isDeclared ? size : null })
     const puts = () => storj.server.requests.filter((line) => line.startsWith('PUT'))
 
-    /** Of the object, of its parts, and of incoming bytes, once the store has noticed that no more come. */
+    /** Checks objects, parts and incoming bytes. The store needs a moment to notice that no more bytes come. */
     async function expectNothingLeft(): Promise<void> {
       expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
       await expect.poll(storj.incoming, { timeout: 10_000 }).toEqual([])
@@ -41,7 +41,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       await expectNothingLeft()
     }
 
-    it('succeeds in spite of temporary errors', async () => {
+    it('succeeds after temporary errors', async () => {
       storj.server.fail({ at: /^HEAD/, fault: { status: 503, code: 'SlowDown' }, times: 3 })
       storj.server.fail({ at: /^POST/, fault: { status: 503, code: 'SlowDown' }, times: 3 })
       storj.server.fail({ at: /^PUT/, fault: { status: 500, code: 'InternalError' }, times: 3 })
@@ -51,7 +51,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
     })
 
     it('succeeds once when its answer is lost', async () => {
-      // Of the request that creates the object.
+      // The request that creates the object.
       const last = way === 'held' || way === 'parted' ? /^POST .*uploadId/ : /^PUT/
       storj.server.fail({ at: last, fault: 'lost answer', times: 1 })
       expect(await write()).toEqual({ size, ref: null })
@@ -61,7 +61,7 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       expect(storj.server.uploads()).toEqual([])
     })
 
-    it('fails when the store fails again and again', async () => {
+    it('fails when the store keeps failing', async () => {
       await expectFailure({ at: /^PUT/, fault: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
     })
 

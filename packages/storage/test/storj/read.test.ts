@@ -46,7 +46,7 @@ describe('the Storj driver, reading,', () => {
     },
   )
 
-  it('fails when a download breaks off again and again', async () => {
+  it('fails when a download keeps breaking off', async () => {
     const key = await keep(storj.provider, randomBytes(3 * MIB))
     storj.server.fail({ at: /^GET/, fault: { cutAnswerAt: MIB / 2 } })
     await expect(fetchBytes(storj.provider, key)).rejects.toMatchObject(UNAVAILABLE)
@@ -82,12 +82,12 @@ describe('the Storj driver, reading,', () => {
   })
 
   it('times out when no connection is made, or the TLS handshake hangs', async () => {
-    const mute = createServer().listen(0, '127.0.0.1')
-    await once(mute, 'listening')
-    onTestFinished(() => void mute.close())
-    const { port } = mute.address() as AddressInfo // a listening TCP server has one
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo // a listening TCP server has one
     const quick = await storj.open({ endpoint: `https://127.0.0.1:${port}` }, { connectMs: 100 })
-    mute.on('connection', (socket) => onTestFinished(() => void socket.destroy()))
+    silent.on('connection', (socket) => onTestFinished(() => void socket.destroy()))
     const key = { id: newId(), ref: null }
     await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(keep(quick, Buffer.alloc(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)

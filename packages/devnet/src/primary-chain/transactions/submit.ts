@@ -55,7 +55,7 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   })
   timeline.countTransaction(time)
   ledger.add(record)
-  for (const [address] of changed) history.remember(time, address, before.get(address) ?? null)
+  for (const [address] of changed) history.record(time, address, before.get(address) ?? null)
   return record
 }
 

@@ -11,7 +11,7 @@ interface ProviderServerOptions {
   /** Put before each of those lines, where one provider has several servers. */
   name?: string
   port?: number
-  /** Checks the request before its body is asked for; throws a `Refusal`. */
+  /** Checks the request before its body is read; throws a `Refusal`. */
   authorize?(exchange: Exchange): void
   /** May throw a `Refusal`. */
   serve(exchange: Exchange): Promise<void> | void

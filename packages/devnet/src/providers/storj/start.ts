@@ -53,8 +53,8 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
 
   async function serve(exchange: Exchange): Promise<void> {
     const { pathname, searchParams } = exchange.url
-    const [, asked, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
-    if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')
+    const [, requestedBucket, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
+    if (requestedBucket !== bucket) throw new Refusal(404, 'NoSuchBucket')
     const mustBeNew = exchange.headers['if-none-match'] === '*' && !options.ignoresPreconditions
     if (key === '') return serveBucket(exchange, objects, uploads, pageSize)
     if (searchParams.has('uploads') || searchParams.has('uploadId')) {

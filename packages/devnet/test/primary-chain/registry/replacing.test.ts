@@ -62,10 +62,10 @@ describe('an attestation of the registry', () => {
   })
 
   it('is named by an event in the transaction that closes it', async () => {
-    const subject = await subjectOf(deployment, 'told of')
+    const subject = await subjectOf(deployment, 'named by the event')
     const { innerInstructions } = await registry.run([create(deployment, subject), close(deployment, subject)])
-    const told = innerInstructions!.find(({ index }) => index === 1)!.instructions[0]!
-    const event = getCloseAttestationEventDecoder().decode(getBase58Encoder().encode(told.data), EVENT_TAG_BYTES)
+    const inner = innerInstructions!.find(({ index }) => index === 1)!.instructions[0]!
+    const event = getCloseAttestationEventDecoder().decode(getBase58Encoder().encode(inner.data), EVENT_TAG_BYTES)
     expect(event).toEqual({
       discriminator: 0,
       schema: deployment.schema,
