@@ -26,7 +26,7 @@ const input = {
 const output = JSON.parse(solc.compile(JSON.stringify(input))) as SolcOutput
 if (output.errors) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'))
 const compiled = output.contracts[file]?.[NAME]
-if (!compiled) throw new Error(`${file} holds no ${NAME}`)
+if (!compiled) throw new Error(`${file} does not contain ${NAME}`)
 
 console.log(`// Printed by contracts/compile.ts from ${file}. Do not edit: change the contract and run that again.
 

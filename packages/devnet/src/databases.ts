@@ -37,7 +37,7 @@ export function forEachDatabase(name: string, tests: (database: TestDatabase) =>
       const database: TestDatabase = {
         dialect,
         get url() {
-          if (!fresh) throw new Error('there is no database before beforeAll')
+          if (!fresh) throw new Error('the database exists only after beforeAll')
           return fresh.url
         },
         async open<Schema>(migrations: Migrations) {

@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests, from the npm registry: started at first use, gone with the process.
+// A real PostgreSQL for tests, from the npm registry: started on first use, stopped with the process.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -61,7 +61,7 @@ export async function startSlowServer(): Promise<SlowServer> {
     if (await pass('ordered', sha256, request)) reportState(response, id)
   }
 
-  async function takeBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
+  async function receiveBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
     const sha256 = createHash('sha256')
     async function* watched() {
       for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -82,7 +82,7 @@ export async function startSlowServer(): Promise<SlowServer> {
     response.end(JSON.stringify({ isWhole, ref: isWhole && server.isSealing ? id : null }))
   }
 
-  async function giveBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
+  async function sendBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
     if (!(await pass('looking', order.sha256, request))) return
     if (!order.isWhole || !server.isReadable) return void response.writeHead(404).end()
     const path = join(folder, id)
@@ -100,8 +100,8 @@ export async function startSlowServer(): Promise<SlowServer> {
     const order = orders.get(id)
     if (kind === 'orders' && request.method === 'POST') return placeOrder(id, request, response)
     if (!order) return void response.writeHead(kind === 'health' ? 200 : 404).end()
-    if (kind === 'objects') return giveBytes(id, order, request, response)
-    return request.method === 'PUT' ? takeBytes(id, order, request, response) : reportState(response, id)
+    if (kind === 'objects') return sendBytes(id, order, request, response)
+    return request.method === 'PUT' ? receiveBytes(id, order, request, response) : reportState(response, id)
   }
 
   const http = createServer((request, response) => {

@@ -17,12 +17,12 @@ beforeAll(async () => {
 
 afterAll(() => running.stop())
 
-function stranger() {
+function newAddress() {
   return privateKeyToAddress(generatePrivateKey())
 }
 
 test('the EVM faucet grants MON by a native transfer', async () => {
-  const address = stranger()
+  const address = newAddress()
   const hash = await client.faucet(address, 'MON', '1.5')
   expect(await client.getTransaction({ hash })).toMatchObject({
     from: DEV_MINTER.address.toLowerCase(),
@@ -38,7 +38,7 @@ test.each([
   ['WETH', '0.000000000000000001', 1n],
   ['WETH', '1000000000', 10n ** 27n],
 ] as const)('the EVM faucet grants %s by a mint (amount: %s)', async (asset, amount, units) => {
-  const owner = stranger()
+  const owner = newAddress()
   const hash = await client.faucet(owner, asset, amount)
   const { status, logs } = await client.getTransactionReceipt({ hash })
   expect({ status, logs: logs.length }).toEqual({ status: 'success', logs: 1 })
@@ -47,7 +47,7 @@ test.each([
 })
 
 test('the EVM faucet grants many concurrent requests', async () => {
-  const address = stranger()
+  const address = newAddress()
   const hashes = await Promise.all(Array.from({ length: 20 }, () => client.faucet(address, 'MON', 1)))
   expect(new Set(hashes).size).toBe(20)
   expect(await client.getBalance({ address })).toBe(parseEther('20'))

@@ -41,7 +41,7 @@ async function everything(client: DevClient) {
 }
 
 /** Makes one change of each kind, with refused requests and reads in between. */
-async function liveThrough(client: DevClient) {
+async function makeChanges(client: DevClient) {
   await client.sendTransaction({ to, value: 5n })
   await client.writeContract({ address: TOKENS.USDC.address, abi: erc20Abi, functionName: 'transfer', args: [to, 7n] })
   await client.sendTransaction({ data: FIXTURES.forwarder.initCode })
@@ -63,7 +63,7 @@ async function liveThrough(client: DevClient) {
 
 test('a restarted EVM chain has the same blocks as before', async () => {
   const before = await session(async (client) => {
-    await liveThrough(client)
+    await makeChanges(client)
     return everything(client)
   })
   expect(before.blocks.length).toBeGreaterThan(8)
@@ -100,7 +100,7 @@ test('an EVM chain loses nothing that it acknowledged when it is killed', async 
   })
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const client = connectAs(payer, line.match(/http:\S+\d/)![0])
-  await liveThrough(client)
+  await makeChanges(client)
   const before = await everything(client)
   child.kill('SIGKILL')
   await once(child, 'exit')

@@ -10,7 +10,7 @@ import { SEED, stagedObject, type TestObject } from './start-arweave.ts'
 const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
 
 /** The same item, made by another implementation. */
-async function itemOfOthers(object: TestObject): Promise<DataItem> {
+async function referenceItem(object: TestObject): Promise<DataItem> {
   const anchor = createHash('sha256').update(object.id).digest()
   const item = createData(await buffer(await object.open()), signer, {
     anchor: anchor as unknown as string, // the library converts it to bytes, which these are
@@ -34,7 +34,7 @@ it.each([
 ])('a data item of %i bytes of type %s equals that of another implementation', async (size, contentType) => {
   const bytes = randomBytes(size)
   const object = stagedObject(bytes, { contentType })
-  const theirs = await itemOfOthers(object)
+  const theirs = await referenceItem(object)
   const ours = await signItem(object, SEED)
   expect(Buffer.concat([ours.header, bytes]).equals(theirs.getRaw())).toBe(true)
   expect([ours.id, ours.size]).toEqual([theirs.id, theirs.getRaw().length])

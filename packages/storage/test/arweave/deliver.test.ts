@@ -151,7 +151,7 @@ describe.each([
 
   it('is not sent when storing its notes fails', async () => {
     const sinceThen = watch(arweave.server)
-    const failure = new Error('called off')
+    const failure = new Error('cancelled')
     const note = () => Promise.reject(failure)
     await expect(arweave.store.deliver({ ...newObject(size), note })).rejects.toBe(failure)
     expect(sinceThen()).toEqual({ sent: [], paid: [], begun: 0 })

@@ -38,12 +38,12 @@ describe('a piece commitment', () => {
   })
 
   it('fails when the bytes break off, and the next one is right', async () => {
-    const complaint = new Error('no more')
+    const sourceError = new Error('no more')
     async function* broken() {
       yield randomBytes(1000)
-      throw complaint
+      throw sourceError
     }
-    for (const _ of ['once', 'twice']) await expect(commitmentOf(broken())).rejects.toBe(complaint)
+    for (const _ of ['once', 'twice']) await expect(commitmentOf(broken())).rejects.toBe(sourceError)
     const bytes = randomBytes(1000)
     expect(cidOf(await commitmentOf(streamOf(bytes)))).toBe(commitmentByTheBook(bytes))
   })

@@ -81,8 +81,8 @@ describe('a delivery to Filecoin', () => {
   it('is not sent when storing its notes fails, because it is cancelled or another run has it', async () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
-    const gone = new Error('not wanted')
-    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(gone) })).rejects.toBe(gone)
+    const failure = new Error('cancelled')
+    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(failure) })).rejects.toBe(failure)
     expect(count(/./)).toBe(before)
   })
 

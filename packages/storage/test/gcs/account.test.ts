@@ -21,7 +21,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-const tokensAsked = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
+const tokenRequests = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
 const isThere = async () => (await gcs.provider.stat({ id: newId(), ref: null })) === null
 
 /** As on a machine of Google's, whose metadata server issues tokens. */
@@ -38,20 +38,20 @@ async function onGooglesMachine() {
 describe('the Google Cloud Storage driver with the key of a service account', () => {
   it('requests one token at the address in the key file for concurrent calls', async () => {
     const provider = await gcs.open()
-    const before = tokensAsked()
+    const before = tokenRequests()
     await Promise.all(Array.from({ length: 20 }, () => provider.stat({ id: newId(), ref: null })))
-    expect(tokensAsked() - before).toBe(1)
+    expect(tokenRequests() - before).toBe(1)
   })
 
   it('requests another token when the current one is no longer accepted', async () => {
     expect(await isThere()).toBe(true)
-    const before = tokensAsked()
+    const before = tokenRequests()
     gcs.server.revokeTokens()
     expect(await Promise.all([isThere(), isThere(), isThere()])).toEqual([true, true, true])
-    expect(tokensAsked() - before).toBeLessThanOrEqual(3)
-    const between = tokensAsked()
+    expect(tokenRequests() - before).toBeLessThanOrEqual(3)
+    const between = tokenRequests()
     expect(await isThere()).toBe(true)
-    expect(tokensAsked()).toBe(between)
+    expect(tokenRequests()).toBe(between)
   })
 
   it('is closed when the key does not belong to the account, and shows no secret', async () => {

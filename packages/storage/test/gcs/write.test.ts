@@ -31,13 +31,13 @@ async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 /** Writes an object, and expects that it fails and leaves nothing. */
-async function expectNothing(size: number, complaint: object) {
+async function expectNothing(size: number, sourceError: object) {
   const id = newId()
   const source = streamOf(Buffer.alloc(size))
   const written = gcs.provider.write(id, source, { contentType: 'text/plain', size })
   const failure: unknown = await written.catch((error) => error)
   expect(failure).toBeInstanceOf(ProviderError)
-  expect(failure).toMatchObject(complaint)
+  expect(failure).toMatchObject(sourceError)
   expect(source.destroyed && !source.readableEnded).toBe(false)
   expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
 }
@@ -179,15 +179,15 @@ describe('a source of the Google Cloud Storage driver that fails', () => {
     ['while a session is being begun', SESSION],
   ])('%s ends the write at once, with its own error', async (_, at) => {
     if (at === CHUNK) gcs.server.fail({ at, fault: 'silence' })
-    const complaint = new Error('no more')
+    const sourceError = new Error('no more')
     const source = new Readable({ read() {} })
     source.push(Buffer.alloc(3 * MIB))
     const id = newId()
     const arrived = gcs.server.until(at)
     const written = gcs.provider.write(id, source, { contentType: 'text/plain', size: null })
     await arrived
-    source.destroy(complaint)
-    await expect(written).rejects.toBe(complaint)
+    source.destroy(sourceError)
+    await expect(written).rejects.toBe(sourceError)
     expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
   })
 })

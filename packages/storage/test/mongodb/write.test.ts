@@ -119,7 +119,7 @@ it.each([0, MIB])('a write to MongoDB changes nothing of another write of the sa
 })
 
 /** Leaves what a crash leaves: removing it fails. */
-async function leaveHalf(at: TestMongodb): Promise<string> {
+async function leaveLeftovers(at: TestMongodb): Promise<string> {
   const id = newId()
   async function* pieces() {
     yield randomBytes(3 * MIB)
@@ -134,7 +134,7 @@ async function leaveHalf(at: TestMongodb): Promise<string> {
 
 it('removing an object from MongoDB also removes leftovers of an interrupted write', async () => {
   const at = await openTestMongodb()
-  const id = await leaveHalf(at)
+  const id = await leaveLeftovers(at)
   expect(await at.provider.stat({ id, ref: null })).toBeNull()
   expect(await at.provider.remove({ id, ref: null })).toBe('removed')
   expect([...at.files(), ...at.chunks()]).toEqual([])
@@ -156,7 +156,7 @@ it('the MongoDB driver rejects an id with leftover chunks until they are removed
 
 it('the MongoDB driver removes week-old leftovers at the start, and not those of running writes', async () => {
   const at = await openTestMongodb()
-  const old = await leaveHalf(at)
+  const old = await leaveLeftovers(at)
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())
   const longAgo = new Date(Date.now() - 8 * 24 * 3600 * 1000)

@@ -108,13 +108,13 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
     })
 
     it('leaves nothing when its source fails at any point', async () => {
-      const complaint = new Error('no more')
+      const sourceError = new Error('no more')
       for (const part of [0, size / 2, size]) {
         async function* breaking() {
           for await (const piece of streamOf(bytes.subarray(0, part), MIB)) yield piece
-          throw complaint
+          throw sourceError
         }
-        await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(complaint)
+        await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(sourceError)
         await expectNothingLeft()
       }
     })
