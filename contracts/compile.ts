@@ -1,5 +1,5 @@
 // Prints src/merkle-registry.ts: node contracts/compile.ts > contracts/src/merkle-registry.ts
-// Takes about two seconds, which is why the result is kept; a test keeps the two equal.
+// Compiling takes about two seconds, so the result is committed; a test keeps the two equal.
 
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
@@ -26,15 +26,15 @@ const input = {
 const output = JSON.parse(solc.compile(JSON.stringify(input))) as SolcOutput
 if (output.errors) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'))
 const compiled = output.contracts[file]?.[NAME]
-if (!compiled) throw new Error(`${file} holds no ${NAME}`)
+if (!compiled) throw new Error(`${file} does not contain ${NAME}`)
 
-console.log(`// Made by contracts/compile.ts from ${file}: change that, then make this anew.
+console.log(`// Printed by contracts/compile.ts from ${file}. Do not edit: change the contract and run that again.
 
 // biome-ignore format: as it was printed
 export const MERKLE_REGISTRY_ABI = [
 ${compiled.abi.map((item) => `  ${JSON.stringify(item)},`).join('\n')}
 ] as const
 
-/** Deploys it; its owner is who does. */
+/** Deploys the registry; the deployer becomes its owner. */
 export const MERKLE_REGISTRY_BYTECODE =
   '0x${compiled.evm.bytecode.object}'`)

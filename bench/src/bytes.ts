@@ -1,4 +1,4 @@
-// A client that costs as little as possible: one buffer sent again and again, and answers thrown away.
+// A client with as little work as possible: it sends one buffer repeatedly and discards answers.
 
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -12,7 +12,7 @@ export interface ByteRequest {
   headers?: Record<string, string>
 }
 
-/** Sends so many bytes, and gives what is answered. */
+/** Sends this many bytes, and returns the answer. */
 export async function sendBytes(
   { url, method = 'PUT', headers }: ByteRequest,
   length: number,
@@ -34,7 +34,7 @@ export async function textOf(response: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Fetches, and counts what came. */
+/** Fetches, and counts the received bytes. */
 export async function drainBytes(url: string): Promise<number> {
   const outgoing = request(url).end()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]

@@ -3,7 +3,7 @@ import { compareSeconds, type Row } from './row.ts'
 
 const ROWS = 20_000
 
-/** Rows as manifests have them; the goal only guards against a slip, the speed is what it is. */
+/** Rows like those of manifests. The goal only catches a regression. */
 export function canonicalRows(): Row[] {
   const manifest = Array.from({ length: ROWS }, (_, i) => ({
     filename: `folder/${i}/résumé-${i}.pdf`,

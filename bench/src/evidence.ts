@@ -10,7 +10,7 @@ const SIZES = { small: 1000, large: 1_000_000 }
 const BARE = { path: '/v1/short-url/verify-key' }
 const MEMORY_MIB = 100
 
-/** Reading statements: anybody may, and many do. */
+/** Reading statements, which needs no signature and is frequent. */
 export async function evidenceRows(): Promise<Row[]> {
   const large = await startServer('evidence', { FILES: String(SIZES.large), LOG_LEVEL: 'warn' })
   const rows = [await verifyRow(), await proofRow(large), await memoryRow(large)]
@@ -65,7 +65,7 @@ async function memoryRow(server: ServerProcess): Promise<Row> {
 
 type Load = [server: ServerProcess, route: Route]
 
-/** In turn, so that a slow moment hits both. */
+/** Alternates, so that a slow moment affects both. */
 async function ratesOf(one: Load, other: Load): Promise<[number, number]> {
   for (const load of [one, other]) await warmUp(...load)
   const rates: [number, number][] = []
@@ -81,7 +81,7 @@ function proofsOf({ facts }: ServerProcess, files: number): Route {
   return { path: '/', next: () => ({ path: path + nameBelow(files), headers: {} }) }
 }
 
-/** Names as the bench lockers have them. */
+/** The name of a file in the bench lockers. */
 function nameBelow(files: number): string {
   const number = String(Math.floor(Math.random() * files)).padStart(7, '0')
   return encodeURIComponent(`folder-${number.slice(0, 4)}/file-${number}.txt`)

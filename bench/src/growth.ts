@@ -6,7 +6,7 @@ import { type BenchLocker, requestSigner, type SignedRequest } from './signed-re
 const ROUNDS = 3
 const SIZES = { small: 1000, large: 1_000_000 }
 
-/** Names as the bench lockers have them. */
+/** The name of a file in the bench lockers. */
 const nameOf = (index: number) => {
   const number = String(index).padStart(7, '0')
   return `folder-${number.slice(0, 4)}/file-${number}.txt`

@@ -12,7 +12,7 @@ const SERVERS: Record<'bare' | 'quiet' | 'logging', [name: string, variables?: R
   logging: ['gateway', { LOG_LEVEL: 'info' }],
 }
 
-/** Launches of one and the same server differ by a fifth: each is started anew several times. */
+/** Two starts of the same server differ by up to a fifth, so each server is started several times. */
 export async function httpRows(): Promise<Row[]> {
   const rates = { bare: [] as number[], quiet: [] as number[], logging: [] as number[] }
   for (let launch = 0; launch < LAUNCHES; launch++) {

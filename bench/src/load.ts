@@ -1,4 +1,4 @@
-// Load from this process on a server in another, counted by the server's processor time.
+// Sends load to a server in another process, and measures the server's processor time.
 
 import autocannon from 'autocannon'
 import type { ServerProcess } from './server-process.ts'
@@ -9,7 +9,7 @@ export interface Route {
   body?: string
   /** The status that counts as success. */
   status?: number
-  /** Made anew for each request. */
+  /** Called for each request. */
   next?: () => { method?: 'GET' | 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string }
 }
 

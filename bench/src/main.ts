@@ -1,4 +1,4 @@
-// `npm run bench`: the performance table. Ratios within one run count; the figures are this machine's.
+// `npm run bench`: the performance table. Compare the ratios within one run; the absolute figures depend on the machine.
 
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'

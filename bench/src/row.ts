@@ -1,10 +1,10 @@
-/** One line of the performance table: what was measured, against what, in the same run on the same machine. */
+/** One line of the performance table: a measurement and its baseline, in the same run on the same machine. */
 export interface Row {
   what: string
   measured: string
   against: string
   ratio: number
-  /** What the ratio should reach. */
+  /** The ratio to reach. */
   goal: { atLeast: number } | { atMost: number }
 }
 
@@ -17,7 +17,7 @@ export function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] as number
 }
 
-/** Runs two things in turn and gives the median seconds of each, so that a slow moment hits both. */
+/** Alternates two tasks, so that a slow moment affects both, and returns the median seconds of each. */
 export function compareSeconds(rounds: number, ours: () => void, theirs: () => void): { ours: number; theirs: number } {
   const seconds = (run: () => void) => {
     const start = performance.now()

@@ -1,4 +1,4 @@
-// A server in a process of its own, so that its processor time can be told from the load's.
+// A server in a process of its own, so that its processor time is measured apart from the load's.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,10 +8,10 @@ const SAMPLE_MS = 100
 
 export interface ServerProcess {
   url: string
-  /** What else the server tells of itself. */
+  /** Other values that the server reports. */
   facts: unknown
   cpuSeconds(): Promise<number>
-  /** The most memory it has while something is done, in MiB. */
+  /** The peak memory of the server while `work` runs, in MiB. */
   peakMemory(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
@@ -55,7 +55,7 @@ interface Usage {
   memory: number
 }
 
-/** In the server's process: says where it listens, then what it used whenever asked, and stops when left alone. */
+/** Runs in the server's process: reports its URL, reports its usage on request, and stops when the parent disconnects. */
 export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>, facts: unknown = null): void {
   parent.on('message', () => {
     const { user, system } = process.cpuUsage()

@@ -13,7 +13,7 @@ interface Session {
   files: [{ file_id: string; parts_url: string }]
 }
 
-/** A file in parts of 8 MiB, one after the other; ours ends durable and hashed, theirs in the page cache. */
+/** A file in parts of 8 MiB, one after the other. Our file is durable and hashed at the end; theirs is in the page cache. */
 export async function sessionRows(): Promise<Row[]> {
   const tus = await startServer('tus')
   const gateway = await startServer('lockers', { LOG_LEVEL: 'warn' })

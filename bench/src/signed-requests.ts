@@ -19,7 +19,7 @@ export interface SignedRequest {
   body?: string
 }
 
-/** Signs requests to one locker, each with a nonce of its own. */
+/** Signs requests to one locker, each with its own nonce. */
 export function requestSigner(index: number, { locker_id, receipt_id }: BenchLocker) {
   const signer = ed25519Signer(ownerSeed(index))
   return ({ method, path, ops, body = '' }: SignedRequest): Record<string, string> => {

@@ -13,7 +13,7 @@ const NEW_FILES = 100
 
 type Gateway = Awaited<ReturnType<typeof startProductionGateway>>
 
-/** A large locker attested again and again, from its rows in the book to a durable statement. */
+/** Attests a large locker repeatedly, from its database rows to a durable statement. */
 export async function snapshotRows(): Promise<Row[]> {
   const gateway = await startProductionGateway()
   const locker = await seedLocker(gateway.context, { owner: OWNER })
@@ -64,7 +64,7 @@ export async function snapshotRows(): Promise<Row[]> {
   ]
 }
 
-/** From the files to their root, as the Merkle rules have it: a hash for each leaf, and one for each parent. */
+/** From the files to their root, by the Merkle rules: one hash for each leaf, and one for each parent. */
 function merkleSeconds(): number {
   const files = Array.from({ length: FILES }, (_, i) => ({
     filename: nameOf(i),
@@ -90,7 +90,7 @@ async function withPeakMemory<T>(work: () => Promise<T>): Promise<{ result: T; m
   return { result, mebibytes: (peak - before) / 1_048_576 }
 }
 
-/** Copies of rows that are there, under names between theirs. */
+/** Copies existing rows, with names between theirs. */
 async function addFiles({ context }: Gateway, lockerId: string, count: number, round: number): Promise<void> {
   const { db } = context.database
   const rows = await db
@@ -121,7 +121,7 @@ async function addFiles({ context }: Gateway, lockerId: string, count: number, r
   })
 }
 
-/** As seeded. */
+/** The name of a seeded file. */
 function nameOf(index: number): string {
   const number = String(index).padStart(7, '0')
   return `folder-${number.slice(0, 4)}/file-${number}.txt`

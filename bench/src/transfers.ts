@@ -47,7 +47,7 @@ export async function transferRows(): Promise<Row[]> {
   ]
 }
 
-/** In a gateway of its own, that has done nothing else. */
+/** Uses a new gateway that has done nothing else. */
 async function memoryRow(): Promise<Row> {
   const gateway = await startServer('lockers', { LOG_LEVEL: 'warn' })
   const client = lockerClient(gateway)

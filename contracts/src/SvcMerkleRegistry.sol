@@ -2,10 +2,10 @@
 pragma solidity 0.8.37;
 
 /// @title The newest attested Merkle root of every receipt of one gateway.
-/// @notice A key is the first 16 bytes of keccak-256 of a receipt id. Who holds a receipt finds its entry; the entries
-/// tell nobody a receipt.
+/// @notice A key is the first 16 bytes of keccak-256 of a receipt id. The holder of a receipt can find its entry;
+/// the entries do not reveal receipt ids.
 contract SvcMerkleRegistry {
-    /// Two words of storage. A root is never zero: it marks a key that nothing was written for.
+    /// Two words of storage. The root of an entry is never zero: a zero root means that the key has no entry.
     struct Entry {
         bytes32 root;
         uint64 slot;
@@ -37,7 +37,7 @@ contract SvcMerkleRegistry {
     }
 
     /// @notice Writes the newest attestation of a receipt. Writing the same again changes nothing.
-    /// @param slot Where the statement stands on the primary chain. It orders statements of the same second.
+    /// @param slot The slot of the statement on the primary chain. It orders statements of the same second.
     /// @param attestedAt Unix seconds.
     function anchorMerkle(bytes16 key, bytes32 root, uint64 slot, uint32 fileCount, uint64 attestedAt)
         external
@@ -46,7 +46,7 @@ contract SvcMerkleRegistry {
         if (root == 0) revert ZeroRoot();
         Entry storage entry = entries[key];
         (uint64 slotThere, uint64 attestedThere) = (entry.slot, entry.attestedAt);
-        // A transaction that comes late must not put an older statement in the place of a newer one.
+        // A late transaction must not replace a newer statement by an older one.
         if (attestedAt < attestedThere || (attestedAt == attestedThere && slot < slotThere)) revert OlderEntry();
         bool isThere = attestedAt == attestedThere && slot == slotThere && fileCount == entry.fileCount
             && root == entry.root;
@@ -65,7 +65,7 @@ contract SvcMerkleRegistry {
         return (entry.root, entry.slot, entry.fileCount, entry.attestedAt);
     }
 
-    /// @notice Offers the registry to another account, which must accept it; the zero address takes an offer back.
+    /// @notice Offers the registry to another account, which must accept it; the zero address withdraws an offer.
     function transferOwnership(address newOwner) external onlyOwner {
         pendingOwner = newOwner;
         emit OwnershipTransferStarted(owner, newOwner);

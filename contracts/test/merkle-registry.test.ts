@@ -38,7 +38,7 @@ const KEY = '0xb43c1a28c15b28e9041c5976f2f92a74'
 const MAX = { slot: 2n ** 64n - 1n, fileCount: 2 ** 32 - 1, attestedAt: 2n ** 64n - 1n }
 const first: Entry = { root: `0x${'ab'.repeat(32)}`, slot: 300n, fileCount: 7, attestedAt: 1_700_000_000n }
 
-/** With gas given, so that what must fail is sent all the same. */
+/** Sets the gas, so that a call that must fail is sent without an estimate. */
 async function anchor(by: DevClient, { root, slot, fileCount, attestedAt }: Entry, key: Hex = KEY) {
   const args = [key, root, slot, fileCount, attestedAt] as const
   const hash = await by.writeContract({ address, abi, functionName: 'anchorMerkle', args, gas: 200_000n })
@@ -46,7 +46,7 @@ async function anchor(by: DevClient, { root, slot, fileCount, attestedAt }: Entr
   return { ...receipt, events: parseEventLogs({ abi, logs: receipt.logs }) }
 }
 
-/** As anybody reads it who knows no more than AMB-65. */
+/** Reads as a client that knows only AMB-65. */
 async function read(key: Hex = KEY): Promise<Entry> {
   const signature =
     'function verifyMerkle(bytes16) view returns (bytes32 root, uint64 slot, uint32 fileCount, uint64 at)'
@@ -64,7 +64,7 @@ const offer = (by: DevClient, to: Address) =>
 const accept = (by: DevClient) => by.writeContract({ address, abi, functionName: 'acceptOwnership' })
 const ownerNow = () => stranger.readContract({ address, abi, functionName: 'owner' })
 
-/** The custom error that a call ends in. */
+/** The custom error of a failed call. */
 async function refusal(call: Promise<unknown>): Promise<string | undefined> {
   const error = await call.then(
     () => undefined,
@@ -83,13 +83,13 @@ async function expectRefused(by: DevClient, entry: Entry, name: string) {
   expect([status, logs]).toEqual(['reverted', []])
 }
 
-describe('writing', () => {
-  it('AMB-65 what the owner anchors is what anybody reads', async () => {
+describe('the Merkle registry', () => {
+  it('AMB-65 returns the entry of the owner to any reader', async () => {
     await anchor(owner, first)
     expect(await read()).toEqual(first)
   })
 
-  it('AMB-65 an event tells it, findable by its key', async () => {
+  it('AMB-65 emits an event for a new entry, indexed by its key', async () => {
     const { events } = await anchor(owner, first)
     expect(events.map(({ eventName, args }) => [eventName, args])).toEqual([['MerkleAnchored', { key: KEY, ...first }]])
     const found = await stranger.getContractEvents({
@@ -102,25 +102,25 @@ describe('writing', () => {
     expect(found).toHaveLength(1)
   })
 
-  it('AMB-65 the largest values come back whole', async () => {
+  it('AMB-65 returns the largest values unchanged', async () => {
     const largest = { root: `0x${'ff'.repeat(32)}`, ...MAX } as const
     await anchor(owner, largest, `0x${'ff'.repeat(16)}`)
     expect(await read(`0x${'ff'.repeat(16)}`)).toEqual(largest)
     expect((await read()).root).toBe(zeroHash)
   })
 
-  it('AMB-65 an unknown key reads as zeros', async () => {
+  it('AMB-65 returns zeros for an unknown key', async () => {
     expect(await read()).toEqual({ root: zeroHash, slot: 0n, fileCount: 0, attestedAt: 0n })
   })
 
-  it('a newer entry takes the place of an older one', async () => {
+  it('replaces an older entry by a newer one', async () => {
     await anchor(owner, first)
     const newer = { ...first, root: `0x${'cd'.repeat(32)}`, slot: 1n, attestedAt: first.attestedAt + 1n } as const
     expect((await anchor(owner, newer)).events).toHaveLength(1)
     expect(await read()).toEqual(newer)
   })
 
-  it('the same again changes nothing and tells nothing', async () => {
+  it('changes nothing and emits no event when the same entry is written again', async () => {
     await anchor(owner, first)
     const { status, logs } = await anchor(owner, first)
     expect([status, logs]).toEqual(['success', []])
@@ -131,7 +131,7 @@ describe('writing', () => {
     ['another root', { root: `0x${'cd'.repeat(32)}` }],
     ['another number of files', { fileCount: 8 }],
     ['a later slot', { slot: 301n }],
-  ])('%s of the same second counts', async (_name, change) => {
+  ])('accepts %s in the same second', async (_name, change) => {
     await anchor(owner, first)
     expect((await anchor(owner, { ...first, ...change })).events).toHaveLength(1)
     expect(await read()).toEqual({ ...first, ...change })
@@ -139,31 +139,31 @@ describe('writing', () => {
 
   it.each<[string, Partial<Entry>]>([
     ['an earlier second', { attestedAt: first.attestedAt - 1n, slot: 301n }],
-    ['an earlier slot of the same second', { slot: 299n, root: `0x${'cd'.repeat(32)}` }],
-  ])('a transaction that comes late, of %s, is refused', async (_name, change) => {
+    ['an earlier slot in the same second', { slot: 299n, root: `0x${'cd'.repeat(32)}` }],
+  ])('refuses a late transaction, with %s', async (_name, change) => {
     await anchor(owner, first)
     await expectRefused(owner, { ...first, ...change }, 'OlderEntry')
     expect(await read()).toEqual(first)
   })
 
-  it('a zero root is refused, on a new key and on an old one', async () => {
+  it('refuses a zero root, for a new key and for an existing one', async () => {
     await expectRefused(owner, { ...first, root: zeroHash }, 'ZeroRoot')
     await anchor(owner, first)
     await expectRefused(owner, { ...first, root: zeroHash, attestedAt: MAX.attestedAt }, 'ZeroRoot')
     expect(await read()).toEqual(first)
   })
 
-  it('nobody but the owner writes, not even the same again', async () => {
+  it('refuses writes by others than the owner, even of the same entry', async () => {
     await expectRefused(stranger, first, 'NotOwner')
     await anchor(owner, first)
     await expectRefused(stranger, first, 'NotOwner')
   })
 
-  it('takes no coins, which nobody could ever take out', async () => {
+  it('accepts no coins, since they could never be withdrawn', async () => {
     await expect(owner.sendTransaction({ to: address, value: 1n })).rejects.toThrow()
   })
 
-  it('costs two words of storage: a first entry, a newer one, and the same again', async () => {
+  it('stores an entry in two words: the gas is limited for a first entry, a newer one and the same one', async () => {
     const gas = async (entry: Entry) => Number((await anchor(owner, entry)).gasUsed)
     expect(await gas(first)).toBeLessThan(80_000)
     const newer = { ...first, root: `0x${'cd'.repeat(32)}`, attestedAt: first.attestedAt + 1n } as const
@@ -172,12 +172,12 @@ describe('writing', () => {
   })
 })
 
-describe('ownership', () => {
-  it('is of who deployed it', async () => {
+describe('the ownership of the Merkle registry', () => {
+  it('begins with the deployer', async () => {
     expect(await ownerNow()).toBe(owner.account.address)
   })
 
-  it('passes on once the new owner has accepted it, and not before', async () => {
+  it('passes to the new owner only when the new owner accepts it', async () => {
     await offer(owner, heir.account.address)
     expect(await ownerNow()).toBe(owner.account.address)
     await expectRefused(heir, first, 'NotOwner')
@@ -196,7 +196,7 @@ describe('ownership', () => {
     await expectRefused(owner, { ...newer, slot: 400n }, 'NotOwner')
   })
 
-  it('is offered by the owner alone and accepted by whom it was offered alone, once', async () => {
+  it('can be offered only by the owner, and accepted once, only by the account that it was offered to', async () => {
     expect(await refusal(offer(stranger, stranger.account.address))).toBe('NotOwner')
     expect(await refusal(accept(stranger))).toBe('NotPendingOwner')
     await offer(owner, heir.account.address)
@@ -205,7 +205,7 @@ describe('ownership', () => {
     expect(await refusal(accept(heir))).toBe('NotPendingOwner')
   })
 
-  it('an offer can be taken back', async () => {
+  it('stays with the owner when the offer is withdrawn', async () => {
     await offer(owner, heir.account.address)
     await offer(owner, zeroAddress)
     expect(await refusal(accept(heir))).toBe('NotPendingOwner')

@@ -1,4 +1,4 @@
-// A real agent service for tests: its own data folder and port, gone afterwards.
+// A real agent service for tests: with its own data folder and port, removed afterwards.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import type { Overrides } from '@svc/agent/context'
 import { freePort } from '@svc/devnet/free-port'
 import type { Variables } from '@svc/http-service/config'
 
-/** Tests ask more often than people do; those about limits set their own. */
+/** Tests send more requests than people do. Tests of the limits set their own. */
 const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
 
-/** Jobs are done when a test has the queue drained, unless it is about how they are done. */
+/** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
 
 export async function startTestAgent(variables: Variables = {}, overrides?: Overrides): Promise<Agent> {

@@ -1,4 +1,4 @@
-// Settings of the development environment, beside the gateway's own.
+// Settings of the development environment, in addition to the gateway's.
 
 import { accessSync, constants } from 'node:fs'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
@@ -7,9 +7,9 @@ export interface DevSettings {
   primaryRpcPort: number
   evmRpcPort: number
   agentPort: number
-  /** Of the agent service; empty for the one in its data folder. */
+  /** The database of the agent service; empty for the one in its data folder. */
   agentDatabaseUrl: string
-  /** File with the real program of the attestation registry; without it the primary chain carries a stand-in. */
+  /** File with the real program of the attestation registry; without it the primary chain uses a stand-in. */
   registryProgram?: string
 }
 

@@ -1,4 +1,4 @@
-// What an operator sets up once, done at the start of a development environment: the registries of both chains.
+// Sets up the registries of both chains when a development environment starts, as an operator does once.
 
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
@@ -13,7 +13,7 @@ import { type Address, getContractAddress, hexToBytes } from 'viem'
 /** Owns the EVM registry. The last of the payers sends x402 payments. */
 const OWNER = DEV_PAYERS.at(-2)!
 
-/** Finds what an earlier start has set up. Answers what a gateway is told of it. */
+/** Reuses the registries of an earlier start. Returns the settings of a gateway that uses them. */
 export async function setUpRegistries(chains: LocalChains, variables: Variables): Promise<Variables> {
   const { config, secrets } = readConfig({ ...variables, ...chains.variables })
   const { credentialName } = config.anchors.registry

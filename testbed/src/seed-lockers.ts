@@ -1,5 +1,5 @@
-// Receipts, lockers and files written straight into a gateway's book: for tests that are not about buying, and for
-// lockers too large to fill over HTTP.
+// Writes receipts, lockers and files directly into a gateway's database: for tests that are not about buying, and for
+// lockers that are too large to fill over HTTP.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Context } from '@svc/gateway/context'
@@ -15,7 +15,7 @@ export interface SeededPurchase {
   units?: number
 }
 
-/** The receipt of a purchase that never was. */
+/** A receipt without a purchase. */
 export async function seedReceipt(context: Context, purchase: SeededPurchase): Promise<SignedReceipt> {
   const { owner, provider = 'gcs', units = 1 } = purchase
   const id = randomBytes(16).toString('hex')
@@ -48,7 +48,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   return receipt
 }
 
-/** A locker that is open. */
+/** An open locker. */
 export async function seedLocker(context: Context, purchase: SeededPurchase) {
   const receipt = await seedReceipt(context, purchase)
   const { provider = 'gcs' } = purchase
@@ -68,7 +68,7 @@ export async function seedLocker(context: Context, purchase: SeededPurchase) {
 
 const ROWS_AT_ONCE = 1000
 
-/** Confirmed files named `folder-<i>/file-<i>.txt`, whose bytes are nowhere. */
+/** Confirmed files named `folder-<i>/file-<i>.txt`, without bytes in storage. */
 export async function seedFiles({ database, now }: Context, lockerId: string, count: number): Promise<void> {
   const at = isoSeconds(Math.floor(now() / 1000))
   await database.db.transaction().execute(async (tx) => {

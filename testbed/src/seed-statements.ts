@@ -1,5 +1,5 @@
-// Statements written straight into a gateway's book, about files whose bytes need not be anywhere: for tests that are
-// not about attesting, and for lockers too large to fill over HTTP.
+// Writes statements directly into a gateway's database, about files that need no bytes in storage: for tests that are
+// not about attesting, and for lockers that are too large to fill over HTTP.
 
 import type { Anchor } from '@svc/api/attestations'
 import { type AttestationRecord, attestationRecord } from '@svc/gateway/attestations/record'
@@ -15,7 +15,7 @@ import { type CheckMode, type EvidenceEnvelope, isoSeconds } from '@svc/protocol
 import type { Ed25519Signer } from '@svc/protocol/keys'
 
 interface SeededStatement {
-  /** That of the gateway; its own SQLite file unless told. */
+  /** The gateway's database; by default its SQLite file. */
   databaseUrl?: string
   checkMode?: CheckMode
   signer?: Ed25519Signer
@@ -23,7 +23,7 @@ interface SeededStatement {
   status?: AttestationTable['status']
 }
 
-/** The next statement about what a locker's book lists. */
+/** The next statement about the files of a locker. */
 export async function seedStatement(
   context: Context,
   locker: Locker,
@@ -67,7 +67,7 @@ async function move(
 
 interface SeededOracleRecord {
   databaseUrl?: string
-  /** Null: unsigned, as some were. */
+  /** Null for an unsigned record, as some were. */
   signer?: Ed25519Signer | null
   anchor?: Anchor
   oracleTx?: string
@@ -75,7 +75,7 @@ interface SeededOracleRecord {
   at?: number
 }
 
-/** A record of the oracle era about what a locker's book lists: no envelope, no status. */
+/** A record of the oracle era about the files of a locker: without envelope and status. */
 export async function seedOracleRecord(
   context: Context,
   locker: Locker,

@@ -1,4 +1,4 @@
-// Clients with a key, as the gateway meets them.
+// Clients that sign their requests to the gateway.
 
 import { randomBytes } from 'node:crypto'
 import { toBase58, toHex } from '@svc/protocol/bytes'
@@ -11,7 +11,6 @@ import {
   signEnvelope,
 } from '@svc/protocol/request-envelope'
 
-/** Somebody with a key. */
 export interface Identity {
   identity: string
   sigAlg: 'ed25519' | 'secp256k1'
@@ -44,12 +43,12 @@ export interface SignedCall {
   ops: string[]
   lockerId?: string
   receiptId?: string
-  /** What the envelope says otherwise. */
+  /** Fields of the envelope to replace. */
   envelope?: Partial<RequestEnvelope>
   headers?: Record<string, string>
 }
 
-/** Headers of a signed call, and the body as it is to be sent; `now` is Unix milliseconds. */
+/** Headers of a signed call, and the body to send; `now` is Unix milliseconds. */
 export function signCall(who: Identity, call: SignedCall, now: number) {
   const { method = 'GET', path, ops, lockerId = '', receiptId = '', headers = {} } = call
   const body = bytesOf(call.body)

@@ -1,4 +1,4 @@
-// The whole service in development mode on this machine, nothing external.
+// The whole service in development mode on this machine, without external services.
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { startAgent } from '@svc/agent/agent'
@@ -58,7 +58,7 @@ Stop:  Ctrl-C
   }
 })
 
-/** The agent service is another service: of what is set for the gateway, it shares what is not one's own. */
+/** The agent service uses the gateway's settings, except those that each service must have for itself. */
 function variablesOfAgent(variables: Variables, { dataDir, http }: Config, dev: DevSettings): Variables {
   const { BASE_URL, ...shared } = variables
   return {

@@ -1,4 +1,4 @@
-// `npm start`: what there is to load is remembered compiled, so that the next start takes half the time.
+// `npm start`. A compile cache halves the time of the next start.
 
 import { useCompileCache } from '@svc/http-service/run'
 

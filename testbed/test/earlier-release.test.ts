@@ -1,4 +1,4 @@
-// Whatever release 1.0.0 handed out or wrote down is still good.
+// Everything that release 1.0.0 issued or stored is still valid.
 
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const evmOwner = evmIdentity(fromHex(DEV_PAYERS[0]!.privateKey.slice(2), 32)!)
 const answer = (name: string) => readFile(new URL(`answers/${name}`, FIXTURE), 'utf8')
 const jsonAnswer = async (name: string) => JSON.parse(await answer(name))
 
-/** Services on a copy of the data, at the moment after it was written. */
+/** Services on a copy of the data. Their clock starts just after the data was written. */
 async function openEarlierData() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-earlier-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -47,7 +47,7 @@ async function startOnEarlierData() {
   return { gateway, get, signed }
 }
 
-it('RCPT-01 receipts of release 1.0.0 are served as they were, with valid signatures', async () => {
+it('RCPT-01 receipts of release 1.0.0 are served unchanged, with valid signatures', async () => {
   const { get } = await startOnEarlierData()
   for (const name of ['receipt-sol.json', 'receipt-evm.json']) {
     const receipt = await jsonAnswer(name)
@@ -69,7 +69,7 @@ it('PAY-52 a payment of release 1.0.0 that is confirmed again returns its receip
   expect(await confirmed.json()).toMatchObject({ receipt: { receipt_id: receipt.receipt_id } })
 })
 
-it('SHORT-01 links of release 1.0.0 open the files they were made for', async () => {
+it('SHORT-01 links of release 1.0.0 still open their files', async () => {
   const { get } = await startOnEarlierData()
   for (const name of ['url.json', 'public.json']) {
     const { pathname } = new URL((await jsonAnswer(name)).url)
@@ -94,7 +94,7 @@ it('CLI-02 EVID-11 evidence bundles of release 1.0.0 verify, offline and as serv
   }
 })
 
-it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 go on with their lockers, and the next statement follows the last', async () => {
+it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and the next statement follows the last', async () => {
   const { gateway, get, signed } = await startOnEarlierData()
   for (const [who, name, next] of [
     [owner, 'receipt-sol.json', 3],
@@ -125,7 +125,7 @@ it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 go on with their lockers, and
   }
 })
 
-it('AGENT-03 a subscription and a delegation bought from release 1.0.0 are still there', async () => {
+it('AGENT-03 a subscription and a delegation bought from release 1.0.0 still exist', async () => {
   const { folder, now } = await openEarlierData()
   const agent = await startTestAgent({ DATA_DIR: `${folder}/agent` }, { now: () => now })
   onTestFinished(() => agent.stop())

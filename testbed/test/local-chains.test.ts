@@ -16,7 +16,7 @@ describe('the treasuries of a development agent service', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('AGENT-01 T-01 are others than those of the gateway', async () => {
+  it('AGENT-01 T-01 differ from those of the gateway', async () => {
     const { variables, agentVariables, stop } = await startLocalChains()
     await stop()
     for (const treasury of ['PRIMARY_TREASURY', 'EVM_TREASURY']) {
@@ -25,7 +25,7 @@ describe('the treasuries of a development agent service', () => {
     }
   })
 
-  it('AGENT-01 can be paid on a chain of before, whose file does not know of them', async () => {
+  it('AGENT-01 can be paid on a chain whose file is older than they are', async () => {
     const stateFile = join(folder, 'chain.jsonl')
     const accounts = await Promise.all(TOKEN_ASSETS.map((asset) => tokenAccountOf(AGENT_TREASURY.address, asset)))
     const first = await startPrimaryChain({ port: 0, stateFile })

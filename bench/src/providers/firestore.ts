@@ -64,7 +64,7 @@ async function forEachChunk(work: (n: number) => Promise<unknown>): Promise<void
 }
 
 function expectChunk(data: Buffer): void {
-  if (data.length !== CHUNK.length) throw new Error(`${data.length} bytes came back`)
+  if (data.length !== CHUNK.length) throw new Error(`${data.length} bytes received`)
 }
 
 function put(provider: StorageProvider, id: string): Promise<unknown> {

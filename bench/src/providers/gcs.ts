@@ -44,7 +44,7 @@ export async function gcsRows(): Promise<Row[]> {
   ]
 }
 
-/** Measured first, in a process that has moved no bytes yet. */
+/** Runs first, in a process that has transferred no bytes yet. */
 async function memoryOf(provider: StorageProvider): Promise<Row> {
   const ids = Array.from({ length: AT_ONCE }, newId)
   const extra = await extraMemory(async () => {
@@ -67,7 +67,7 @@ async function get(provider: StorageProvider, id: string): Promise<void> {
   await drain((await provider.read({ id, ref: null }))!)
 }
 
-/** In sessions, as by default. Beginning them is done here: the library sends no credentials to other hosts than Google's. */
+/** Uses sessions, the default. This begins them, since the library sends no credentials to hosts other than Google's. */
 async function openLibrary({ url, bucket, keyFile }: Store) {
   const storage = new Storage({ projectId: 'unused', apiEndpoint: url, useAuthWithCustomEndpoint: true })
   storage.authClient.jsonContent = JSON.parse(keyFile)

@@ -24,12 +24,12 @@ export function source(length = SIZE, piece = PIECE): Readable {
 }
 
 export async function drain(stream: Readable, length = SIZE): Promise<void> {
-  let came = 0
+  let received = 0
   stream.on('data', (chunk: Buffer) => {
-    came += chunk.length
+    received += chunk.length
   })
   await once(stream, 'end')
-  if (came !== length) throw new Error(`${came} bytes came`)
+  if (received !== length) throw new Error(`received ${received} bytes`)
 }
 
 /** By how much the memory of this process grows at most while the work runs, in MiB. */

@@ -1,4 +1,4 @@
-// Requests into files and files into responses, with nothing around it; what is written is durable, as ours is.
+// Writes requests to files and files to responses, and nothing else. Files are durable, as in the gateway.
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// A gateway with lockers in it that are attested.
+// A gateway with attested lockers.
 
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'

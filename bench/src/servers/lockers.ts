@@ -1,4 +1,4 @@
-// A gateway with lockers in it, each of an owner whose key is known.
+// A gateway with lockers whose owners' keys are known.
 
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'

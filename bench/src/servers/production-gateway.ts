@@ -1,11 +1,11 @@
-// A gateway as operators run it, in production mode; standard output goes nowhere.
+// A gateway as operators run it, in production mode; its standard output is discarded.
 
 import { startTestGateway } from '@svc/testbed/gateway'
 
 const key = (byte: string) => byte.repeat(32)
 
 export function startProductionGateway() {
-  // Not the development keys of the x402 door: production refuses them.
+  // Without the development keys of x402, which production refuses.
   const {
     BASE_URL: _,
     PORT: __,

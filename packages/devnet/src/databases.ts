@@ -15,7 +15,7 @@ export interface FreshDatabase {
 
 export interface TestDatabase {
   readonly dialect: DialectName
-  /** Of a database that belongs to this describe block alone; there from `beforeAll` on. */
+  /** The URL of a database that only this describe block uses. It exists from `beforeAll` on. */
   readonly url: string
   /** Closed after the block. */
   open<Schema>(migrations: Migrations): Promise<Database<Schema>>
@@ -37,7 +37,7 @@ export function forEachDatabase(name: string, tests: (database: TestDatabase) =>
       const database: TestDatabase = {
         dialect,
         get url() {
-          if (!fresh) throw new Error('there is no database before beforeAll')
+          if (!fresh) throw new Error('the database exists only after beforeAll')
           return fresh.url
         },
         async open<Schema>(migrations: Migrations) {

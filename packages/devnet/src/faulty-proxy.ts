@@ -12,8 +12,8 @@ interface Seen {
 }
 
 /**
- * What goes wrong with a request. `cut` breaks the connection before the request or its answer arrives, or after so many
- * bytes of the answer; `stall` leaves it open without a word.
+ * The fault of a request. `cut` breaks the connection before the request or its answer arrives, or after this many bytes
+ * of the answer; `stall` keeps it open without an answer.
  */
 export type Fault =
   | { cut: 'request' | 'answer' | number }

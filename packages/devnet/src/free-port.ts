@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
-/** Below the ports that the kernel gives away. */
+/** Below the ports that the kernel assigns. */
 const FIRST_PORT = 16_000
 const BLOCKS = 160
 const PORTS_PER_BLOCK = 100
@@ -12,8 +12,8 @@ let block: Promise<number> | undefined
 let given = 0
 
 /**
- * A process that listens on the first port of a block has the others to give away: what is free now is still free when
- * it comes to be used, whatever other processes start meanwhile.
+ * A process that listens on the first port of a block owns the block. No other process takes a port of it before the
+ * caller uses the port.
  */
 export async function freePort(): Promise<number> {
   block ??= takeBlock()
@@ -33,7 +33,7 @@ async function takeBlock(): Promise<number> {
   return first
 }
 
-/** Null where somebody else does. */
+/** Null when the port is in use. */
 function listenOn(port: number): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(null))

@@ -1,4 +1,4 @@
-// The outside world of a gateway and an agent service, on loopback: both chains and a server of exchange rates.
+// The external services of a gateway and an agent service, on loopback: both chains and a server of exchange rates.
 
 import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
@@ -12,9 +12,9 @@ export interface LocalChains {
   primary: RunningPrimaryChain
   evm: RunningEvmChain
   rates: RateServer
-  /** What a gateway is told of them. */
+  /** The settings of a gateway that uses them. */
   variables: Variables
-  /** What an agent service is told of them. */
+  /** The settings of an agent service that uses them. */
   agentVariables: Variables
   stop(): Promise<void>
 }
@@ -22,13 +22,13 @@ export interface LocalChains {
 export interface LocalChainsOptions {
   primaryPort?: number
   evmPort?: number
-  /** Folder where the chains keep their state; without it they begin anew. */
+  /** Folder where the chains keep their state; without it they start empty. */
   stateFolder?: string
-  /** File with the real program of the attestation registry; without it the primary chain carries a stand-in. */
+  /** File with the real program of the attestation registry; without it the primary chain uses a stand-in. */
   registryProgram?: string
   /** Unix milliseconds. */
   now?: () => number
-  /** Whether transactions of the primary chain are final at once, as tests like it, or age as on a real chain. */
+  /** Whether transactions of the primary chain are final at once, or become final over time as on a real chain. */
   finalAtOnce?: boolean
 }
 

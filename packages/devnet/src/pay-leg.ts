@@ -10,7 +10,7 @@ import { connectAs } from './evm-chain/dev-client.ts'
 import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
 import { send, signerOf } from './primary-chain/dev-client.ts'
 
-/** What is needed of an entry of `accepts`. */
+/** The fields of an entry of `accepts` that a payment needs. */
 export interface PayableLeg {
   network: string
   amount: string
@@ -24,7 +24,7 @@ export interface PayOptions {
   payer?: number
   /** Atomic units, where they differ from the leg's. */
   amount?: bigint
-  /** What the payment names; the leg's `pay_req_id` unless told otherwise, null for nothing. */
+  /** The reference in the payment: by default the leg's `pay_req_id`; null for none. */
   memo?: string | null
 }
 

@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests, from the npm registry: started at first use, gone with the process.
+// A real PostgreSQL for tests, from the npm registry: started on first use, stopped with the process.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -18,7 +18,7 @@ export interface PostgresServer {
   execute(statement: string): Promise<void>
 }
 
-/** One server for all test files of a process, started when first asked for. */
+/** One server for all test files of a process, started on first use. */
 let shared: Promise<PostgresServer> | undefined
 
 export function sharedPostgres(): Promise<PostgresServer> {
@@ -27,9 +27,9 @@ export function sharedPostgres(): Promise<PostgresServer> {
 }
 
 /**
- * A shell stands between us and the server: when its standard input closes, because this process ended in whatever
- * way, it stops the server and removes its folder. The test runner ends its workers by signal, so that no exit
- * handler of our own would do.
+ * A shell runs the server. When the shell's standard input closes, because this process ended in any way, it stops the
+ * server and removes its folder. An exit handler of this process would not do: the test runner ends its workers by
+ * signal.
  *
  * The default collation is a linguistic one, so that a query which forgets to order by code point is noticed.
  * Nothing is flushed to disk, since nothing is kept.
@@ -62,7 +62,7 @@ async function startPostgres(): Promise<PostgresServer> {
     cwd: folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C', FOLDER: folder, BIN: binaries, PORT: `${port}` },
     stdio: ['pipe', 'ignore', 'pipe'],
-    // Not in our process group: Ctrl-C in a terminal must not end the one that cleans up.
+    // Not in our process group: Ctrl-C in a terminal must not end the shell that cleans up.
     detached: true,
   })
   shell.unref()

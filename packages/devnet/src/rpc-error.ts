@@ -1,4 +1,4 @@
-/** A JSON-RPC error; the chains' fronts write `code`, `message` and `data` as they stand. */
+/** A JSON-RPC error; the chains' fronts write `code`, `message` and `data` unchanged. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown

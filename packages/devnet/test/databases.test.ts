@@ -10,7 +10,7 @@ import { createFreshDatabase, forEachDatabase } from '../src/databases.ts'
 
 for (const block of ['one block', 'another block']) {
   forEachDatabase(block, (database) => {
-    it('has an empty database of its own', async () => {
+    it('has its own empty database', async () => {
       const { db, dialect } = await database.open({})
       expect(dialect).toBe(database.dialect)
       await sql`create table of_one_block_only (a text)`.execute(db)
@@ -19,7 +19,7 @@ for (const block of ['one block', 'another block']) {
 }
 
 describe.each(['sqlite', 'postgres'] as const)('a fresh database (%s)', (dialect) => {
-  it('can be opened twice and is gone once dropped', async () => {
+  it('can be opened twice and does not exist after it is dropped', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
     const databases = [await openDatabase({ url, migrations: {} }), await openDatabase({ url, migrations: {} })]
     for (const { close } of databases) await close()
@@ -29,7 +29,7 @@ describe.each(['sqlite', 'postgres'] as const)('a fresh database (%s)', (dialect
 })
 
 describe('the PostgreSQL server', () => {
-  it('is one for the whole process, and orders text by language unless told otherwise', async () => {
+  it('is shared by the whole process, and orders text by language unless a query sets a collation', async () => {
     const [one, other] = [await createFreshDatabase('postgres'), await createFreshDatabase('postgres')]
     expect(new URL(other.url).port).toBe(new URL(one.url).port)
     onTestFinished(one.drop)
@@ -41,7 +41,7 @@ describe('the PostgreSQL server', () => {
     await close()
   })
 
-  it('ends and leaves no folder when the process that started it is killed', async () => {
+  it('stops and leaves no folder when the process that started it is killed', async () => {
     const program = `
       import { createFreshDatabase } from ${JSON.stringify(new URL('../src/databases.ts', import.meta.url))}
       const { url } = await createFreshDatabase('postgres')

@@ -33,14 +33,14 @@ function isSignedBy(token: string, jwk: PublishedKey): boolean {
   return verify(algorithm, content, { key, dsaEncoding: 'ieee-p1363' }, signature)
 }
 
-describe('the issuer', () => {
+describe('the local OIDC issuer', () => {
   it('describes itself at the well-known address', async () => {
     const response = await fetch(`${issuer.issuer}/.well-known/openid-configuration`)
     expect(await response.json()).toMatchObject({ issuer: issuer.issuer, jwks_uri: issuer.jwksUrl })
     expect((await fetch(`${issuer.issuer}/other`)).status).toBe(404)
   })
 
-  it('publishes three keys, each under its own id, and nothing private', async () => {
+  it('publishes three keys with different ids, and no private part of a key', async () => {
     const keys = await publishedKeys()
     expect(keys.map(({ alg }) => alg)).toEqual(['RS256', 'ES256', 'EdDSA'])
     expect(new Set(keys.map(({ kid }) => kid)).size).toBe(3)
@@ -97,7 +97,7 @@ describe('the issuer', () => {
     expect(isSignedBy(issuer.token(), after[0]!)).toBe(false)
   })
 
-  it('counts how often its keys are asked for, and can refuse them', async () => {
+  it('counts the requests for its keys, and can refuse them', async () => {
     const before = issuer.jwksRequests
     const ask = (signal?: AbortSignal) => fetch(issuer.jwksUrl, { redirect: 'manual', signal: signal ?? null })
     issuer.answerJwks('error')
@@ -113,7 +113,7 @@ describe('the issuer', () => {
     expect(issuer.jwksRequests - before).toBe(5)
   })
 
-  it('stops while a request still waits for its answer', async () => {
+  it('stops while a request is waiting for its answer', async () => {
     const own = await startOidcIssuer()
     own.answerJwks('silence')
     const waiting = fetch(own.jwksUrl).catch((error: unknown) => error)

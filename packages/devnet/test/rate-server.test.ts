@@ -16,7 +16,7 @@ function ask(...ids: string[]) {
 }
 
 describe('the local rate server', () => {
-  it('answers in the Hermes form, in the order asked', async () => {
+  it('answers in the Hermes format, in the order of the request', async () => {
     const response = await ask(MON, `0x${SOL.toUpperCase()}`)
     expect(response.status).toBe(200)
     const price = { price: '15025000000', conf: '7512500', expo: -8, publish_time: NOW }
@@ -37,13 +37,13 @@ describe('the local rate server', () => {
     ['-0.5', {}, { price: '-50000000', conf: '25000', expo: -8, publish_time: NOW }],
     ['0', { ageSeconds: 90 }, { price: '0', conf: '0', expo: -8, publish_time: NOW - 90 }],
     ['0.123456789', { confidence: '1' }, { price: '123456789', conf: '1000000000', expo: -9, publish_time: NOW }],
-  ])('gives the price %s with %j', async (usd, doubts, price) => {
+  ])('returns the price %s with %j', async (usd, doubts, price) => {
     server.setPrice('SOL', usd, doubts)
     const { parsed } = await (await ask(SOL)).json()
     expect(parsed[0].price).toEqual(price)
   })
 
-  it('refuses a whole request for one unknown feed, for none, or elsewhere', async () => {
+  it('refuses a request with an unknown feed, without feeds, or at another path', async () => {
     server.removePrice('SOL')
     expect((await ask(MON)).status).toBe(200)
     expect((await ask(MON, SOL)).status).toBe(404)
@@ -51,7 +51,7 @@ describe('the local rate server', () => {
     expect((await fetch(`${server.url}/v2/price_feeds`)).status).toBe(404)
   })
 
-  it('breaks and recovers when told', async () => {
+  it('fails on demand and recovers', async () => {
     server.answerAlways(500, 'out of order')
     const broken = await ask(SOL)
     expect([broken.status, await broken.text()]).toEqual([500, 'out of order'])
@@ -62,7 +62,7 @@ describe('the local rate server', () => {
     expect((await ask(SOL)).status).toBe(200)
   })
 
-  it('wants its API key when it has one', async () => {
+  it('requires its API key when one is set', async () => {
     const locked = await startRateServer({ apiKey: 'k' })
     const status = async (headers: Record<string, string>) =>
       (await fetch(`${locked.url}/v2/updates/price/latest?ids[]=${SOL}`, { headers })).status

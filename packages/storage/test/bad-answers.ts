@@ -1,5 +1,5 @@
-// Servers that give wrong or endless answers to drivers that use HTTP: a driver takes none of it for the object, does not
-// wait forever, and reports the provider as unavailable.
+// Servers that give wrong or endless answers to drivers that use HTTP. A driver must not accept such an answer as the
+// object, must not wait forever, and must report the provider as unavailable.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 type BadAnswer = (request: IncomingMessage, response: ServerResponse) => void
 
 const part = (start: number, end: number) => BYTES.subarray(start, end + 1)
-export const says = (
+export const answerWith = (
   status: number,
   headers: Record<string, string | number>,
   body: Uint8Array | string,
@@ -36,26 +36,26 @@ export const says = (
 const inChunks = { 'transfer-encoding': 'chunked' }
 
 const TO_A_RANGE: Record<string, BadAnswer> = {
-  'sends another range': says(206, { 'content-range': 'bytes 20-29/1000', 'content-length': 10 }, part(20, 29)),
-  'does not say which range it sends': says(206, { 'content-length': 10 }, part(10, 19)),
-  'sends less than it announces': says(206, { ...inChunks, 'content-range': 'bytes 10-19/1000' }, part(10, 15)),
-  'sends more than it announces': says(206, { ...inChunks, 'content-range': 'bytes 10-19/1000' }, part(10, 900)),
-  'sends as many bytes and claims that they are the whole object': says(200, { 'content-length': 10 }, part(0, 9)),
-  'answers that there is no such range': says(416, { 'content-range': 'bytes */5' }, ''),
+  'sends another range': answerWith(206, { 'content-range': 'bytes 20-29/1000', 'content-length': 10 }, part(20, 29)),
+  'does not state its range': answerWith(206, { 'content-length': 10 }, part(10, 19)),
+  'sends less than it announces': answerWith(206, { ...inChunks, 'content-range': 'bytes 10-19/1000' }, part(10, 15)),
+  'sends more than it announces': answerWith(206, { ...inChunks, 'content-range': 'bytes 10-19/1000' }, part(10, 900)),
+  'answers 200 with only as many bytes as the range has': answerWith(200, { 'content-length': 10 }, part(0, 9)),
+  'answers that there is no such range': answerWith(416, { 'content-range': 'bytes */5' }, ''),
 }
 
 const TO_A_WHOLE_READ: Record<string, BadAnswer> = {
-  'sends a part': says(206, { 'content-range': 'bytes 10-19/1000', 'content-length': 10 }, part(10, 19)),
-  'sends less than the object has': says(200, inChunks, part(0, 500)),
+  'sends a part': answerWith(206, { 'content-range': 'bytes 10-19/1000', 'content-length': 10 }, part(10, 19)),
+  'sends less than the object has': answerWith(200, inChunks, part(0, 500)),
   'sends its bytes one by one': (request) => drip(request, 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'x'),
-  'breaks off again and again': (request, response) => {
+  'keeps breaking the connection': (request, response) => {
     response.writeHead(200, { 'content-length': 1000 }).write(part(0, 500), () => request.socket.destroy())
   },
 }
 
 const TO_ANYTHING: Record<string, BadAnswer> = {
-  redirects: says(302, { location: 'http://127.0.0.1:1/', 'content-length': 0 }, ''),
-  'answers with 204': says(204, {}, ''),
+  redirects: answerWith(302, { location: 'http://127.0.0.1:1/', 'content-length': 0 }, ''),
+  'answers with 204': answerWith(204, {}, ''),
   'sends headers without end': (request) => {
     request.socket.write('HTTP/1.1 200 OK\r\n')
     const more = () => {
@@ -67,7 +67,7 @@ const TO_ANYTHING: Record<string, BadAnswer> = {
   'sends its headers byte by byte': (request) => drip(request, 'HTTP/1.1 200 OK\r\nx: ', 'x'),
 }
 
-/** A character now and then, each well within the idle time. */
+/** Sends a character from time to time, always within the idle timeout. */
 function drip({ socket }: IncomingMessage, beginning: string, drop: string): void {
   socket.write(beginning)
   const timer = setInterval(() => socket.write(drop), 20)
@@ -107,13 +107,13 @@ export function describeBadAnswers(name: string, open: (url: string) => Promise<
     )
 
     it('T-31 keeps an early error for the reader', async () => {
-      const stream = (await (await openAt(TO_A_WHOLE_READ['breaks off again and again'] as BadAnswer)).read())!
+      const stream = (await (await openAt(TO_A_WHOLE_READ['keeps breaking the connection'] as BadAnswer)).read())!
       await new Promise((resolve) => stream.once('close', resolve))
       await expect(buffer(stream)).rejects.toMatchObject(UNAVAILABLE)
     })
 
     it('T-31 returns the range or fails when the server sends the whole object', async () => {
-      const driver = await openAt(says(200, { 'content-length': 1000 }, BYTES))
+      const driver = await openAt(answerWith(200, { 'content-length': 1000 }, BYTES))
       const given = await readAll(driver, RANGE).catch((error) => error)
       expect([part(10, 19), expect.objectContaining(UNAVAILABLE)]).toContainEqual(given)
     })
@@ -123,7 +123,7 @@ export function describeBadAnswers(name: string, open: (url: string) => Promise<
       ['an invalid size', '{"size":"-1","generation":{}}'],
       ['no object at all', 'null'],
     ])('T-31 does not invent a size when the server states %s', async (_, said) => {
-      const driver = await openAt(says(200, inChunks, said))
+      const driver = await openAt(answerWith(200, inChunks, said))
       const found = await driver.stat().catch((error) => error)
       // Some drivers know the size by the name of the object.
       expect([{ size: BYTES.length }, expect.objectContaining(UNAVAILABLE)]).toContainEqual(found)

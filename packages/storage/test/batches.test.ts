@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { batchSource } from '../src/batches.ts'
 import { streamOf } from './objects.ts'
 
-it('T-11 a batch has a limited number of pieces, however small they are', async () => {
+it('T-11 a batch has a limited number of pieces, for pieces of any size', async () => {
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
   const batches = batchSource(streamOf(bytes, 1))
   const taken: Buffer[] = []
@@ -15,7 +15,7 @@ it('T-11 a batch has a limited number of pieces, however small they are', async 
   expect(Buffer.concat(taken)).toEqual(bytes)
 })
 
-it('a released source is paused, and its owner can read the rest', async () => {
+it('a released batch source is paused, and its owner can read the rest', async () => {
   const source = streamOf(Buffer.alloc(5_000_000, 1))
   const batches = batchSource(source)
   const taken = Buffer.concat(await batches.take()).length

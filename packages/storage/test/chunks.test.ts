@@ -16,7 +16,7 @@ describe.each([
   const { chunkBytes, leavesLast, atOnce } = chunking
 
   it.each([0, 1, chunkBytes - 1, chunkBytes, chunkBytes + 1, 3 * chunkBytes, 3 * chunkBytes + 77])(
-    'contain %i bytes, whatever pieces they come in',
+    'contain %i bytes, for any division of the source into pieces',
     async (size) => {
       const bytes = randomBytes(size)
       const lengths = Array.from({ length: Math.ceil(size / chunkBytes) }, (_, i) =>
@@ -71,12 +71,12 @@ describe.each([
     await expect(failing).rejects.toThrow('no more')
     expect([most, running]).toEqual([atOnce, 0])
     expect(begun.length).toBeLessThan(11)
-    // Those that were begun before the failure was seen.
+    // Only those that began before the failure was noticed.
     if (!leavesLast) expect(written).toBe(5)
   })
 })
 
-it('T-11 rejects a source with more bytes than an object may have, declared or not', async () => {
+it('T-11 the chunk writer rejects a source that is larger than the limit, with and without a declared size', async () => {
   let count = 0
   const writeChunk = async () => void count++
   const { chunkBytes } = FIRESTORE

@@ -1,4 +1,4 @@
-// What a write leaves its caller when it fails.
+// Checks the state of a request after its write failed.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

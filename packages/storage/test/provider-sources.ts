@@ -13,42 +13,42 @@ const MIB = 1024 * 1024
 
 export function describeSources(opened: () => StorageProvider): void {
   /** Expects that a write fails, and that the id is still free. */
-  async function expectNothingLeft(source: Readable, size: number | null, complaint: unknown) {
+  async function expectNothingLeft(source: Readable, size: number | null, sourceError: unknown) {
     const provider = opened()
     const id = newId()
-    await expect(provider.write(id, source, { contentType: 'text/plain', size })).rejects.toThrow(complaint as Error)
+    await expect(provider.write(id, source, { contentType: 'text/plain', size })).rejects.toThrow(sourceError as Error)
     expect(await provider.stat({ id, ref: null })).toBeNull()
     expect(await provider.read({ id, ref: null })).toBeNull()
     const whole = Buffer.from('the second try')
     expect(await fetchBytes(provider, await keep(provider, whole, id))).toEqual(whole)
   }
 
-  describe('leaves nothing of', () => {
+  describe('leaves nothing when it writes', () => {
     it('a source that fails, and rethrows its error unchanged', async () => {
-      const complaint = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
+      const sourceError = Object.assign(new Error('no more'), { code: 'ENOSPC', syscall: 'read' })
       async function* failing(length: number) {
         yield randomBytes(length)
-        throw complaint
+        throw sourceError
       }
       for (const length of [1, 5 * MIB]) {
         const source = Readable.from(failing(length), { objectMode: false })
         const failure = opened().write(newId(), source, { contentType: 'text/plain', size: null })
-        expect(await failure.catch((error) => error)).toBe(complaint)
-        await expectNothingLeft(Readable.from(failing(length), { objectMode: false }), 10 * MIB, complaint)
+        expect(await failure.catch((error) => error)).toBe(sourceError)
+        await expectNothingLeft(Readable.from(failing(length), { objectMode: false }), 10 * MIB, sourceError)
       }
     })
 
     it('a source that failed before it was read', async () => {
-      const complaint = new Error('no more')
+      const sourceError = new Error('no more')
       const failed = streamOf(randomBytes(MIB)).on('error', () => {})
-      failed.destroy(complaint)
-      await expectNothingLeft(failed, null, complaint)
+      failed.destroy(sourceError)
+      await expectNothingLeft(failed, null, sourceError)
 
       const failsAtOnce = streamOf(randomBytes(MIB))
       const id = newId()
       const failure = opened().write(id, failsAtOnce, { contentType: 'text/plain', size: MIB })
-      failsAtOnce.destroy(complaint)
-      expect(await failure.catch((error) => error)).toBe(complaint)
+      failsAtOnce.destroy(sourceError)
+      expect(await failure.catch((error) => error)).toBe(sourceError)
       expect(await opened().stat({ id, ref: null })).toBeNull()
     })
 

@@ -43,7 +43,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it('accepts bytes in pieces of any length, however slowly they come', async () => {
+    it('accepts bytes in pieces of any length, at any speed', async () => {
       const bytes = randomBytes(3000)
       async function* slowly() {
         for await (const piece of streamOf(bytes, 1)) {

@@ -34,7 +34,7 @@ interface Permission {
   method: 'GET' | 'PUT'
   key: ObjectKey
   contentType: string
-  /** Unix seconds: the first that is too late. */
+  /** Unix seconds; the address is valid before this time. */
   expires: number
 }
 

@@ -1,5 +1,5 @@
-// A slow provider. An order is paid for when it is placed, then its bytes are sent; they can be read by their ref once
-// they are sealed. It can be down, be held up, and break off at any step.
+// A slow provider. A client places and pays for an order, then sends its bytes. They can be read by their ref when they
+// are sealed. A test can stop the server, and can hold up or cut a request at any step.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ export interface SlowServer {
   received(sha256: string): number
   /** The next request for these bytes waits at this step; `letGo` lets it pass, `cutOff` breaks its connection. */
   holdUp(sha256: string, step: Step): { reached: Promise<void>; letGo(): void; cutOff(): void }
-  /** Its connection breaks at once. */
+  /** Breaks the connection of the next request for these bytes at this step. */
   cutOff(sha256: string, step: Step): void
   stop(): Promise<void>
 }
@@ -58,10 +58,10 @@ export async function startSlowServer(): Promise<SlowServer> {
     const { size, sha256 } = JSON.parse(await text(request)) as Pick<Order, 'size' | 'sha256'>
     if (!(await pass('ordering', sha256, request))) return
     if (!orders.has(id)) orders.set(id, { size, sha256, isWhole: false })
-    if (await pass('ordered', sha256, request)) tell(response, id)
+    if (await pass('ordered', sha256, request)) reportState(response, id)
   }
 
-  async function takeBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
+  async function receiveBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
     const sha256 = createHash('sha256')
     async function* watched() {
       for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -74,15 +74,15 @@ export async function startSlowServer(): Promise<SlowServer> {
     if (sha256.digest('hex') !== order.sha256) return void response.writeHead(422).end()
     arrivals.push(order.sha256)
     order.isWhole = true
-    if (await pass('sent', order.sha256, request)) tell(response, id)
+    if (await pass('sent', order.sha256, request)) reportState(response, id)
   }
 
-  function tell(response: ServerResponse, id: string): void {
+  function reportState(response: ServerResponse, id: string): void {
     const isWhole = orders.get(id)?.isWhole ?? false
     response.end(JSON.stringify({ isWhole, ref: isWhole && server.isSealing ? id : null }))
   }
 
-  async function giveBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
+  async function sendBytes(id: string, order: Order, request: IncomingMessage, response: ServerResponse) {
     if (!(await pass('looking', order.sha256, request))) return
     if (!order.isWhole || !server.isReadable) return void response.writeHead(404).end()
     const path = join(folder, id)
@@ -100,8 +100,8 @@ export async function startSlowServer(): Promise<SlowServer> {
     const order = orders.get(id)
     if (kind === 'orders' && request.method === 'POST') return placeOrder(id, request, response)
     if (!order) return void response.writeHead(kind === 'health' ? 200 : 404).end()
-    if (kind === 'objects') return giveBytes(id, order, request, response)
-    return request.method === 'PUT' ? takeBytes(id, order, request, response) : tell(response, id)
+    if (kind === 'objects') return sendBytes(id, order, request, response)
+    return request.method === 'PUT' ? receiveBytes(id, order, request, response) : reportState(response, id)
   }
 
   const http = createServer((request, response) => {

@@ -71,7 +71,7 @@ export function openTestSlowStore(url: string): SlowStore {
   }
 }
 
-/** As the job of the gateway does it, without a database. */
+/** Delivers like the job of the gateway, without a database. */
 export async function deliverStaged(
   slow: SlowStore,
   staging: StorageProvider,

@@ -59,7 +59,7 @@ describe('a staged provider', () => {
     expect(await provider.check()).toBe(false)
   })
 
-  it('accepts no larger objects than both its parts do', () => {
+  it('accepts only objects that both the folder and the slow store accept', () => {
     expect(provider.maxBytes).toBe(1000)
     const staging = { ...at.provider, maxBytes: 10 }
     expect(openStagedProvider({ staging, slow, findRefs: async () => refs }).maxBytes).toBe(10)
@@ -71,7 +71,7 @@ describe('a staged provider', () => {
     expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
   })
 
-  it('reads delivered objects from the slow store, also by a key from before their delivery', async () => {
+  it('reads delivered objects from the slow store, also with a key from before their delivery', async () => {
     const bytes = randomBytes(500)
     const before = await keep(provider, bytes)
     const ref = await deliverStaged(slow, at.provider, before.id)
@@ -114,7 +114,7 @@ describe('a staged provider', () => {
     expect(await provider.stat(other)).toBeNull()
   })
   // A limit on the length of files is as good as a full disk: see durability.test.ts.
-  it('rejects writes when its folder is full, and still delivers what it has', async () => {
+  it('rejects writes when its folder is full, and still delivers its objects', async () => {
     const bytes = randomBytes(500)
     const { id } = await keep(provider, bytes)
     const program = fileURLToPath(new URL('./programs/deliver-without-space.ts', import.meta.url))

@@ -12,10 +12,10 @@ it('T-31 a provider that hangs does not delay the health report, and counts as d
   let now = 0
   let isHanging = false
   const release = Promise.withResolvers<boolean>()
-  const moody = { ...local, check: () => (isHanging ? release.promise : local.check()) }
+  const hanging = { ...local, check: () => (isHanging ? release.promise : local.check()) }
   const health = watchHealth(
     new Map([
-      ['gcs', moody],
+      ['gcs', hanging],
       ['mongodb', local],
     ]),
     () => now,

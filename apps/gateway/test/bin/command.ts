@@ -1,4 +1,4 @@
-// `svc-gateway` as an operator runs it, with nothing of this process's environment but where compiled code is.
+// Runs `svc-gateway` as an operator does. Of this process's environment it gets only the path of the compile cache.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -16,7 +16,7 @@ import {
 } from '../anchors/evm-registry/test-registry.ts'
 import { outcomeOf, startCommand } from './command.ts'
 
-/** With a registry that was deployed before. */
+/** Has a deployed registry. */
 let test: TestRegistry
 let chain: TestChain
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const run = (env: Record<string, string>) =>
   outcomeOf(startCommand(['deploy-evm-registry'], { EVM_RPC_URLS: chain.node.url, ...env }))
 
 const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
-it('ANCH-12 deploys a registry that the key can write to, and prints the setting that names it', async () => {
+it('ANCH-12 deploy-evm-registry deploys a registry that the key can write to, and prints its setting', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-deploy-'))
   const key = await chain.fundedKey()
   const file = join(folder, 'registry.key')
@@ -45,7 +45,7 @@ it('ANCH-12 deploys a registry that the key can write to, and prints the setting
   await rm(folder, { recursive: true })
 })
 
-it('does nothing when it was done before', async () => {
+it('deploy-evm-registry does nothing when the configured registry belongs to the key', async () => {
   const before = await test.owner.balance()
   expect(await run({ EVM_REGISTRY_KEY: hex(test.ownerKey), EVM_REGISTRY_CONTRACT: test.contract })).toEqual({
     status: 0,
@@ -55,7 +55,7 @@ it('does nothing when it was done before', async () => {
   expect(await test.owner.balance()).toBe(before)
 })
 
-it('does nothing when the registry that is set is another’s, or none', async () => {
+it('deploy-evm-registry fails when the configured registry belongs to another key or does not exist', async () => {
   const key = await chain.fundedKey()
   const foreign = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: test.contract })
   expect(foreign).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('its owner is not') })
@@ -64,13 +64,13 @@ it('does nothing when the registry that is set is another’s, or none', async (
   expect(await test.open(key).balance()).toBe(FUNDS)
 })
 
-it('without coins says who needs how many', async () => {
+it('deploy-evm-registry without coins reports which account needs how many', async () => {
   const { status, stdout, stderr } = await run({ EVM_REGISTRY_KEY: hex(randomBytes(32)) })
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^0x[0-9a-fA-F]{40} has 0 of the 0\.\d+ MON that the transaction may cost\n$/)
 })
 
-it('does nothing on another chain, nor without one', async () => {
+it('deploy-evm-registry fails on another chain and without a node', async () => {
   const key = await chain.fundedKey()
   chain.node.behave(withResult('eth_chainId', () => '0x1'))
   const wrong = await run({ EVM_REGISTRY_KEY: hex(key) })
@@ -81,14 +81,14 @@ it('does nothing on another chain, nor without one', async () => {
   expect(none).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('EVM_RPC_URLS: no node of') })
 })
 
-it('CFG-01 tells everything that is missing or wrong at once', async () => {
+it('CFG-01 deploy-evm-registry reports all missing and invalid settings at once', async () => {
   const { status, stdout, stderr } = await run({ EVM_RPC_URLS: '', EVM_REGISTRY_CONTRACT: '0x12' })
   expect([status, stdout]).toEqual([2, ''])
   for (const name of ['EVM_RPC_URLS', 'EVM_REGISTRY_KEY', 'EVM_REGISTRY_CONTRACT']) expect(stderr).toContain(name)
   expect(stderr).not.toContain('    at ')
 })
 
-it('T-13 refuses a development key unless it is told that this is development', async () => {
+it('T-13 deploy-evm-registry refuses a development key unless SVC_MODE is development', async () => {
   const EVM_REGISTRY_KEY = DEV_PAYERS[1]!.privateKey
   const refused = await run({ EVM_REGISTRY_KEY })
   expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('development key') })

@@ -47,7 +47,7 @@ forEachDatabase('the command that imports attestations', (database) => {
   const run = (...args: string[]) => outcomeOf(start(args, { DATABASE_URL: database.url }))
   const records = (...names: string[]) => Promise.all(names.map(async (name) => exported(await addReceipt(db, name))))
 
-  it('imports an export, checks signatures by the keys of their time, and says what it did', async () => {
+  it('imports an export, checks signatures with the keys of their time, and prints a report', async () => {
     await addReceipt(db, vectorRecord.receipt_id as string)
     const [foreign] = await records('rcpt_foreign')
     const path = await exportFile('good.json', JSON.stringify([vectorRecord, foreign]))
@@ -64,9 +64,9 @@ forEachDatabase('the command that imports attestations', (database) => {
     expect(kept).toMatchObject({ sequence: 0, status: null, anchor: vectorRecord.anchor })
   })
 
-  // What it says and how it ends is the same on any database.
+  // Output and exit code do not depend on the database.
   if (database.dialect === 'sqlite') {
-    it('exits with 1 when a record was refused, in a dry run too, and imports the others', async () => {
+    it('exits with 1 when a record is refused, in a dry run too, and imports the others', async () => {
       const signed = { attested_at: '2026-06-20T00:00:00Z' }
       const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
       const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
@@ -84,7 +84,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     })
   }
 
-  it('keeps what it has imported when it is killed, and goes on from there', async () => {
+  it('keeps the imported records when it is killed, and the next run continues from there', async () => {
     const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
     const victim = start(['-'], { DATABASE_URL: database.url })
     victim.stdin?.write(jsonLines(all.slice(0, 2)))
@@ -98,7 +98,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     expect(stdout).toMatch(/^3 records: 1 imported, 2 there already, 0 refused\.\n/)
   })
 
-  it('imports each record once when two of them run', async () => {
+  it('imports each record once when two imports run at once', async () => {
     const names = Array.from({ length: 30 }, (_, i) => `rcpt_twice_${i}`)
     const path = await exportFile('twice.jsonl', jsonLines(await records(...names)))
     const outcomes = await Promise.all([run(path), run(path)])
@@ -114,15 +114,15 @@ forEachDatabase('the command that imports attestations', (database) => {
 describe('the command that imports attestations exits with 2', () => {
   it.each<[string, string[], RegExp]>([
     ['without an export', [], /^usage: .*\n$/],
-    ['with an option that it has not', ['--force', 'a'], /^Unknown option '--force'/],
-    ['with an export that is not there', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
-    ['with a folder', [tmpdir()], /^EISDIR: .*\n$/],
+    ['with an unknown option', ['--force', 'a'], /^Unknown option '--force'/],
+    ['with an export file that does not exist', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
+    ['with a folder in place of an export file', [tmpdir()], /^EISDIR: .*\n$/],
   ])('%s', async (_name, args, stderr) => {
     const outcome = await outcomeOf(start(args, {}))
     expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(stderr) })
   })
 
-  it('with a configuration that the gateway would refuse', async () => {
+  it('with a configuration that the gateway refuses', async () => {
     const { status, stdout, stderr } = await outcomeOf(start(['export.json'], { SVC_MODE: 'production' }))
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toContain('The configuration is not usable:')

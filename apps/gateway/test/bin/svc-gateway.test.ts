@@ -3,7 +3,7 @@ import { outcomeOf, startCommand } from './command.ts'
 
 const run = (...args: string[]) => outcomeOf(startCommand(args))
 
-it('svc-gateway --help lists every command with one line', async () => {
+it('svc-gateway --help lists every command on one line', async () => {
   const { status, stdout, stderr } = await run('--help')
   expect([status, stderr]).toEqual([0, ''])
   for (const name of ['start', 'import-attestations', 'set-up-registry', 'deploy-evm-registry']) {
@@ -15,7 +15,7 @@ it.each([
   ['an unknown command', ['restart'], 'there is no command "restart"'],
   ['a name that every object has', ['constructor'], 'there is no command "constructor"'],
   ['no command', [], 'which command?'],
-])('svc-gateway exits with 2 and one line for %s', async (_what, args, problem) => {
+])('svc-gateway exits with 2 and prints one line for %s', async (_what, args, problem) => {
   expect(await run(...args)).toEqual({
     status: 2,
     stdout: '',

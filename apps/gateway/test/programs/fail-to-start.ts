@@ -1,5 +1,4 @@
-// For tests: tries to start a gateway, and prints the code of what went wrong. The process ends by itself once nothing is
-// open any more.
+// For tests: tries to start a gateway, and prints the code of the error. The process exits by itself when nothing is open.
 
 import { readConfig } from '../../src/config.ts'
 import { startGateway } from '../../src/gateway.ts'

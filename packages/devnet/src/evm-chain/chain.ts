@@ -61,7 +61,7 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
         const where = `${stateFile}, line ${index + 2}`
         throw new Error(`${where}, was written on other blocks than this version makes: move the file away.`)
       }
-      // A request that failed then fails now, and changes nothing again.
+      // A request that failed before fails again, and changes nothing.
       await execute(method, params, time).catch(() => undefined)
     }
   }

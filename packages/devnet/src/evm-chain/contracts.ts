@@ -3,7 +3,7 @@ import compiled from './contracts/compiled.json' with { type: 'json' }
 
 export type Token = { address: Address; decimals: number; code: Hex }
 
-/** USDC stands at its real address on chain 143, since wallets sign for it; the others at the end of keccak256('svc dev token ' + ticker). */
+/** USDC has its real address of chain 143, since wallets sign for it. The others have the end of keccak256('svc dev token ' + ticker). */
 export const TOKENS = {
   USDC: { address: '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', decimals: 6, code: hex(compiled.Usdc.code) },
   USDT0: { address: '0xa983746D5319392117FFCED47bC2B49637dC62c8', decimals: 6, code: hex(compiled.Usdt0.code) },

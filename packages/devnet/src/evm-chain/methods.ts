@@ -1,4 +1,4 @@
-// Which requests the chain treats how.
+// The groups of requests that the chain handles differently.
 
 import { numberToHex } from 'viem'
 

@@ -21,7 +21,7 @@ import { type PrimaryChainOptions, startPrimaryChain } from './start.ts'
 
 export type Rpc = ReturnType<typeof createSolanaRpc>
 
-/** A chain on a free port with a clock that stands still until moved, and a stock client for it. */
+/** A chain on a free port with a clock that a test moves, and a stock client for it. */
 export async function startTestChain(options: Partial<PrimaryChainOptions> = {}) {
   const clock = { time: Date.parse('2026-09-01T12:00:00Z') }
   const running = await startPrimaryChain({ port: 0, now: () => clock.time, ...options })

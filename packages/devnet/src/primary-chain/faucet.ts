@@ -68,7 +68,7 @@ async function giveTokens(chain: PrimaryChain, to: Address, asset: TokenAsset, a
   ])
 }
 
-// Synchronous from blockhash to execution: otherwise two equal gifts at once would be the same transaction.
+// Synchronous from blockhash to execution: otherwise two equal concurrent grants would be the same transaction.
 function send(chain: PrimaryChain, instructions: Instruction[]): TransactionRecord {
   const issued = chain.latestBlockhash(chain.view('processed'))
   const lifetime = { blockhash: issued.blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight(issued)) }

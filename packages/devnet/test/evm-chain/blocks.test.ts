@@ -15,7 +15,7 @@ async function start(options: Partial<EvmChainOptions> = {}) {
   return connectAs(DEV_PAYERS[0]!, running.url)
 }
 
-test('every transaction is mined at once, and mining adds confirmations', async () => {
+test('the EVM chain mines every transaction at once, and further blocks add confirmations', async () => {
   const client = await start()
   const hash = await client.sendTransaction({ to, value: 1n })
   expect(await client.getTransactionConfirmations({ hash })).toBe(1n)
@@ -23,7 +23,7 @@ test('every transaction is mined at once, and mining adds confirmations', async 
   expect(await client.getTransactionConfirmations({ hash })).toBe(6n)
 })
 
-test('latest, safe and finalized are the newest block unless a depth is given', async () => {
+test('on the EVM chain latest, safe and finalized are the newest block unless a finality depth is set', async () => {
   const client = await start()
   await client.mine({ blocks: 3 })
   for (const blockTag of ['latest', 'safe', 'finalized'] as const) {
@@ -31,7 +31,7 @@ test('latest, safe and finalized are the newest block unless a depth is given', 
   }
 })
 
-test('with a finality depth, a payment becomes final when enough blocks follow', async () => {
+test('on the EVM chain with a finality depth, a payment becomes final when enough blocks follow', async () => {
   const client = await start({ finalityDepth: 2 })
   const before = await client.getBalance({ address: to })
   const hash = await client.sendTransaction({ to, value: 9n })
@@ -46,7 +46,7 @@ test('with a finality depth, a payment becomes final when enough blocks follow',
   expect(await client.getLogs({ fromBlock: 'finalized', toBlock: 'finalized' })).toEqual([])
 })
 
-test('without automine a transaction waits in the pool and has no receipt', async () => {
+test('on the EVM chain without automine, a transaction waits in the pool and has no receipt', async () => {
   const client = await start()
   await client.setAutomine(false)
   const hash = await client.sendTransaction({ to, value: 3n })
@@ -56,13 +56,13 @@ test('without automine a transaction waits in the pool and has no receipt', asyn
   expect((await client.getTransactionReceipt({ hash })).status).toBe('success')
 })
 
-test('block times follow the clock, however many blocks a second brings', async () => {
+test('block times of the EVM chain follow the clock, even with many blocks in a second', async () => {
   const client = await start({ now: () => CLOCK })
   for (const value of [1n, 2n, 3n]) await client.sendTransaction({ to, value })
   expect((await client.getBlock()).timestamp).toBe(TIME)
 })
 
-test('without a clock of its own, the chain follows real time', async () => {
+test('the EVM chain follows real time when no clock is given', async () => {
   const before = BigInt(Math.floor(Date.now() / 1000))
   const client = await start()
   await client.sendTransaction({ to, value: 1n })
@@ -70,7 +70,7 @@ test('without a clock of its own, the chain follows real time', async () => {
   expect(timestamp >= before && timestamp <= BigInt(Math.ceil(Date.now() / 1000))).toBe(true)
 })
 
-test('a pinned time counts for one block, an increase for all that follow', async () => {
+test('a pinned time applies to one block of the EVM chain, and an increase applies to all later blocks', async () => {
   const client = await start({ now: () => CLOCK })
   const timeOfNext = async () => {
     await client.sendTransaction({ to, value: 1n })
@@ -89,7 +89,7 @@ test('a pinned time counts for one block, an increase for all that follow', asyn
   expect(await timeOfNext()).toBe(100n)
 })
 
-test('a call on latest sees the present time, even when the newest block is old', async () => {
+test('a call on the latest EVM block sees the present time, even when that block is old', async () => {
   let now = CLOCK
   const client = await start({ now: () => now })
   const timestampOpcode = '0x4260005260206000f3'
@@ -101,7 +101,7 @@ test('a call on latest sees the present time, even when the newest block is old'
   expect(await client.getBlockNumber()).toBe(oldBlock)
 })
 
-test('a snapshot brings back what was', async () => {
+test('reverting to a snapshot restores the EVM chain', async () => {
   const client = await start()
   const before = await client.getBlock()
   const id = await client.snapshot()
@@ -111,7 +111,7 @@ test('a snapshot brings back what was', async () => {
   expect(await client.getBalance({ address: to })).toBe(0n)
 })
 
-test('what would make blocks behind the journal is refused', async () => {
+test('the EVM chain refuses requests that would make blocks without the journal', async () => {
   const client = await start()
   await expect(client.setIntervalMining({ interval: 1 })).rejects.toThrow('mine with evm_mine or hardhat_mine')
 })

@@ -10,7 +10,7 @@ import {
   DEV_TREASURY,
 } from '../../src/evm-chain/dev-accounts.ts'
 
-test('the accounts are those of the development mnemonic, in order', () => {
+test('the EVM development accounts are derived from the development mnemonic, in order', () => {
   const accounts = [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY, DEV_AGENT_TREASURY]
   for (const [addressIndex, { address, privateKey }] of accounts.entries()) {
     expect(mnemonicToAccount(DEV_MNEMONIC, { addressIndex }).address).toBe(address)
@@ -18,7 +18,7 @@ test('the accounts are those of the development mnemonic, in order', () => {
   }
 })
 
-test('the token addresses follow from their tickers', () => {
+test('the addresses of the EVM test tokens are derived from their tickers', () => {
   for (const ticker of ['USDT0', 'WETH'] as const) {
     const derived = getAddress(slice(keccak256(toHex(`svc dev token ${ticker}`)), 12))
     expect(TOKENS[ticker].address).toBe(derived)

@@ -17,12 +17,12 @@ beforeAll(async () => {
 
 afterAll(() => running.stop())
 
-function stranger() {
+function newAddress() {
   return privateKeyToAddress(generatePrivateKey())
 }
 
-test('MON comes as a native transfer', async () => {
-  const address = stranger()
+test('the EVM faucet grants MON by a native transfer', async () => {
+  const address = newAddress()
   const hash = await client.faucet(address, 'MON', '1.5')
   expect(await client.getTransaction({ hash })).toMatchObject({
     from: DEV_MINTER.address.toLowerCase(),
@@ -37,8 +37,8 @@ test.each([
   ['USDT0', 3, 3_000_000n],
   ['WETH', '0.000000000000000001', 1n],
   ['WETH', '1000000000', 10n ** 27n],
-] as const)('%s × %s comes as a mint', async (asset, amount, units) => {
-  const owner = stranger()
+] as const)('the EVM faucet grants %s by a mint (amount: %s)', async (asset, amount, units) => {
+  const owner = newAddress()
   const hash = await client.faucet(owner, asset, amount)
   const { status, logs } = await client.getTransactionReceipt({ hash })
   expect({ status, logs: logs.length }).toEqual({ status: 'success', logs: 1 })
@@ -46,8 +46,8 @@ test.each([
   expect(await client.readContract(balance)).toBe(units)
 })
 
-test('asked for many at once, it grants them all', async () => {
-  const address = stranger()
+test('the EVM faucet grants many concurrent requests', async () => {
+  const address = newAddress()
   const hashes = await Promise.all(Array.from({ length: 20 }, () => client.faucet(address, 'MON', 1)))
   expect(new Set(hashes).size).toBe(20)
   expect(await client.getBalance({ address })).toBe(parseEther('20'))
@@ -69,7 +69,7 @@ test.each([
   [[payer, 'USDC', '0.0000001'], 'USDC has 6 decimals'],
   [[payer, 'USDC', '0'], 'above 0'],
   [[payer, 'MON', '1000000001'], 'at most 1000000000 MON'],
-])('%j is refused and says what to do', async (params, message) => {
+])('the EVM faucet refuses %j and says what to do', async (params, message) => {
   const block = await client.getBlockNumber()
   const refusal = await client.faucet(...params).catch((error: Error) => error)
   const cause = (refusal as RpcRequestError).walk((error) => error instanceof RpcRequestError)

@@ -27,7 +27,7 @@ function error(code: number, id: number | string | null = null) {
   return { jsonrpc: '2.0', id, error: { code, message: expect.any(String) } }
 }
 
-test('a batch is answered in order, good and bad members alike', async () => {
+test('the EVM chain answers a batch in order, with results and errors', async () => {
   const batch = [call('eth_chainId', [], 'a'), call('eth_nothing', [], 2), null, call('eth_blockNumber', [], 3)]
   expect(await post(batch)).toEqual([
     { jsonrpc: '2.0', id: 'a', result: '0x8f' },
@@ -37,7 +37,7 @@ test('a batch is answered in order, good and bad members alike', async () => {
   ])
 })
 
-test('a batch is carried out in order', async () => {
+test('the EVM chain executes a batch in order', async () => {
   const [, mined, after] = (await post([call('evm_snapshot'), call('evm_mine'), call('eth_blockNumber')])) as {
     result: string
   }[]
@@ -45,20 +45,20 @@ test('a batch is carried out in order', async () => {
 })
 
 test.each([
-  ['no JSON', '{"jsonrpc":', -32700],
+  ['invalid JSON', '{"jsonrpc":', -32700],
   ['an empty body', '', -32700],
   ['an empty batch', '[]', -32600],
   ['a bare number', '5', -32600],
   ['null', 'null', -32600],
-  ['another version', { ...call('eth_chainId'), jsonrpc: '1.0' }, -32600],
-  ['no id', { jsonrpc: '2.0', method: 'eth_chainId' }, -32600],
-  ['a method that is no text', { ...call('x'), method: 5 }, -32600],
-  ['params by name', { ...call('eth_chainId'), params: {} }, -32600],
-])('%s is refused without an id', async (_, body, code) => {
+  ['another JSON-RPC version', { ...call('eth_chainId'), jsonrpc: '1.0' }, -32600],
+  ['a request without an id', { jsonrpc: '2.0', method: 'eth_chainId' }, -32600],
+  ['a method that is not a string', { ...call('x'), method: 5 }, -32600],
+  ['named params', { ...call('eth_chainId'), params: {} }, -32600],
+])('the EVM chain answers %s with an error that has no id', async (_, body, code) => {
   expect(await post(body)).toEqual(error(code))
 })
 
-test('a body beyond the limit is refused', async () => {
+test('the EVM chain refuses a body that is too long', async () => {
   expect(await post(`"${'x'.repeat(9_000_000)}"`)).toEqual(error(-32700))
 })
 
@@ -72,11 +72,11 @@ test.each([
   ['eth_call', [], -32602],
   ['evm_increaseTime', ['soon'], -32602],
   ['evm_setNextBlockTimestamp', ['soon'], -32602],
-])('%s with %j answers an error with its id', async (method, params, code) => {
+])('the EVM chain answers %s with %j with an error that has the id of the request', async (method, params, code) => {
   expect(await post(call(method, params, 7))).toEqual(error(code, 7))
 })
 
-test('web pages may call it: preflight and answer carry CORS headers', async () => {
+test('web pages may call the EVM chain: the preflight and the answer have CORS headers', async () => {
   const headers = {
     origin: 'http://localhost:8402',
     'access-control-request-method': 'POST',
@@ -91,7 +91,7 @@ test('web pages may call it: preflight and answer carry CORS headers', async () 
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('a taken port is an error, not a second chain', async () => {
+test('starting an EVM chain on a port that is in use is an error', async () => {
   const port = Number(new URL(running.url).port)
   await expect(startEvmChain({ port })).rejects.toThrow('EADDRINUSE')
 })

@@ -23,13 +23,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Starts the chain on the state file, lets `use` work with it, stops it. */
+/** Starts the chain on the state file, calls `use`, and stops the chain. */
 async function session<T>(use: (client: DevClient) => Promise<T>, now = Date.now): Promise<T> {
   const running = await startEvmChain({ port: 0, stateFile, now })
   return use(connectAs(payer, running.url)).finally(running.stop)
 }
 
-/** All that can be asked about a chain's past. */
+/** Everything that a client can read about the chain's past. */
 async function everything(client: DevClient) {
   const blocks = []
   for (let number = await client.getBlockNumber(); number >= 0n; number--) {
@@ -40,8 +40,8 @@ async function everything(client: DevClient) {
   return { blocks, receipts, balance: await client.getBalance({ address: to }) }
 }
 
-/** A bit of everything that changes a chain, with refusals and questions in between. */
-async function liveThrough(client: DevClient) {
+/** Makes one change of each kind, with refused requests and reads in between. */
+async function makeChanges(client: DevClient) {
   await client.sendTransaction({ to, value: 5n })
   await client.writeContract({ address: TOKENS.USDC.address, abi: erc20Abi, functionName: 'transfer', args: [to, 7n] })
   await client.sendTransaction({ data: FIXTURES.forwarder.initCode })
@@ -61,16 +61,16 @@ async function liveThrough(client: DevClient) {
   await client.setAutomine(true)
 }
 
-test('a stopped chain starts again as it was, block for block', async () => {
+test('a restarted EVM chain has the same blocks as before', async () => {
   const before = await session(async (client) => {
-    await liveThrough(client)
+    await makeChanges(client)
     return everything(client)
   })
   expect(before.blocks.length).toBeGreaterThan(8)
   expect(await session(everything)).toEqual(before)
 })
 
-test('a chain that started again goes on, and in its own time', async () => {
+test('a restarted EVM chain keeps its block times and continues at the time of the new clock', async () => {
   const day = 86_400_000
   const start = Date.parse('2030-01-01T00:00:00Z')
   const first = await session(
@@ -92,7 +92,7 @@ test('a chain that started again goes on, and in its own time', async () => {
   })
 })
 
-test('kill -9 loses nothing that was answered', async () => {
+test('an EVM chain loses nothing that it acknowledged when it is killed', async () => {
   const script = new URL('../../src/evm-chain/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
     env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' },
@@ -100,14 +100,14 @@ test('kill -9 loses nothing that was answered', async () => {
   })
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const client = connectAs(payer, line.match(/http:\S+\d/)![0])
-  await liveThrough(client)
+  await makeChanges(client)
   const before = await everything(client)
   child.kill('SIGKILL')
   await once(child, 'exit')
   expect(await session(everything)).toEqual(before)
 })
 
-test('a last line torn off by a crash is dropped, and the chain goes on', async () => {
+test('an EVM chain drops the incomplete last line that a crash left, and continues', async () => {
   await session((client) => client.sendTransaction({ to, value: 5n }))
   appendFileSync(stateFile, '{"method":"eth_sendRawTransaction","params":["0x02f8')
   await session(async (client) => {
@@ -118,10 +118,10 @@ test('a last line torn off by a crash is dropped, and the chain goes on', async 
 })
 
 test.each([
-  ['a broken line in the middle', (lines: string[]) => [lines[0], '{', ...lines.slice(1)], 'line 2, is not JSON'],
-  ['a file of something else', () => ['{"hello":"world"}'], 'not a journal of this chain'],
-  ['a changed past', (lines: string[]) => [lines[0], lines[2], ''], 'line 2, was written on other blocks'],
-])('%s is refused with advice, and left alone', async (_, change, message) => {
+  ['with a broken line in the middle', (lines: string[]) => [lines[0], '{', ...lines.slice(1)], 'line 2, is not JSON'],
+  ['with other content', () => ['{"hello":"world"}'], 'not a journal of this chain'],
+  ['with a changed past', (lines: string[]) => [lines[0], lines[2], ''], 'line 2, was written on other blocks'],
+])('an EVM chain refuses a journal %s, says what to do, and does not change the file', async (_, change, message) => {
   await session(async (client) => {
     await client.sendTransaction({ to, value: 5n })
     await client.sendTransaction({ to, value: 6n })
@@ -132,7 +132,7 @@ test.each([
   expect(readFileSync(stateFile, 'utf8')).toBe(changed)
 })
 
-test('a chain of many blocks starts again as it was', async () => {
+test('a restarted EVM chain has its blocks when there are many of them', async () => {
   const count = 500
   const head = await session(async (client) => {
     const payment = { from: payer.address, to, value: '0x1', gas: '0x5208' }

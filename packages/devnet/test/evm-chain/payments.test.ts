@@ -17,13 +17,13 @@ beforeAll(async () => {
 
 afterAll(() => running.stop())
 
-test('it is chain 143', async () => {
+test('the EVM chain has the chain id 143', async () => {
   expect(await client.getChainId()).toBe(143)
   expect(await client.request({ method: 'net_version' })).toBe('143')
   expect(await client.request({ method: 'web3_clientVersion' })).toMatch(/^edr\//)
 })
 
-test('payers start with every asset and the treasury with none', async () => {
+test('on the EVM chain the payers start with every asset and the treasury starts with none', async () => {
   for (const { address } of DEV_PAYERS) {
     expect(await client.getBalance({ address })).toBe(parseEther('10000'))
     for (const { address: token, decimals } of Object.values(TOKENS)) {
@@ -37,14 +37,14 @@ test.each([
   ['USDC', 'USDC', 6],
   ['USDT0', 'USDT0', 6],
   ['WETH', 'Wrapped Ether', 18],
-] as const)('%s says what it is', async (ticker, name, decimals) => {
+] as const)('the EVM token %s has its real name and decimals', async (ticker, name, decimals) => {
   const contract = { address: TOKENS[ticker].address, abi: erc20Abi }
   expect(await client.readContract({ ...contract, functionName: 'symbol' })).toBe(ticker)
   expect(await client.readContract({ ...contract, functionName: 'name' })).toBe(name)
   expect(await client.readContract({ ...contract, functionName: 'decimals' })).toBe(decimals)
 })
 
-test('a native payment has a receipt and moves the balance', async () => {
+test('a native payment on the EVM chain has a receipt and changes the balance', async () => {
   const before = await client.getBalance({ address: treasury })
   const hash = await client.sendTransaction({ to: treasury, value: parseEther('1.5') })
   const receipt = await client.waitForTransactionReceipt({ hash })
@@ -53,7 +53,7 @@ test('a native payment has a receipt and moves the balance', async () => {
   expect(await client.getBalance({ address: treasury })).toBe(before + parseEther('1.5'))
 })
 
-test('a token payment leaves one Transfer log of the token', async () => {
+test('a token payment on the EVM chain emits one Transfer log of the token', async () => {
   const { address } = TOKENS.USDC
   const hash = await client.writeContract({ address, abi: erc20Abi, functionName: 'transfer', args: [treasury, 25n] })
   const { logs, status } = await client.getTransactionReceipt({ hash })
@@ -72,7 +72,7 @@ test('a token payment leaves one Transfer log of the token', async () => {
   expect(found.map((log) => log.transactionHash)).toEqual([hash])
 })
 
-test('an approved spender moves tokens, within the allowance', async () => {
+test('an approved spender can transfer EVM tokens within the allowance', async () => {
   const { address } = TOKENS.WETH
   const spender = connectAs(DEV_PAYERS[1]!, running.url)
   await client.writeContract({ address, abi: erc20Abi, functionName: 'approve', args: [spender.account.address, 10n] })
@@ -82,7 +82,7 @@ test('an approved spender moves tokens, within the allowance', async () => {
   await expect(spender.simulateContract(pull)).rejects.toThrow('ERC20: transfer amount exceeds allowance')
 })
 
-test('a reverted transaction is mined, visible with its value, and changes nothing', async () => {
+test('a reverted EVM transaction is mined and readable with its value, and changes nothing', async () => {
   const before = await balanceOf(TOKENS.USDC.address, treasury)
   const tooMuch = { abi: erc20Abi, functionName: 'transfer', args: [treasury, 10n ** 30n] } as const
   const token = await client.writeContract({ ...tooMuch, address: TOKENS.USDC.address, gas: 100_000n })
@@ -95,7 +95,7 @@ test('a reverted transaction is mined, visible with its value, and changes nothi
   expect(await client.getBalance({ address: TOKENS.USDC.address })).toBe(0n)
 })
 
-test('a reverting call or estimate is an error that gives the reason', async () => {
+test('a reverted EVM call or estimate is an error that contains the reason', async () => {
   const tooMuch = {
     address: TOKENS.USDC.address,
     abi: erc20Abi,
@@ -106,7 +106,7 @@ test('a reverting call or estimate is an error that gives the reason', async () 
   await expect(client.estimateContractGas(tooMuch)).rejects.toThrow('ERC20: transfer amount exceeds balance')
 })
 
-test('a multicall reads many values at once', async () => {
+test('a multicall reads many values from the EVM chain in one request', async () => {
   const contracts = Object.values(TOKENS).map(
     ({ address }) => ({ address, abi: erc20Abi, functionName: 'decimals' }) as const,
   )
@@ -114,12 +114,12 @@ test('a multicall reads many values at once', async () => {
   expect(results).toEqual([6, 6, 18])
 })
 
-test('only the minter mints', async () => {
+test('only the minter can mint EVM tokens', async () => {
   const mint = { address: TOKENS.USDC.address, abi: MINT_ABI, functionName: 'mint', args: [payer.address, 1n] } as const
   await expect(client.simulateContract(mint)).rejects.toThrow('only the development minter mints')
 })
 
-test('a fake token can emit the Transfer of a payment that never was', async () => {
+test('a fake EVM token can emit a Transfer without a payment', async () => {
   const { abi, initCode } = FIXTURES.fakeToken
   const address = await deploy(initCode)
   const before = await balanceOf(TOKENS.USDC.address, treasury)
@@ -137,7 +137,7 @@ test('a fake token can emit the Transfer of a payment that never was', async () 
   expect(await balanceOf(TOKENS.USDC.address, treasury)).toBe(before)
 })
 
-test('an internal native transfer arrives without log and with another `to`', async () => {
+test('an internal native transfer on the EVM chain has no log, and its transaction has another `to`', async () => {
   const { abi, initCode } = FIXTURES.forwarder
   const address = await deploy(initCode)
   const before = await client.getBalance({ address: treasury })
@@ -147,14 +147,14 @@ test('an internal native transfer arrives without log and with another `to`', as
   expect(await client.getBalance({ address: treasury })).toBe(before + 12n)
 })
 
-test('a hash nobody sent has neither transaction nor receipt', async () => {
+test('an unknown hash has neither a transaction nor a receipt on the EVM chain', async () => {
   const hash = `0x${'ab'.repeat(32)}` as const
   expect(await client.request({ method: 'eth_getTransactionByHash', params: [hash] })).toBeNull()
   expect(await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })).toBeNull()
   await expect(client.getTransactionReceipt({ hash })).rejects.toThrow(TransactionReceiptNotFoundError)
 })
 
-test('a transaction signed for another chain or with a used nonce is refused', async () => {
+test('the EVM chain refuses a transaction that is signed for another chain or with a used nonce', async () => {
   const request = {
     to: treasury,
     value: 1n,

@@ -62,7 +62,7 @@ function transferArgs({ value, validAfter, validBefore, nonce }: Authorization) 
   return [payer.account.address, DEV_TREASURY.address, value, validAfter, validBefore, nonce] as const
 }
 
-test('a relayer settles a signed authorization once; a replay reverts', async () => {
+test('a relayer can use a signed USDC authorization once, and a replay reverts', async () => {
   const message = authorize(1)
   const { r, s, yParity } = parseSignature(await sign('TransferWithAuthorization', message))
   const args = [...transferArgs(message), 27 + yParity, r, s] as const
@@ -78,7 +78,7 @@ test('a relayer settles a signed authorization once; a replay reverts', async ()
   await expect(relayer.simulateContract(call)).rejects.toThrow('FiatTokenV2: authorization is used or canceled')
 })
 
-test('the form with one bytes signature settles too', async () => {
+test('a USDC authorization can carry its signature as one bytes value', async () => {
   const message = authorize(2)
   const signature = await sign('TransferWithAuthorization', message)
   const hash = await relayer.writeContract({
@@ -93,14 +93,14 @@ test.each([
   ['not yet valid', { validAfter: TIME }, 'FiatTokenV2: authorization is not yet valid'],
   ['expired', { validBefore: TIME }, 'FiatTokenV2: authorization is expired'],
   ['beyond the balance', { value: 10n ** 20n }, 'ERC20: transfer amount exceeds balance'],
-])('an authorization that is %s is refused', async (_, changes, reason) => {
+])('a USDC authorization that is %s is refused', async (_, changes, reason) => {
   const message = authorize(3, changes)
   const args = [...transferArgs(message), await sign('TransferWithAuthorization', message)] as const
   const call = { ...usdc, functionName: 'transferWithAuthorization', args } as const
   await expect(relayer.simulateContract(call)).rejects.toThrow(reason)
 })
 
-test('a signature over another amount, or of another type, is refused', async () => {
+test('a USDC authorization whose signature covers another amount or another type is refused', async () => {
   const message = authorize(4)
   const other = await sign('TransferWithAuthorization', { ...message, value: 41n })
   const receive = await sign('ReceiveWithAuthorization', message)
@@ -111,7 +111,7 @@ test('a signature over another amount, or of another type, is refused', async ()
   }
 })
 
-test('receiveWithAuthorization is for the payee alone', async () => {
+test('only the payee can call receiveWithAuthorization', async () => {
   const message = authorize(5)
   const signature = await sign('ReceiveWithAuthorization', message, relayer.account.address)
   const { value, validAfter, validBefore, nonce } = message
@@ -130,7 +130,7 @@ test('receiveWithAuthorization is for the payee alone', async () => {
   expect(await relayer.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
 })
 
-test('a cancelled authorization cannot be used', async () => {
+test('a cancelled USDC authorization cannot be used', async () => {
   const message = authorize(6)
   const signature = await payer.signTypedData({
     domain,
@@ -153,7 +153,7 @@ test('a cancelled authorization cannot be used', async () => {
   await expect(relayer.simulateContract(call)).rejects.toThrow('FiatTokenV2: authorization is used or canceled')
 })
 
-test('a permit gives an allowance without a transaction of the owner', async () => {
+test('a USDC permit grants an allowance without a transaction of the owner', async () => {
   const [owner, spender] = [payer.account.address, relayer.account.address]
   const nonce = await payer.readContract({ ...usdc, functionName: 'nonces', args: [owner] })
   const fields = ['owner:address', 'spender:address', 'value:uint256', 'nonce:uint256', 'deadline:uint256']

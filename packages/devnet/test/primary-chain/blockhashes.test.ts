@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
-describe('blockhashes', () => {
+describe('blockhashes of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeEach(async () => {
@@ -23,7 +23,7 @@ describe('blockhashes', () => {
   const isValid = async (blockhash: Awaited<ReturnType<typeof latest>>['blockhash']) =>
     (await running.rpc.isBlockhashValid(blockhash).send()).value
 
-  it('stay good for 150 blocks while newer ones are handed out', async () => {
+  it('are valid for 150 blocks while newer ones are issued', async () => {
     const lifetime = await latest()
     for (let amount = 1n; amount <= 5n; amount++) {
       running.clock.time += 10_000
@@ -41,7 +41,7 @@ describe('blockhashes', () => {
     })
   })
 
-  it('expire at once when told to, and block height says so', async () => {
+  it('can be expired at once, and the block height shows it', async () => {
     const lifetime = await latest()
     const transaction = await sign(running.rpc, payer, [pay(1n)], { lifetime })
     running.chain.expireBlockhashes()
@@ -54,7 +54,7 @@ describe('blockhashes', () => {
     await send(running.rpc, payer, [pay(1n)])
   })
 
-  it('are not known to a preflight at an older commitment than they were fetched at', async () => {
+  it('are unknown to a preflight at an older commitment than that of their request', async () => {
     running.clock.time += 4_000
     const lifetime = (await running.rpc.getLatestBlockhash({ commitment: 'processed' }).send()).value
     const wire = getBase64EncodedWireTransaction(await sign(running.rpc, payer, [pay(1n)], { lifetime }))
@@ -64,7 +64,7 @@ describe('blockhashes', () => {
     await sending('processed')
   })
 
-  it('getFeeForMessage says what is then taken, and null for a message that has expired', async () => {
+  it('determine getFeeForMessage: it returns the fee that is charged later, and null after they expire', async () => {
     const unitPrice = Uint8Array.from([3, 64, 66, 15, 0, 0, 0, 0, 0]) // 1,000,000 micro-lamports
     const budget = { programAddress: 'ComputeBudget111111111111111111111111111111', accounts: [], data: unitPrice }
     const transaction = await sign(running.rpc, payer, [budget as never, pay(1n)])

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
-describe('time', () => {
+describe('the time of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('time', () => {
 
   const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
 
-  it('ages a transaction from processed to confirmed to finalized', async () => {
+  it('takes a transaction from processed to confirmed to finalized', async () => {
     const { rpc, clock } = running
     const signature = await send(rpc, payer, [pay(1n)])
     const status = async () => (await rpc.getSignatureStatuses([signature]).send()).value[0]?.confirmationStatus
@@ -33,14 +33,14 @@ describe('time', () => {
     expect([await status(), await seen('confirmed'), await seen('finalized')]).toEqual(['finalized', true, true])
   })
 
-  it('refuses getTransaction at processed', async () => {
+  it('does not allow getTransaction at the commitment processed', async () => {
     const { signatures } = await sign(running.rpc, payer, [pay(1n)])
     expect(Object.keys(signatures)).toHaveLength(1)
     const answer = await call(running.url, 'getTransaction', ['1'.repeat(64), { commitment: 'processed' }])
     expect(answer.error).toEqual({ code: -32602, message: 'Method does not support commitment below `confirmed`' })
   })
 
-  it('shows balances, accounts and slots as old as the commitment asked for', async () => {
+  it('determines which balances, accounts and slots each commitment shows', async () => {
     const { rpc, clock } = running
     const wallet = await generateKeyPairSigner()
     const give = (amount: bigint) =>
@@ -67,7 +67,7 @@ describe('time', () => {
     expect(slots[0]! > slots[1]! && slots[1]! > slots[2]!).toBe(true)
   })
 
-  it('gives each transaction a slot of its own, and each 400 ms a block', async () => {
+  it('gives each transaction its own slot, and adds a block every 400 ms', async () => {
     const { rpc, clock } = running
     const at = async () => [
       await rpc.getSlot({ commitment: 'processed' }).send(),
@@ -81,7 +81,7 @@ describe('time', () => {
     expect(await at()).toEqual([slot! + 12n, height! + 10n])
   })
 
-  it('shows programs the same clock', async () => {
+  it('is the clock that programs read', async () => {
     running.clock.time += 86_400_000
     const { rpc } = running
     const clockAddress = 'SysvarC1ock11111111111111111111111111111111'
@@ -95,7 +95,7 @@ describe('time', () => {
     expect(Number(data.readBigInt64LE(32))).toBe(Math.floor(running.clock.time / 1_000))
   })
 
-  it('does not run backwards when the clock does', async () => {
+  it('does not go back when the clock does', async () => {
     const before = await running.rpc.getSlot({ commitment: 'processed' }).send()
     running.clock.time -= 3_600_000
     expect(await running.rpc.getSlot({ commitment: 'processed' }).send()).toBe(before)
@@ -103,7 +103,7 @@ describe('time', () => {
     expect(await running.rpc.getSlot({ commitment: 'processed' }).send()).toBe(before + 9_000n)
   })
 
-  it('forgets statuses of old transactions unless told to search the history', async () => {
+  it('limits getSignatureStatuses to recent transactions unless the request searches the history', async () => {
     const { rpc, clock } = running
     const signature = await send(rpc, payer, [pay(1n)])
     clock.time += 61_000
@@ -112,7 +112,7 @@ describe('time', () => {
     expect(value[0]?.confirmationStatus).toBe('finalized')
   })
 
-  it('answers -32016 while it has not come to the slot that the client knows of', async () => {
+  it('makes requests fail with -32016 until the chain reaches their minContextSlot', async () => {
     const slot = Number(await running.rpc.getSlot({ commitment: 'processed' }).send())
     const answer = await call(running.url, 'getBalance', [TREASURY.address, { minContextSlot: slot + 1 }])
     expect(answer.error?.code).toBe(-32016)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINTS, type TokenAsset, tokenAccountOf } from '../../src/primary-chain/dev-accounts.ts'
 import { call, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
-describe('faucet', () => {
+describe('the faucet of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   beforeAll(async () => {
     running = await startTestChain({ confirmAfterMs: 0, finalizeAfterMs: 0 })
@@ -12,7 +12,7 @@ describe('faucet', () => {
 
   const faucet = (...params: unknown[]) => call(running.url, 'dev_faucet', params)
 
-  it('gives SOL by a real transaction, and as requestAirdrop', async () => {
+  it('grants SOL by a real transaction, and by requestAirdrop', async () => {
     const { address } = await generateKeyPairSigner()
     const { result } = await faucet(address, 'SOL', '1.5')
     await running.rpc.requestAirdrop(address, lamports(7n)).send()
@@ -22,7 +22,7 @@ describe('faucet', () => {
   })
 
   it.each(Object.keys(MINTS) as TokenAsset[])(
-    'gives %s, making the token account when there is none',
+    'grants %s, and creates the token account when there is none',
     async (asset) => {
       const { address } = await generateKeyPairSigner()
       await faucet(address, asset, 2)
@@ -32,7 +32,7 @@ describe('faucet', () => {
     },
   )
 
-  it('gives the same again and again, at once', async () => {
+  it('grants the same request many times at once', async () => {
     const { address } = await generateKeyPairSigner()
     const answers = await Promise.all(Array.from({ length: 20 }, () => faucet(address, 'USDC', '0.000001')))
     expect(new Set(answers.map(({ result }) => result)).size).toBe(20)
@@ -57,7 +57,7 @@ describe('faucet', () => {
     expect(error?.message).toContain(advice)
   })
 
-  it('refuses an airdrop too small for a new account, and keeps nothing of it', async () => {
+  it('refuses an airdrop that is too small for a new account, and records nothing', async () => {
     const { address } = await generateKeyPairSigner()
     const { error } = await call(running.url, 'requestAirdrop', [address, 1])
     expect(error?.message).toContain('insufficient funds for rent')

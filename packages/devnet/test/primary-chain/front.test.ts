@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { call, post, type RpcAnswer, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
-describe('JSON-RPC over HTTP', () => {
+describe('the JSON-RPC interface of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   beforeAll(async () => {
     running = await startTestChain()
@@ -14,7 +14,7 @@ describe('JSON-RPC over HTTP', () => {
 
   const codeOf = async (body: string) => (JSON.parse((await post(running.url, body)).text) as RpcAnswer).error?.code
 
-  it('answers a batch in order, each request by its id, notifications not at all', async () => {
+  it('answers the requests of a batch in order with their ids, and no notifications', async () => {
     const batch = [
       { jsonrpc: '2.0', id: 'a', method: 'getHealth' },
       { jsonrpc: '2.0', method: 'getHealth' },
@@ -32,7 +32,7 @@ describe('JSON-RPC over HTTP', () => {
     ])
   })
 
-  it('names what is wrong with a body', async () => {
+  it('reports the problem with an invalid body', async () => {
     expect(await codeOf('{')).toBe(-32700)
     expect(await codeOf('')).toBe(-32700)
     expect(await codeOf('[]')).toBe(-32600)
@@ -43,23 +43,23 @@ describe('JSON-RPC over HTTP', () => {
     expect(await codeOf('{"id":1,"method":"getBalance","params":{"a":1}}')).toBe(-32602)
   })
 
-  it('answers a lone notification with nothing', async () => {
+  it('answers a single notification with an empty body', async () => {
     expect(await post(running.url, '{"jsonrpc":"2.0","method":"getHealth"}')).toMatchObject({ status: 200, text: '' })
   })
 
-  it('reads a megabyte of garbage, and refuses more', async () => {
+  it('reads a body of one megabyte, and refuses a longer one', async () => {
     expect(await codeOf('x'.repeat(1024 * 1024))).toBe(-32700)
     expect((await post(running.url, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413)
     expect((await call(running.url, 'getHealth')).result).toBe('ok')
   })
 
-  it('wants POST of application/json', async () => {
+  it('accepts only POST with application/json', async () => {
     expect((await fetch(running.url)).status).toBe(405)
     expect((await post(running.url, '{}', 'text/plain')).status).toBe(415)
     expect(await (await fetch(`${running.url}/health`)).text()).toBe('ok')
   })
 
-  it('lets pages of every origin in', async () => {
+  it('accepts requests from web pages of any origin', async () => {
     const preflight = await fetch(running.url, {
       method: 'OPTIONS',
       headers: { origin: 'https://wallet.example', 'access-control-request-headers': 'content-type,solana-client' },
@@ -71,7 +71,7 @@ describe('JSON-RPC over HTTP', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('never has an internal error, whatever is done to a transaction', async () => {
+  it('never has an internal error when bytes of a transaction are changed', async () => {
     const payer = await signerOf(DEMO_PAYERS[0]!)
     const transaction = await sign(running.rpc, payer, [
       getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount: 1n }),

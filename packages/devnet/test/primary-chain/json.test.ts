@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseJson, stringifyJson } from '../../src/primary-chain/json.ts'
 
-it('keeps integers of any size exact, and other numbers as they are', () => {
+it('the JSON of the primary chain keeps integers of any size exact, and other numbers unchanged', () => {
   const text =
     '{"a":18446744073709551615,"b":[9007199254740991,9007199254740993,-9007199254740993],"c":1.5,"d":"18446744073709551615","e":1e300}'
   expect(parseJson(text)).toEqual({
@@ -14,6 +14,6 @@ it('keeps integers of any size exact, and other numbers as they are', () => {
   })
 })
 
-it('reads back every integer it writes', () => {
+it('the JSON of the primary chain reads back every integer that it writes', () => {
   fc.assert(fc.property(fc.bigInt(), (value) => BigInt(parseJson(stringifyJson(value)) as bigint | number) === value))
 })

@@ -14,7 +14,7 @@ import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { send, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/primary-chain/timeline.ts'
 
-describe('lookup tables and transaction versions', () => {
+describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('lookup tables and transaction versions', () => {
   })
   afterAll(() => running.stop())
 
-  it('pays to an address that a v0 transaction loads from a table', async () => {
+  it('executes a payment to an address that a v0 transaction loads from a lookup table', async () => {
     const slot = await running.rpc.getSlot().send()
     const table = await createTable(payer, slot)
     await send(running.rpc, payer, [table.create, extend(table.address, payer, [TREASURY.address])])
@@ -53,7 +53,7 @@ describe('lookup tables and transaction versions', () => {
     })
   })
 
-  it('answers -32015 to a client that does not say it knows v0', async () => {
+  it('answers -32015 to a client that does not declare support for v0', async () => {
     const signature = await send(running.rpc, payer, [
       getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount: 43n }),
     ])
@@ -64,7 +64,7 @@ describe('lookup tables and transaction versions', () => {
     expect(isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION)).toBe(true)
   })
 
-  it('takes legacy transactions and shows them to every client', async () => {
+  it('accepts legacy transactions and returns them to every client', async () => {
     const signature = await send(
       running.rpc,
       payer,
@@ -81,7 +81,7 @@ describe('lookup tables and transaction versions', () => {
     expect(current?.transaction[1]).toBe('base58')
   })
 
-  it('refuses a table that is not there', async () => {
+  it('refuses a transaction whose lookup table does not exist', async () => {
     const missing = await createTable(payer, 1n)
     await expect(
       send(
@@ -94,7 +94,8 @@ describe('lookup tables and transaction versions', () => {
   })
 })
 
-// The client library of the lookup table program does not go with this version of kit: its two instructions by hand.
+// The client library of the lookup table program does not support this version of kit, so this encodes its two
+// instructions.
 async function createTable(authority: KeyPairSigner, recentSlot: bigint) {
   const slotBytes = getU64Encoder().encode(recentSlot)
   const [address, bump] = await getProgramDerivedAddress({

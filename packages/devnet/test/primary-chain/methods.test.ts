@@ -14,7 +14,7 @@ import {
 import { call, startTestChain } from '../../src/primary-chain/dev-client.ts'
 import { TOKEN_2022_PROGRAM_ADDRESS } from '../../src/primary-chain/transactions/accounts.ts'
 
-describe('read methods', () => {
+describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   const payer = DEMO_PAYERS[0]!
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('read methods', () => {
   })
   afterAll(() => running.stop())
 
-  it('answers for mainnet, in health, with a version of its own', async () => {
+  it('has the genesis hash of mainnet, is healthy, and has its own version', async () => {
     const { rpc } = running
     expect(await rpc.getGenesisHash().send()).toBe(GENESIS_HASH)
     expect(await rpc.getHealth().send()).toBe('ok')
@@ -32,7 +32,7 @@ describe('read methods', () => {
     expect(info.epoch * info.slotsInEpoch + info.slotIndex).toBe(info.absoluteSlot)
   })
 
-  it('knows the rent and the time of a block, and refuses the future', async () => {
+  it('returns the rent and the time of a block, and refuses future blocks', async () => {
     const { rpc, clock } = running
     expect(await rpc.getMinimumBalanceForRentExemption(0n).send()).toBe(890_880n)
     expect(await rpc.getMinimumBalanceForRentExemption(165n).send()).toBe(2_039_280n)
@@ -42,7 +42,7 @@ describe('read methods', () => {
     expect((await call(running.url, 'getBlockTime', [Number(slot) + 1_000])).error?.code).toBe(-32004)
   })
 
-  it('has the assets, the treasury, the publication key and the payers from the start', async () => {
+  it('starts with the assets, the treasury, the publication key and the payers', async () => {
     const { rpc } = running
     for (const [asset, { mint, decimals }] of Object.entries(MINTS) as [
       keyof typeof MINTS,
@@ -67,7 +67,7 @@ describe('read methods', () => {
     expect(native.value.decimals).toBe(9)
   })
 
-  it('gives accounts in every encoding, whole or a slice', async () => {
+  it('returns accounts in every encoding, whole or in part', async () => {
     const { rpc } = running
     const at = await tokenAccountOf(payer.address, 'USDC')
     const { value: base64 } = await rpc.getAccountInfo(at, { encoding: 'base64' }).send()
@@ -93,7 +93,7 @@ describe('read methods', () => {
     expect(wallet?.data).toEqual(['', 'base64'])
   })
 
-  it('gives several accounts at once, null for one that is not there', async () => {
+  it('returns several accounts at once, with null for a missing one', async () => {
     const stranger = await generateKeyPairSigner()
     const { value } = await running.rpc.getMultipleAccounts([payer.address, stranger.address]).send()
     expect(value[0]).toMatchObject({ lamports: 1_000_000_000_000n })
@@ -155,7 +155,7 @@ describe('read methods', () => {
     ['sendTransaction', ['AAAA', { encoding: 'hex' }]],
     ['simulateTransaction', ['', {}]],
     ['getSlot', { commitment: 'finalized' }],
-  ])('%s refuses bad params %j', async (method, params) => {
+  ])('refuses the request %s with invalid params %j', async (method, params) => {
     expect((await call(running.url, method, params)).error?.code).toBe(-32602)
   })
 })

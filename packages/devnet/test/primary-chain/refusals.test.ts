@@ -14,7 +14,7 @@ import { call, send, sign, signerOf, startTestChain } from '../../src/primary-ch
 
 const SOL = 1_000_000_000n
 
-describe('failures and refusals', () => {
+describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('failures and refusals', () => {
   const paySol = (source: KeyPairSigner, amount: bigint) =>
     getTransferSolInstruction({ source, destination: TREASURY.address, amount })
 
-  it('keeps a failed transaction with its error, logs and fee', async () => {
+  it('records a failed transaction with its error, logs and fee', async () => {
     const poor = await generateKeyPairSigner()
     const before = (await running.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value
     const signature = await send(running.rpc, payer, [paySol(poor, SOL)], { skipPreflight: true })
@@ -42,7 +42,7 @@ describe('failures and refusals', () => {
     expect((await running.rpc.getBalance(payer.address).send()).value).toBe(before - 10_000n)
   })
 
-  it('refuses in preflight what would fail, and keeps nothing of it', async () => {
+  it('refuses a transaction that fails its preflight, and records nothing', async () => {
     const poor = await generateKeyPairSigner()
     const transaction = await sign(running.rpc, payer, [paySol(poor, SOL)])
     const error = await sendWire(transaction).catch((caught: unknown) => caught)
@@ -72,7 +72,7 @@ describe('failures and refusals', () => {
     expect(after.value).toBe(before.value)
   })
 
-  it('refuses wrong and missing signatures; without preflight it takes them and they never land', async () => {
+  it('refuses wrong and missing signatures; without a preflight it accepts the transaction, which never lands', async () => {
     const good = await sign(running.rpc, payer, [paySol(payer, 6n)])
     for (const signature of [new Uint8Array(64).fill(7), null]) {
       const bad = { ...good, signatures: { ...good.signatures, [payer.address]: signature } } as typeof good

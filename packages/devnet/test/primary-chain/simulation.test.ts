@@ -27,7 +27,7 @@ describe('simulateTransaction', () => {
   })
   afterAll(() => running.stop())
 
-  it('runs a transaction whose signatures are missing, and changes nothing', async () => {
+  it('runs a transaction without its signatures, and changes nothing', async () => {
     const { rpc } = running
     const before = await rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()
     const { value } = await rpc.simulateTransaction(unsigned, { encoding: 'base64', sigVerify: false }).send()
@@ -37,7 +37,7 @@ describe('simulateTransaction', () => {
     expect(after.value).toBe(before.value)
   })
 
-  it('verifies signatures when asked to', async () => {
+  it('verifies signatures on request', async () => {
     const { value } = await running.rpc.simulateTransaction(wire, { encoding: 'base64', sigVerify: true }).send()
     expect(value.err).toBeNull()
     const refused = await call(running.url, 'simulateTransaction', [unsigned, { encoding: 'base64', sigVerify: true }])
@@ -46,7 +46,7 @@ describe('simulateTransaction', () => {
     expect((await call(running.url, 'simulateTransaction', [wire, both])).error?.code).toBe(-32602)
   })
 
-  it('shows the accounts as they would be', async () => {
+  it('returns the accounts as they would be afterwards', async () => {
     const { value } = await running.rpc
       .simulateTransaction(wire, {
         encoding: 'base64',
@@ -56,7 +56,7 @@ describe('simulateTransaction', () => {
     expect(value.accounts.map((account) => account?.lamports)).toEqual([2n * SOL, 1_000n * SOL])
   })
 
-  it('says why a transaction would fail', async () => {
+  it('returns the reason why a transaction would fail', async () => {
     const poor = await generateKeyPairSigner()
     const transaction = await sign(running.rpc, payer, [
       getTransferSolInstruction({ source: poor, destination: TREASURY.address, amount: SOL }),
@@ -68,7 +68,7 @@ describe('simulateTransaction', () => {
     expect(value.logs?.at(-1)).toContain('custom program error: 0x1')
   })
 
-  it('replaces an expired blockhash only when asked to', async () => {
+  it('replaces an expired blockhash only on request', async () => {
     running.chain.expireBlockhashes()
     const { value: expired } = await running.rpc.simulateTransaction(wire, { encoding: 'base64' }).send()
     expect(expired.err).toBe('BlockhashNotFound')

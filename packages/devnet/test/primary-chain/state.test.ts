@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '../../src/primary-chain/dev-accounts.ts'
 import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
-describe('state', () => {
+describe('the primary chain', () => {
   let folder: string
   let stateFile: string
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('state', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('is found again after a stop: accounts, transactions, slot, blockhashes', async () => {
+  it('has its accounts, transactions, slot and blockhashes after a restart', async () => {
     const first = await startTestChain({ stateFile })
     const payer = await signerOf(DEMO_PAYERS[0]!)
     const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
@@ -57,7 +57,7 @@ describe('state', () => {
     await second.stop()
   })
 
-  it('goes on from its own time when the clock of the next start is behind', async () => {
+  it('continues from its own time when the clock of the next start is behind', async () => {
     const first = await startTestChain({ stateFile })
     first.chain.advanceTime(3_600_000)
     const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'USDC', 1])
@@ -71,7 +71,7 @@ describe('state', () => {
     await second.stop()
   })
 
-  it('survives kill -9: everything acknowledged is there', async () => {
+  it('loses nothing that it acknowledged when it is killed', async () => {
     const first = await spawnChain()
     const acknowledged: string[] = []
     const paying = (async () => {
@@ -96,7 +96,7 @@ describe('state', () => {
     expect(code).toBe(0)
   })
 
-  it('drops the half line that a killed process leaves behind', async () => {
+  it('drops the incomplete line that a killed process left', async () => {
     const first = await startTestChain({ stateFile })
     await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 7])
     await first.stop()
@@ -111,14 +111,14 @@ describe('state', () => {
     await third.stop()
   })
 
-  it('says which file and line is damaged', async () => {
+  it('reports which file and line is damaged', async () => {
     const first = await startTestChain({ stateFile })
     await first.stop()
     writeFileSync(stateFile, `${readFileSync(stateFile, 'utf8')}garbage\n`)
     await expect(startTestChain({ stateFile })).rejects.toThrow(`${stateFile} is damaged at line 2: remove it`)
   })
 
-  it('leaves the file alone when its port is taken', async () => {
+  it('does not change its file when its port is in use', async () => {
     const first = await startTestChain({ stateFile })
     const before = readFileSync(stateFile)
     await expect(startTestChain({ stateFile, port: Number(new URL(first.url).port) })).rejects.toThrow('EADDRINUSE')

@@ -21,7 +21,7 @@ import { call, send, sign, signerOf, startTestChain } from '../../src/primary-ch
 
 const SOL = 1_000_000_000n
 
-describe('transfers', () => {
+describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   let other: KeyPairSigner
@@ -44,7 +44,7 @@ describe('transfers', () => {
     return { ...found, meta: found.meta }
   }
 
-  it('moves SOL, and getTransaction shows the balances before and after', async () => {
+  it('transfers SOL, and getTransaction returns the balances before and after', async () => {
     const signature = await send(running.rpc, payer, [paySol(payer, 3n * SOL)])
     const { meta, transaction, slot, blockTime } = await finalized(signature)
 
@@ -61,7 +61,7 @@ describe('transfers', () => {
     expect(value).toBe(meta.postBalances[1])
   })
 
-  it('moves tokens, and getTransaction shows the token balances before and after', async () => {
+  it('transfers tokens, and getTransaction returns the token balances before and after', async () => {
     const [source, destination] = await Promise.all(
       [payer.address, TREASURY.address].map((owner) => tokenAccountOf(owner, 'USDC')),
     )
@@ -100,7 +100,7 @@ describe('transfers', () => {
     }
   })
 
-  it('takes the fee from a relay, the amount from the payer', async () => {
+  it('charges the fee to a relay and the amount to the payer', async () => {
     const relay = await signerOf(PUBLICATION)
     const signature = await send(running.rpc, relay, [paySol(payer, SOL)])
     const { meta, transaction } = await finalized(signature)
@@ -110,7 +110,7 @@ describe('transfers', () => {
     expect(meta.preBalances[1]! - meta.postBalances[1]!).toBe(SOL)
   })
 
-  it('shows a transfer that another program makes as an inner instruction', async () => {
+  it('returns a transfer by another program as an inner instruction', async () => {
     const wallet = await tokenAccountOf(payer.address, 'USDC')
     const [nested] = await findAssociatedTokenPda({
       owner: wallet,
@@ -161,14 +161,14 @@ describe('transfers', () => {
     })
   })
 
-  it('takes a transaction in base58 when nothing else is said', async () => {
+  it('accepts a transaction in base58 by default', async () => {
     const transaction = await sign(running.rpc, payer, [paySol(payer, 8n)])
     const base58 = getBase58Decoder().decode(getTransactionEncoder().encode(transaction))
     const { result } = await call(running.url, 'sendTransaction', [base58, { preflightCommitment: 'confirmed' }])
     expect(result).toBe(getSignatureFromTransaction(transaction))
   })
 
-  it('takes 200 transfers at once', async () => {
+  it('accepts 200 transfers at once', async () => {
     const before = (await running.rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()).value
     await Promise.all(
       Array.from({ length: 200 }, (_, index) => {

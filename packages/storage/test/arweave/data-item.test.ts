@@ -10,10 +10,10 @@ import { SEED, stagedObject, type TestObject } from './start-arweave.ts'
 const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED).publicKey])))
 
 /** The same item, made by another implementation. */
-async function itemOfOthers(object: TestObject): Promise<DataItem> {
+async function referenceItem(object: TestObject): Promise<DataItem> {
   const anchor = createHash('sha256').update(object.id).digest()
   const item = createData(await buffer(await object.open()), signer, {
-    anchor: anchor as unknown as string, // it is made into bytes there, which these are
+    anchor: anchor as unknown as string, // the library converts it to bytes, which these are
     tags: [
       { name: 'Content-Type', value: object.contentType },
       { name: 'App-Name', value: 'svc-storage-gateway' },
@@ -34,14 +34,14 @@ it.each([
 ])('a data item of %i bytes of type %s equals that of another implementation', async (size, contentType) => {
   const bytes = randomBytes(size)
   const object = stagedObject(bytes, { contentType })
-  const theirs = await itemOfOthers(object)
+  const theirs = await referenceItem(object)
   const ours = await signItem(object, SEED)
   expect(Buffer.concat([ours.header, bytes]).equals(theirs.getRaw())).toBe(true)
   expect([ours.id, ours.size]).toEqual([theirs.id, theirs.getRaw().length])
   expect(await DataItem.verify(Buffer.concat([ours.header, bytes]))).toBe(true)
 })
 
-it('signing again gives the same data item, and another object or another key gives another', async () => {
+it('signing an object twice gives the same data item, and another object or key gives a different one', async () => {
   const bytes = randomBytes(1000)
   const object = stagedObject(bytes)
   const { id } = await signItem(object, SEED)
@@ -58,7 +58,7 @@ it('a data item does not contain the id of its object, and always has a content 
   for (const text of [object.id, Buffer.from(object.id, 'hex')]) expect(header.includes(text)).toBe(false)
 })
 
-it('T-19 only the confirmed bytes are signed', async () => {
+it('T-19 a data item is signed only over the confirmed bytes', async () => {
   const object = stagedObject(Buffer.from('confirmed'))
   const others = stagedObject(Buffer.from('corrupted'))
   const shorter = stagedObject(Buffer.from('confirm'))

@@ -19,7 +19,7 @@ describe.each([
   ['small', ONE_POST],
   ['large', ALL_CHUNKS],
 ] as const)('a %s object on its way to Arweave', (size, once) => {
-  it('T-19 is sent once, as the item that was noted before', async () => {
+  it('T-19 is sent once, with the item id in the notes', async () => {
     const noted: unknown[] = []
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
@@ -40,7 +40,7 @@ describe.each([
     await expectStored(arweave.store, object, ref)
   })
 
-  it('T-19 an object is delivered only when it is permanently on the chain', async () => {
+  it('T-19 counts as delivered only when it is permanently on the chain', async () => {
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
     arweave.server.isSealing = false
@@ -52,7 +52,7 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('is sent again when the service could not bring it to the chain', async () => {
+  it('is sent again when the service fails to put it on the chain', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     arweave.server.failItem(ref)
@@ -62,13 +62,13 @@ describe.each([
     await expectStored(arweave.store, object, ref)
   })
 
-  it('T-19 is not sent when a gateway has it, though the service does not know it', async () => {
+  it('T-19 is not sent when a gateway has it, even if the service does not know it', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     const sinceThen = watch(arweave.server)
-    arweave.server.fail({ at: /^upload GET .*\/status/, mishap: { status: 404, code: 'unknown' } })
+    arweave.server.fail({ at: /^upload GET .*\/status/, fault: { status: 404, code: 'unknown' } })
     expect(await arweave.store.deliver(object)).toEqual({ ref })
-    arweave.server.moods.first = { lags: 'unknown', ignoresRange: false }
+    arweave.server.behaviors.first = { lags: 'unknown', ignoresRange: false }
     expect(await arweave.store.deliver(object)).toEqual({ ref })
     expect(sinceThen().sent).toEqual([])
   })
@@ -82,10 +82,10 @@ describe.each([
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(paid)
   })
 
-  it('is another item with another key, and the notes of the old key are ignored', async () => {
+  it('becomes another item with another key, and the notes of the old key are ignored', async () => {
     const object = newObject(size)
     const last = size === 'small' ? /^upload POST/ : /^upload POST .*\/finalize/
-    arweave.server.fail({ at: last, mishap: { status: 403, code: 'Forbidden' }, times: 1 })
+    arweave.server.fail({ at: last, fault: { status: 403, code: 'Forbidden' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject({ reason: 'closed' })
     const before = object.notes?.id
     const other = await arweave.open({ seed: randomBytes(32) })
@@ -113,22 +113,25 @@ describe.each([
     [400, 'Invalid Data Item!', 'unavailable'],
     [500, 'oops', 'unavailable'],
     [429, 'slow down', 'unavailable'],
-  ] as const)('T-31 that is answered with %i %s stays here: %s', async (status, code, reason) => {
-    const object = newObject(size)
-    arweave.server.fail({ at: /^upload POST/, mishap: { status, code } })
-    const failure = await arweave.store.deliver(object).catch((error) => error)
-    expect(failure).toMatchObject({ name: 'ProviderError', reason })
-    expect(failure.cause.message).toContain(`${status}: ${code}`)
-    await expect.poll(object.held).toBe(0)
-  })
+  ] as const)(
+    'T-31 stays staged when the service answers %i %s, and the provider is %s',
+    async (status, code, reason) => {
+      const object = newObject(size)
+      arweave.server.fail({ at: /^upload POST/, fault: { status, code } })
+      const failure = await arweave.store.deliver(object).catch((error) => error)
+      expect(failure).toMatchObject({ name: 'ProviderError', reason })
+      expect(failure.cause.message).toContain(`${status}: ${code}`)
+      await expect.poll(object.held).toBe(0)
+    },
+  )
 
   it('times out when the service does not answer', async () => {
     const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
-    arweave.server.fail({ at: /^upload/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload/, fault: 'silence' })
     await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     arweave.server.recover()
-    arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
     await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
     await expect.poll(object.held).toBe(0)
   })
@@ -136,7 +139,7 @@ describe.each([
   it('stops when the signal is aborted', async () => {
     const stop = new AbortController()
     const object = newObject(size, { signal: stop.signal })
-    arweave.server.fail({ at: /^upload POST/, mishap: 'silence' })
+    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
     const delivery = arweave.store.deliver(object).catch((error) => error)
     const asked = arweave.server.requests.length
     await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
@@ -146,11 +149,11 @@ describe.each([
     await expect(arweave.store.deliver(object)).rejects.toBe(stop.signal.reason)
   })
 
-  it('does not begin when it is not wanted any more', async () => {
+  it('is not sent when storing its notes fails', async () => {
     const sinceThen = watch(arweave.server)
-    const complaint = new Error('called off')
-    const note = () => Promise.reject(complaint)
-    await expect(arweave.store.deliver({ ...newObject(size), note })).rejects.toBe(complaint)
+    const failure = new Error('cancelled')
+    const note = () => Promise.reject(failure)
+    await expect(arweave.store.deliver({ ...newObject(size), note })).rejects.toBe(failure)
     expect(sinceThen()).toEqual({ sent: [], paid: [], begun: 0 })
   })
 })
@@ -158,18 +161,18 @@ describe.each([
 describe('the delivery of a large object to Arweave', () => {
   it('continues after temporary errors with the chunks that the service does not have', async () => {
     const sinceThen = watch(arweave.server)
-    arweave.server.fail({ at: /POST .*\/0$/, mishap: { status: 503, code: 'busy' }, times: 1 })
-    arweave.server.fail({ at: /POST .*\/0$/, mishap: 'lost answer', times: 1 })
-    arweave.server.fail({ at: /POST .*\/8388608$/, mishap: { cutBodyAt: 1000 }, times: 1 })
+    arweave.server.fail({ at: /POST .*\/0$/, fault: { status: 503, code: 'busy' }, times: 1 })
+    arweave.server.fail({ at: /POST .*\/0$/, fault: 'lost answer', times: 1 })
+    arweave.server.fail({ at: /POST .*\/8388608$/, fault: { cutBodyAt: 1000 }, times: 1 })
     await arweave.store.deliver(newObject('large'))
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
-  it('is sent from the beginning when the service has forgotten the upload', async () => {
+  it('starts again from the beginning when the service discards the upload', async () => {
     const object = newObject('large')
-    arweave.server.fail({ at: /POST .*finalize/, mishap: { status: 400, code: 'no' }, times: 1 })
+    arweave.server.fail({ at: /POST .*finalize/, fault: { status: 400, code: 'no' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
-    arweave.server.forgetUploads()
+    arweave.server.discardUploads()
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
@@ -187,7 +190,7 @@ describe('the delivery of a large object to Arweave', () => {
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
-  it('is one item when two gateways send it at once', async () => {
+  it('creates one item when two gateways send it at once', async () => {
     const object = newObject('large')
     const [one, other] = await Promise.all([arweave.store.deliver({ ...object }), arweave.store.deliver({ ...object })])
     expect(one).toEqual(other)

@@ -14,7 +14,7 @@ export function newObject(size: 'small' | 'large', changed: Partial<StagedObject
   return stagedObject(Buffer.concat([randomBytes(16), MUCH]), changed)
 }
 
-/** Returns what was sent completely since, without the ids of uploads, and how often new items were paid for. */
+/** Returns the requests that were sent completely since then, without upload ids, and the number of paid items. */
 export function watch(server: ArweaveServer) {
   const [bodies, items, uploads] = [server.bodies.length, server.items().length, server.uploads()]
   return () => ({

@@ -33,65 +33,68 @@ async function expectBytes(store: SlowStore, range?: ByteRange): Promise<void> {
 async function watch() {
   const store = await arweave.open()
   const before = arweave.server.requests.length
-  return { store, asked: () => arweave.server.requests.slice(before).map((line) => line.split(' ', 2).join(' ')) }
+  return { store, requested: () => arweave.server.requests.slice(before).map((line) => line.split(' ', 2).join(' ')) }
 }
 
 describe('the Arweave driver, reading,', () => {
   it('reads from the first gateway, whole and in ranges', async () => {
-    const { store, asked } = await watch()
+    const { store, requested } = await watch()
     await expectBytes(store)
     await expectBytes(store, { start: 0, end: 0 })
     await expectBytes(store, { start: MIB, end: 3 * MIB })
     await expectBytes(store, { start: bytes.length - 1, end: bytes.length - 1 })
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
-    expect(asked()).toEqual(['first GET', 'first GET', 'first GET', 'first GET', 'first HEAD'])
+    expect(requested()).toEqual(['first GET', 'first GET', 'first GET', 'first GET', 'first HEAD'])
   })
 
   it.each([
     ['is down', { status: 503, code: '' }],
-    ['asks for money', { status: 402, code: '' }],
-    ['sends us elsewhere', { status: 302, code: '' }],
+    ['requires payment', { status: 402, code: '' }],
+    ['redirects', { status: 302, code: '' }],
     ['breaks the connection', 'lost answer'],
-    ['is silent', 'silence'],
-  ] as const)('comes from the second where the first %s, which is asked last from then on', async (_, mishap) => {
-    arweave.server.fail({ at: /^first/, mishap })
-    const store = await arweave.open({}, mishap === 'silence' ? { answerMs: 1500 } : {})
-    if (mishap !== 'lost answer') await expectBytes(store)
-    expect(await store.stat(ref)).toEqual({ size: bytes.length })
-    await expectBytes(store, { start: 10, end: 20 })
-    const before = arweave.server.requests.length
-    await expectBytes(store)
-    expect(arweave.server.requests.slice(before).map((line) => line.slice(0, 10))).toEqual(['second GET'])
-  })
+    ['does not answer', 'silence'],
+  ] as const)(
+    'reads from the second gateway when the first %s, and tries the first one last from then on',
+    async (_, fault) => {
+      arweave.server.fail({ at: /^first/, fault })
+      const store = await arweave.open({}, fault === 'silence' ? { answerMs: 1500 } : {})
+      if (fault !== 'lost answer') await expectBytes(store)
+      expect(await store.stat(ref)).toEqual({ size: bytes.length })
+      await expectBytes(store, { start: 10, end: 20 })
+      const before = arweave.server.requests.length
+      await expectBytes(store)
+      expect(arweave.server.requests.slice(before).map((line) => line.slice(0, 10))).toEqual(['second GET'])
+    },
+  )
 
   it.each(['unknown', 'announced'] as const)(
     'reads from the second gateway when the item is %s at the first',
     async (lags) => {
-      arweave.server.moods.first = { lags, ignoresRange: false }
-      const { store, asked } = await watch()
+      arweave.server.behaviors.first = { lags, ignoresRange: false }
+      const { store, requested } = await watch()
       await expectBytes(store)
       await expectBytes(store, { start: 7, end: 7 })
       expect(await store.stat(ref)).toEqual({ size: bytes.length })
-      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET', 'first HEAD', 'second HEAD'])
+      expect(requested()).toEqual(['first GET', 'second GET', 'first GET', 'second GET', 'first HEAD', 'second HEAD'])
     },
   )
 
-  it('returns null when no gateway has the item, and fails when one cannot be asked', async () => {
+  it('returns null when no gateway has the item, and fails when one cannot be reached', async () => {
     const { store } = await watch()
     expect([await store.read(NOWHERE), await store.stat(NOWHERE)]).toEqual([null, null])
     expect(await store.read(NOWHERE, { start: 0, end: 0 })).toBeNull()
-    arweave.server.fail({ at: /^first/, mishap: { status: 500, code: '' } })
+    arweave.server.fail({ at: /^first/, fault: { status: 500, code: '' } })
     await expect(store.read(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.recover()
-    arweave.server.fail({ at: /^second/, mishap: { status: 500, code: '' } })
+    arweave.server.fail({ at: /^second/, fault: { status: 500, code: '' } })
     await expect(store.stat(NOWHERE)).rejects.toMatchObject(UNAVAILABLE)
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
   })
 
   it('cuts the range out when a gateway sends the whole item', async () => {
-    arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
-    const { store, asked } = await watch()
+    arweave.server.behaviors = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
+    const { store, requested } = await watch()
     await expectBytes(store)
     for (const [start, end] of [
       [0, 0],
@@ -104,7 +107,7 @@ describe('the Arweave driver, reading,', () => {
     ] as const) {
       await expectBytes(store, { start, end })
     }
-    expect(new Set(asked())).toEqual(new Set(['first GET']))
+    expect(new Set(requested())).toEqual(new Set(['first GET']))
     const part = (await store.read(ref, { start: MIB, end: 2 * MIB }))!
     await once(part, 'readable')
     part.destroy()
@@ -113,8 +116,8 @@ describe('the Arweave driver, reading,', () => {
   })
 
   it('rejects a range that is not within the object', async () => {
-    for (const mood of [{ lags: 'no', ignoresRange: false } as const, ALL_AT_ONCE]) {
-      arweave.server.moods.first = mood
+    for (const behavior of [{ lags: 'no', ignoresRange: false } as const, ALL_AT_ONCE]) {
+      arweave.server.behaviors.first = behavior
       for (const [start, end] of [
         [0, bytes.length],
         [bytes.length, bytes.length],
@@ -127,39 +130,39 @@ describe('the Arweave driver, reading,', () => {
   it.each([[undefined], [{ start: MIB, end: 4 * MIB }]])(
     'resumes at another gateway when a download broke off (range: %o)',
     async (range) => {
-      const { store, asked } = await watch()
-      arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
-      arweave.server.fail({ at: /^first GET/, mishap: { status: 500, code: '' }, times: 1 })
-      arweave.server.fail({ at: /^second GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+      const { store, requested } = await watch()
+      arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB }, times: 1 })
+      arweave.server.fail({ at: /^first GET/, fault: { status: 500, code: '' }, times: 1 })
+      arweave.server.fail({ at: /^second GET/, fault: { cutAnswerAt: MIB }, times: 1 })
       await expectBytes(store, range)
-      expect(asked()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
+      expect(requested()).toEqual(['first GET', 'second GET', 'first GET', 'second GET'])
     },
   )
 
   it('asks the same gateway again when only a connection broke', async () => {
-    const { store, asked } = await watch()
-    arweave.server.fail({ at: /^first HEAD/, mishap: 'lost answer', times: 1 })
+    const { store, requested } = await watch()
+    arweave.server.fail({ at: /^first HEAD/, fault: 'lost answer', times: 1 })
     expect(await store.stat(ref)).toEqual({ size: bytes.length })
-    expect(asked()).toEqual(['first HEAD', 'first HEAD'])
+    expect(requested()).toEqual(['first HEAD', 'first HEAD'])
   })
 
-  it('reads from the second gateway when the first breaks off again and again', async () => {
-    const { store, asked } = await watch()
-    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+  it('reads from the second gateway when the first keeps breaking off', async () => {
+    const { store, requested } = await watch()
+    arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB } })
     await expectBytes(store)
     await expectBytes(store)
-    expect(asked()).toEqual(['first GET', 'second GET', 'second GET'])
+    expect(requested()).toEqual(['first GET', 'second GET', 'second GET'])
   })
 
   it('fails when no gateway sends the rest', async () => {
-    arweave.server.fail({ at: /^first GET/, mishap: { cutAnswerAt: MIB } })
+    arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB } })
     const reading = async () => buffer((await (await arweave.open()).read(ref))!)
-    arweave.server.moods.second = LAGS
+    arweave.server.behaviors.second = LAGS
     await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
-    arweave.server.moods = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
+    arweave.server.behaviors = { first: ALL_AT_ONCE, second: ALL_AT_ONCE }
     await expect(reading()).rejects.toMatchObject(UNAVAILABLE)
     arweave.server.recover()
-    arweave.server.fail({ at: /^first GET/, mishap: { stallAnswerAt: MIB } })
+    arweave.server.fail({ at: /^first GET/, fault: { stallAnswerAt: MIB } })
     const quick = await arweave.open({}, { idleMs: 100 })
     await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
   })
@@ -174,12 +177,12 @@ describe('the Arweave driver, reading,', () => {
     [200, { 'content-length': 11 }, UNAVAILABLE],
     [416, { 'content-length': 0 }, UNAVAILABLE],
   ])('rejects the answer %i with headers %o of a gateway', async (status, headers, complaint) => {
-    const liar = createServer((_request, response) => {
+    const badGateway = createServer((_request, response) => {
       response.writeHead(status, headers).end('wrong bytes'.slice(0, Number(headers['content-length'] ?? 11)))
     }).listen(0, '127.0.0.1')
-    await once(liar, 'listening')
-    onTestFinished(() => void liar.close())
-    const { port } = liar.address() as AddressInfo // a listening TCP server has one
+    await once(badGateway, 'listening')
+    onTestFinished(() => void badGateway.close())
+    const { port } = badGateway.address() as AddressInfo // a listening TCP server has one
     const url = `http://127.0.0.1:${port}`
     const range = { start: 10, end: 20 }
     await expectBytes(await arweave.open({ gateways: [url, arweave.server.gateways[0]] }), range)
@@ -193,13 +196,13 @@ describe('the health check of Arweave', () => {
     const { store } = arweave
     const quick = await arweave.open({}, { answerMs: 100 })
     expect(await store.check()).toBe(true)
-    for (const mishap of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
-      arweave.server.fail({ at: /^first/, mishap })
+    for (const fault of ['silence', 'lost answer', { status: 503, code: '' }] as const) {
+      arweave.server.fail({ at: /^first/, fault })
       expect(await store.check()).toBe(true)
-      arweave.server.fail({ at: /^second/, mishap })
+      arweave.server.fail({ at: /^second/, fault })
       expect(await quick.check()).toBe(false)
       arweave.server.recover()
-      arweave.server.fail({ at: /^upload/, mishap })
+      arweave.server.fail({ at: /^upload/, fault })
       expect(await quick.check()).toBe(false)
       arweave.server.recover()
     }

@@ -1,4 +1,4 @@
-import type { Mishap } from '@svc/devnet/providers/http/faults'
+import type { Fault } from '@svc/devnet/providers/http/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_CHUNKS, expectStored, newObject, ONE_POST, watch } from './new-object.ts'
 import { startTestArweave, type TestArweave, type TestObject } from './start-arweave.ts'
@@ -12,14 +12,14 @@ beforeAll(async () => {
 afterAll(() => arweave.server.stop())
 afterEach(() => arweave.server.recover())
 
-const BEFORE: Mishap = { status: 503, code: 'away' }
-const HALFWAY: Mishap = { cutBodyAt: 50_000 }
-const AFTER: Mishap = 'lost answer'
-const NEVER: Mishap = 'silence'
+const BEFORE: Fault = { status: 503, code: 'away' }
+const HALFWAY: Fault = { cutBodyAt: 50_000 }
+const AFTER: Fault = 'lost answer'
+const NEVER: Fault = 'silence'
 
 const BEGIN = /GET .*\/-1\/-1/
 
-/** Runs up to this step, at which it is stopped. */
+/** Runs the delivery until this step, and then aborts it. */
 async function deliverUntil(step: RegExp, object: TestObject): Promise<void> {
   const stop = new AbortController()
   const before = arweave.server.requests.length
@@ -52,22 +52,22 @@ describe.each([
     ],
   ],
 ] as const)('a %s object on its way to Arweave', (size, once, steps) => {
-  it.each(steps.flatMap(([step, mishaps]) => mishaps.map((mishap) => ({ step, mishap }))))(
-    'T-19 continues after $mishap at $step, and nothing is sent or paid for twice',
-    async ({ step, mishap }) => {
-      const impatient = await arweave.open({}, { attempts: 1 })
+  it.each(steps.flatMap(([step, faults]) => faults.map((fault) => ({ step, fault }))))(
+    'T-19 continues after $fault at $step, and nothing is sent or paid for twice',
+    async ({ step, fault }) => {
+      const withoutRetries = await arweave.open({}, { attempts: 1 })
       const sinceThen = watch(arweave.server)
       const object = newObject(size)
       // Requests that change nothing are repeated once when the connection breaks.
-      const times = mishap === AFTER && step.source.startsWith('GET') ? 2 : 1
-      arweave.server.fail({ at: step, mishap, times })
-      if (mishap === NEVER) await deliverUntil(step, object)
-      else await expect(impatient.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
+      const times = fault === AFTER && step.source.startsWith('GET') ? 2 : 1
+      arweave.server.fail({ at: step, fault, times })
+      if (fault === NEVER) await deliverUntil(step, object)
+      else await expect(withoutRetries.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
       await expect.poll(object.held).toBe(0)
       const { ref } = await arweave.store.deliver(object)
-      // An upload whose beginning was not answered does no harm.
-      const isForgotten = step === BEGIN && mishap === AFTER
-      expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isForgotten ? times : 0) })
+      // An upload whose first answer is lost stays unused.
+      const isUnused = step === BEGIN && fault === AFTER
+      expect(sinceThen()).toEqual({ ...once, begun: once.begun + (isUnused ? times : 0) })
       await expectStored(arweave.store, object, ref)
     },
   )

@@ -12,7 +12,7 @@ describe('a piece commitment', () => {
   const commitmentOf = commitmentThread()
 
   it.each([1, 126, 127, 128, 253, 254, 255, 1016, 1017, 65_536, MIB - 1, MIB, MIB + 1, 5 * MIB])(
-    'of %i bytes is what others compute, and tells their number',
+    'of %i bytes equals that of another implementation, and contains the size',
     async (size) => {
       const bytes = randomBytes(size)
       const cid = cidOf(await commitmentOf(streamOf(bytes)))
@@ -38,12 +38,12 @@ describe('a piece commitment', () => {
   })
 
   it('fails when the bytes break off, and the next one is right', async () => {
-    const complaint = new Error('no more')
+    const sourceError = new Error('no more')
     async function* broken() {
       yield randomBytes(1000)
-      throw complaint
+      throw sourceError
     }
-    for (const _ of ['once', 'twice']) await expect(commitmentOf(broken())).rejects.toBe(complaint)
+    for (const _ of ['once', 'twice']) await expect(commitmentOf(broken())).rejects.toBe(sourceError)
     const bytes = randomBytes(1000)
     expect(cidOf(await commitmentOf(streamOf(bytes)))).toBe(commitmentByTheBook(bytes))
   })
@@ -70,7 +70,7 @@ describe('the ref of a Filecoin object', () => {
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lioy?size=-1',
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lio',
     'bafkreibq4fevl27rgurgnxbp7adh42aqiyd6ouflxhj3gzmcxcxzbh6lla',
-  ])('is never %s', (ref) => {
+  ])('cannot be %s', (ref) => {
     expect(pieceOf(ref)).toBeNull()
   })
 })

@@ -19,7 +19,7 @@ describe('a delivery to Filecoin', () => {
   const committed = () => [...filecoin.server.chain.dataSets.values()].flatMap(({ pieces }) => pieces)
   const count = (at: RegExp) => filecoin.server.requests.filter((line) => at.test(line)).length
 
-  it('is a piece of a data set on the chain, under the content id that other software computes', async () => {
+  it('becomes a piece of a data set on the chain, with the content id that other software computes', async () => {
     const bytes = randomBytes(3000)
     const object = stage(bytes)
     const ref = await object.deliver(filecoin.store)
@@ -30,7 +30,7 @@ describe('a delivery to Filecoin', () => {
     expect(object.notes).toMatchObject({ piece: ref, upload: { isWhole: true }, commit: { dataSet: '1000' } })
   })
 
-  it.each([0, 1, 126])('of %i bytes gets zeros appended, which no reader sees', async (size) => {
+  it.each([0, 1, 126])('pads %i bytes with zeros, which no reader gets', async (size) => {
     const bytes = randomBytes(size)
     const ref = await stage(bytes).deliver(filecoin.store)
     const [cid] = ref.split('?') as [string]
@@ -63,7 +63,7 @@ describe('a delivery to Filecoin', () => {
     expect([count(/^PUT/), count(/^POST \/pdp\/data-sets/)]).toEqual(requests)
   })
 
-  it('is rejected when it has one byte more than a piece may have', async () => {
+  it('is rejected when it is one byte larger than a piece may be', async () => {
     expect(filecoin.store.maxBytes).toBe(1_065_353_216)
     const object = stage(randomBytes(500))
     await expect(object.deliver(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
@@ -78,11 +78,11 @@ describe('a delivery to Filecoin', () => {
     expect([object.notes, count(/./)]).toEqual([null, before])
   })
 
-  it('is abandoned when it is not wanted any more, or another run has it', async () => {
+  it('is not sent when storing its notes fails, because it is cancelled or another run has it', async () => {
     const object = stage(randomBytes(500))
     const before = count(/./)
-    const gone = new Error('not wanted')
-    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(gone) })).rejects.toBe(gone)
+    const failure = new Error('cancelled')
+    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(failure) })).rejects.toBe(failure)
     expect(count(/./)).toBe(before)
   })
 
@@ -90,10 +90,10 @@ describe('a delivery to Filecoin', () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
     const { server, store, open } = await openTestFilecoin({ looks: 0 })
-    await stage(randomBytes(200)).deliver(store) // makes the data set
+    await stage(randomBytes(200)).deliver(store) // creates the data set
     server.chain.isStopped = true
-    const patient = await open({}, { pollMs: 60_000, progressMs: 60_000 })
-    const delivery = object.deliver(patient, { signal: stopping.signal }).catch((error) => error)
+    const slowPolling = await open({}, { pollMs: 60_000, progressMs: 60_000 })
+    const delivery = object.deliver(slowPolling, { signal: stopping.signal }).catch((error) => error)
     await expect.poll(() => server.requests.at(-1)).toMatch(/\/added\//)
     stopping.abort()
     expect(await delivery).toMatchObject({ name: 'AbortError' })
@@ -104,7 +104,7 @@ describe('a delivery to Filecoin', () => {
   it('stops waiting for an answer when the signal is aborted', async () => {
     const object = stage(randomBytes(500))
     const stopping = new AbortController()
-    filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, mishap: 'silence', times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/piece\/uploads$/, fault: 'silence', times: 1 })
     const delivery = object.deliver(filecoin.store, { signal: stopping.signal })
     await expect.poll(() => filecoin.server.requests.at(-1)).toMatch(/\/uploads$/)
     stopping.abort()
@@ -135,7 +135,7 @@ describe('the Filecoin data set of a gateway', () => {
 
   it('is not created again while its transaction is pending', async () => {
     const object = stage(randomBytes(200))
-    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: 'lost answer', times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, fault: 'lost answer', times: 1 })
     filecoin.server.chain.isStopped = true
     const quick = await filecoin.open({}, { progressMs: 0 })
     for (const _ of ['once', 'twice']) await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
@@ -146,7 +146,7 @@ describe('the Filecoin data set of a gateway', () => {
 
   it('is created again when the provider or the chain rejected it', async () => {
     const object = stage(randomBytes(200))
-    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, mishap: { status: 503, code: 'later' }, times: 1 })
+    filecoin.server.fail({ at: /^POST \/pdp\/data-sets$/, fault: { status: 503, code: 'later' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.rejections = 1
     const quick = await filecoin.open({}, { progressMs: 10, lostMs: 0 })
@@ -166,7 +166,7 @@ describe('the Filecoin data set of a gateway', () => {
     ['does not exist', 7n, () => {}],
     ['has ended', 1000n, () => Object.assign(filecoin.server.chain.dataSets.get(1000n)!, { hasEnded: true })],
     [
-      'is paid for by another',
+      'is paid for by another account',
       1000n,
       () => Object.assign(filecoin.server.chain.dataSets.get(1000n)!, { payer: filecoin.server.payee }),
     ],
@@ -179,7 +179,7 @@ describe('the Filecoin data set of a gateway', () => {
     expect(commits).toHaveLength(1)
   })
 
-  it('closes the provider when the payee is another', async () => {
+  it('closes the provider when its payee is another account', async () => {
     const other = await filecoin.open({ payee: filecoin.server.recordKeeper })
     const failure = await stage(randomBytes(200))
       .deliver(other)

@@ -21,7 +21,7 @@ async function answering(answer: (response: ServerResponse) => void) {
   return openPdp(`http://127.0.0.1:${port}`, TIMEOUTS, new AbortController().signal)
 }
 
-describe('what a provider answers', () => {
+describe('an answer of a Filecoin provider', () => {
   it.each([
     'http://169.254.169.254/latest/meta-data',
     '/pdp/piece/uploads/../../ping',
@@ -34,13 +34,13 @@ describe('what a provider answers', () => {
     await expect(pdp.addPiece('7', 'bafkzci', '0x')).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('is not followed to another host, of which nothing is taken but the id', async () => {
+  it('is not followed to another host, and only its id is used', async () => {
     const location = `https://elsewhere.example/pdp/data-sets/7/pieces/added/${HASH}`
     const pdp = await answering((response) => response.writeHead(201, { location }).end())
     expect(await pdp.addPiece('7', 'bafkzci', '0x')).toBe(HASH)
   })
 
-  it.each(['', '<html>', '[', 'null'])('is not understood as %j', async (said) => {
+  it.each(['', '<html>', '[', 'null'])('does not confirm a transaction when its body is %j', async (said) => {
     const pdp = await answering((response) => response.writeHead(200).end(said))
     const status = pdp.transactionStatus('7', HASH)
     if (said === 'null') expect(await status).toBe('pending')
@@ -52,12 +52,12 @@ describe('what a provider answers', () => {
     ['confirmed', { txStatus: 'confirmed', addMessageOk: true }],
     ['rejected', { txStatus: 'rejected', addMessageOk: null }],
     ['rejected', { txStatus: 'confirmed', addMessageOk: false }],
-  ])('says that a transaction is %s', async (status, said) => {
+  ])('reports that a transaction is %s', async (status, said) => {
     const pdp = await answering((response) => response.writeHead(200).end(JSON.stringify(said)))
     expect(await pdp.transactionStatus('7', HASH)).toBe(status)
   })
 
-  it('is not read without end', async () => {
+  it('is read only up to a limit', async () => {
     const pdp = await answering((response) => response.writeHead(200).end(Buffer.alloc(5_000_000, ' ')))
     await expect(pdp.ping()).rejects.toMatchObject(UNAVAILABLE)
   })

@@ -66,8 +66,8 @@ describe('the Filecoin driver, reading,', () => {
       const bytes = randomBytes(10 * MIB)
       const ref = await place(filecoin, bytes)
       for (const cutAnswerAt of [1, MIB, 2 * MIB])
-        filecoin.server.fail({ at: /^GET/, mishap: { cutAnswerAt }, times: 1 })
-      filecoin.server.fail({ at: /^GET/, mishap: { status: 503, code: 'later' }, times: 2 })
+        filecoin.server.fail({ at: /^GET/, fault: { cutAnswerAt }, times: 1 })
+      filecoin.server.fail({ at: /^GET/, fault: { status: 503, code: 'later' }, times: 2 })
       const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
       expect(sha256(await buffer((await store.read(ref, range))!))).toBe(sha256(expected))
       expect(gets(ref)).toBe(6)
@@ -76,20 +76,20 @@ describe('the Filecoin driver, reading,', () => {
 
   it('fails when a download cannot be resumed', async () => {
     const ref = await place(filecoin, randomBytes(3 * MIB))
-    filecoin.server.fail({ at: /^GET/, mishap: { cutAnswerAt: MIB / 2 } })
+    filecoin.server.fail({ at: /^GET/, fault: { cutAnswerAt: MIB / 2 } })
     await expect(buffer((await store.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
     const at = await openTestFilecoin({ ignoresRanges: true })
     const other = await place(at, randomBytes(3 * MIB))
-    at.server.fail({ at: /^GET/, mishap: { cutAnswerAt: MIB }, times: 1 })
+    at.server.fail({ at: /^GET/, fault: { cutAnswerAt: MIB }, times: 1 })
     await expect(buffer((await at.store.read(other, { start: 1, end: 2 * MIB }))!)).rejects.toMatchObject(UNAVAILABLE)
   })
 
   it('fails when the provider does not answer, or answers unexpectedly', async () => {
     const ref = await place(filecoin, randomBytes(3 * MIB))
     const quick = await filecoin.open({}, { answerMs: 200, idleMs: 200 })
-    filecoin.server.fail({ at: /^GET/, mishap: { stallAnswerAt: MIB }, times: 1 })
+    filecoin.server.fail({ at: /^GET/, fault: { stallAnswerAt: MIB }, times: 1 })
     await expect(buffer((await quick.read(ref))!)).rejects.toMatchObject(UNAVAILABLE)
-    filecoin.server.fail({ at: /./, mishap: 'silence', times: 2 })
+    filecoin.server.fail({ at: /./, fault: 'silence', times: 2 })
     await expect(quick.read(ref)).rejects.toMatchObject(UNAVAILABLE)
     await expect(quick.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.recover()
@@ -99,7 +99,7 @@ describe('the Filecoin driver, reading,', () => {
       [416, UNAVAILABLE],
       [500, UNAVAILABLE],
     ] as const) {
-      filecoin.server.fail({ at: /piece/, mishap: { status, code: '' } })
+      filecoin.server.fail({ at: /piece/, fault: { status, code: '' } })
       await expect(store.read(ref)).rejects.toMatchObject(error)
       await expect(store.stat(ref)).rejects.toMatchObject(error)
       filecoin.server.recover()
@@ -123,7 +123,7 @@ describe('the Filecoin driver, reading,', () => {
     expect(await buffer((await cached.read(ref, { start: 10, end: 19 }))!)).toEqual(bytes.subarray(10, 20))
     expect(await cached.stat(ref)).toEqual({ size: 1000 })
     expect([cache.server.requests.length, gets(ref)]).toEqual([3, 1])
-    cache.server.fail({ at: /./, mishap: { status: 402, code: 'no funds' } })
+    cache.server.fail({ at: /./, fault: { status: 402, code: 'no funds' } })
     expect(await buffer((await cached.read(ref))!)).toEqual(bytes)
     expect(await cached.stat(ref)).toEqual({ size: 1000 })
     expect(gets(ref)).toBe(2)

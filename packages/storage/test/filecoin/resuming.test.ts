@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { commitmentOf } from '@svc/devnet/providers/filecoin/commitment'
-import type { Mishap } from '@svc/devnet/providers/http/faults'
+import type { Fault } from '@svc/devnet/providers/http/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { FilecoinTimeouts } from '../../src/filecoin/timeouts.ts'
 import { stage, startTestFilecoin, type TestFilecoin } from './start-filecoin.ts'
@@ -14,7 +14,7 @@ describe('an interrupted delivery to Filecoin', () => {
   let filecoin: TestFilecoin
   beforeAll(async () => {
     filecoin = await startTestFilecoin()
-    await stage(randomBytes(200)).deliver(filecoin.store) // makes the data set
+    await stage(randomBytes(200)).deliver(filecoin.store) // creates the data set
   })
   afterAll(() => filecoin.close())
   afterEach(() => filecoin.server.recover())
@@ -32,22 +32,22 @@ describe('an interrupted delivery to Filecoin', () => {
   const COMMIT = /^POST .*\/pieces$/
 
   const steps: [string, RegExp][] = [
-    ['it is looked for', /^GET \/pdp\/piece/],
+    ['the piece is looked up', /^GET \/pdp\/piece/],
     ['an upload is begun', /^POST \/pdp\/piece\/uploads$/],
     ['bytes are sent', PUT],
     ['an upload is finished', /^POST \/pdp\/piece\/uploads\/./],
     ['a commit is sent', COMMIT],
-    ['a commit is asked for', /^GET .*\/added\//],
-    ['the chain is asked', /^POST \/rpc/],
+    ['the state of a commit is requested', /^GET .*\/added\//],
+    ['the chain is read', /^POST \/rpc/],
   ]
-  const mishaps: [string, Mishap][] = [
-    ['answered with an error', { status: 500, code: 'Database error' }],
-    ['answered with an error after all was sent', { status: 503, code: 'later', afterBody: true }],
-    ['done and the answer is lost', 'lost answer'],
-    ['not answered', 'silence'],
-    ['cut off', { cutBodyAt: 100 }],
+  const faults: [string, Fault][] = [
+    ['the answer is an error', { status: 500, code: 'Database error' }],
+    ['the answer is an error after everything was sent', { status: 503, code: 'later', afterBody: true }],
+    ['the answer is lost', 'lost answer'],
+    ['there is no answer', 'silence'],
+    ['the connection is cut', { cutBodyAt: 100 }],
   ]
-  const cases = steps.flatMap(([step, at]) => mishaps.map(([end, mishap]) => ({ step, at, end, mishap })))
+  const cases = steps.flatMap(([step, at]) => faults.map(([end, fault]) => ({ step, at, end, fault })))
 
   /** Runs again with a new driver, like a restarted gateway, until it succeeds. */
   async function deliverEventually(
@@ -63,23 +63,23 @@ describe('an interrupted delivery to Filecoin', () => {
     throw new AggregateError(failures)
   }
 
-  it.each(cases)('is sent once and committed once when $step and that is $end', async ({ at, mishap }) => {
+  it.each(cases)('is sent once and committed once when $step and $end', async ({ at, fault }) => {
     const bytes = randomBytes(300)
     const object = stage(bytes)
-    object.notes = { piece: commitmentOf(bytes) } // else a thread would be started for each run
-    const isUnheard = at === COMMIT && mishap !== 'lost answer'
-    filecoin.server.fail({ at, mishap, times: 2 }) // the chain is asked a second time at once
+    object.notes = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
+    const isUnanswered = at === COMMIT && fault !== 'lost answer'
+    filecoin.server.fail({ at, fault, times: 2 }) // the chain is read a second time at once
     const from = begun()
     // A commit without an answer would count as lost after a quarter of an hour.
-    const ref = await deliverEventually(object, { answerMs: 250, ...(isUnheard && { lostMs: 0 }) })
+    const ref = await deliverEventually(object, { answerMs: 250, ...(isUnanswered && { lostMs: 0 }) })
     expect([received(ref), committed(ref)]).toEqual([1, 1])
-    expect(since(from, COMMIT)).toBe(isUnheard ? 3 : 1)
+    expect(since(from, COMMIT)).toBe(isUnanswered ? 3 : 1)
     expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
   })
 
   it('is sent again from its beginning when the upload was cut off', async () => {
     const bytes = randomBytes(2 * MIB)
-    filecoin.server.fail({ at: PUT, mishap: { cutBodyAt: MIB }, times: 2 })
+    filecoin.server.fail({ at: PUT, fault: { cutBodyAt: MIB }, times: 2 })
     const from = begun()
     const ref = await deliverEventually(stage(bytes), {})
     expect([received(ref), committed(ref), since(from, PUT)]).toEqual([1, 1, 3])
@@ -87,10 +87,10 @@ describe('an interrupted delivery to Filecoin', () => {
 
   it('is sent again when the provider lost it before it was finished', async () => {
     const object = stage(randomBytes(300))
-    filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 503, code: 'later' }, times: 1 })
+    filecoin.server.fail({ at: /^POST .*uploads\/./, fault: { status: 503, code: 'later' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     expect(object.notes).toMatchObject({ upload: { isWhole: true } })
-    filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 404, code: '' }, times: 1 })
+    filecoin.server.fail({ at: /^POST .*uploads\/./, fault: { status: 404, code: '' }, times: 1 })
     const quick = await filecoin.open({}, { progressMs: 0 })
     await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     expect(Object.keys(object.notes as object)).toEqual(['piece'])
@@ -99,7 +99,7 @@ describe('an interrupted delivery to Filecoin', () => {
 
   it('is sent again when the provider received other bytes', async () => {
     const object = stage(randomBytes(300))
-    filecoin.server.fail({ at: /^POST .*uploads\/./, mishap: { status: 400, code: 'does not match' }, times: 1 })
+    filecoin.server.fail({ at: /^POST .*uploads\/./, fault: { status: 400, code: 'does not match' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
     const ref = await object.deliver(filecoin.store)
     expect([received(ref), committed(ref)]).toEqual([2, 1])
@@ -118,7 +118,7 @@ describe('an interrupted delivery to Filecoin', () => {
   it('closes the provider when the contract rejects the commit', async () => {
     const object = stage(randomBytes(300))
     const code = 'Failed to send transaction: failed to estimate gas: (vm error=[Error(insufficient lockup)])'
-    filecoin.server.fail({ at: COMMIT, mishap: { status: 500, code }, times: 1 })
+    filecoin.server.fail({ at: COMMIT, fault: { status: 500, code }, times: 1 })
     const failure = await object.deliver(filecoin.store).catch((error) => error)
     expect(failure).toMatchObject({ ...CLOSED, message: 'the storage provider is closed' })
     expect(failure.cause.message).toMatch(/insufficient lockup/)
@@ -126,7 +126,7 @@ describe('an interrupted delivery to Filecoin', () => {
     expect(committed(await object.deliver(filecoin.store))).toBe(1)
   })
 
-  it('an object is delivered only when the chain confirms it, whatever the provider says', async () => {
+  it('succeeds only when the chain confirms it, regardless of the answers of the provider', async () => {
     const object = stage(randomBytes(300))
     const { chain } = filecoin.server
     const from = begun()
@@ -137,7 +137,7 @@ describe('an interrupted delivery to Filecoin', () => {
       .toMatchObject({ commit: { dataSet: '1000' } })
     for (const transaction of chain.transactions.values()) transaction.status = 'confirmed'
     await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
-    chain.transactions.clear() // the provider knows nothing any more
+    chain.transactions.clear() // the provider has lost its transactions
     await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     chain.isStopped = false
     const ref = await object.deliver(filecoin.store)
@@ -152,14 +152,14 @@ describe('an interrupted delivery to Filecoin', () => {
     expect(committed(refs[0])).toBe(2)
   })
 
-  it('delivers later when the provider was down or closed', async () => {
+  it('succeeds later when the provider was down or closed', async () => {
     const object = stage(randomBytes(300))
-    filecoin.server.fail({ at: /^\w+ \/pdp/, mishap: { status: 403, code: 'no' } })
+    filecoin.server.fail({ at: /^\w+ \/pdp/, fault: { status: 403, code: 'no' } })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(CLOSED)
     expect(await filecoin.store.check()).toBe(false)
     filecoin.server.recover()
     expect(await filecoin.store.check()).toBe(true)
-    filecoin.server.fail({ at: /^PUT/, mishap: { status: 507, code: 'full' }, times: 1 })
+    filecoin.server.fail({ at: /^PUT/, fault: { status: 507, code: 'full' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject({ name: 'ProviderError', reason: 'full' })
     const nowhere = await filecoin.open({ pdpUrl: 'http://127.0.0.1:9' })
     await expect(object.deliver(nowhere)).rejects.toMatchObject(UNAVAILABLE)

@@ -65,8 +65,8 @@ describe('a Firestore database that is down', () => {
     const bytes = randomBytes(3 * MIB)
     const key = await keep(at.provider, bytes)
     await at.server.goDown()
-    const patient = await at.open({}, { attempts: 6, backoffMs: 50 })
-    const written = keep(patient, bytes)
+    const retrying = await at.open({}, { attempts: 6, backoffMs: 50 })
+    const written = keep(retrying, bytes)
     await at.server.comeBack()
     for (const { id } of [key, await written]) {
       expect((await fetchBytes(at.provider, { id, ref: null }))?.equals(bytes)).toBe(true)
@@ -76,7 +76,7 @@ describe('a Firestore database that is down', () => {
 
 describe('a Firestore database that hangs', () => {
   it('times out on every operation', async () => {
-    fail(at.server, { at: /./, mishap: 'silence' })
+    fail(at.server, { at: /./, fault: 'silence' })
     await expectFailure(await at.open({}, SHORT), 'unavailable')
   })
 
@@ -92,14 +92,14 @@ describe('a Firestore database that hangs', () => {
 
   it('times out in the middle of an object, and nothing of it is left', async () => {
     const id = newId()
-    fail(at.server, { at: /Commit/, after: 1, times: 1, mishap: 'silence' })
+    fail(at.server, { at: /Commit/, after: 1, times: 1, fault: 'silence' })
     await expect(keep(watchful, randomBytes(3 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
     await expectNothing(id)
   })
 
   it('fails a read that waits for the rest of a chunk', async () => {
     const stream = (await watchful.read(await keep(at.provider, randomBytes(5 * MIB))))!
-    fail(at.server, { at: /BatchGet/, after: 2, mishap: { stallAnswerAt: 100_000 } })
+    fail(at.server, { at: /BatchGet/, after: 2, fault: { stallAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
   })
 })
@@ -107,7 +107,7 @@ describe('a Firestore database that hangs', () => {
 it('a Firestore database whose quota is used up is full, and has nothing of the object', async () => {
   const kept = await keep(at.provider, Buffer.from('kept'))
   const id = newId()
-  fail(at.server, { at: /Commit/, after: 1, times: 3, mishap: { status: status.RESOURCE_EXHAUSTED } })
+  fail(at.server, { at: /Commit/, after: 1, times: 3, fault: { status: status.RESOURCE_EXHAUSTED } })
   expect((await failureOf(keep(at.provider, randomBytes(MIB), id))).reason).toBe('full')
   await expectNothing(id)
   expect(await fetchBytes(at.provider, kept)).toEqual(Buffer.from('kept'))
@@ -118,9 +118,9 @@ it.each([
   ['permissions', status.PERMISSION_DENIED, 'Missing or insufficient permissions.'],
   ['the database', status.NOT_FOUND, 'The database (default) does not exist for project svc-test'],
 ])(
-  'T-31 Firestore is closed without %s, is asked once, and the message of the error shows nothing of its answer',
+  'T-31 Firestore is closed without %s, gets one request, and the message of the error shows nothing of its answer',
   async (_, code, message) => {
-    fail(at.server, { at: /./, mishap: { status: code, message } })
+    fail(at.server, { at: /./, fault: { status: code, message } })
     await expectFailure(at.provider, 'closed')
     const before = at.server.calls.length
     const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
@@ -131,7 +131,7 @@ it.each([
 
 it('a Firestore database that rejects us in the middle of an object counts as unavailable, since chunks may be left', async () => {
   const id = newId()
-  fail(at.server, { at: /Commit/, after: 1, mishap: { status: status.PERMISSION_DENIED } })
+  fail(at.server, { at: /Commit/, after: 1, fault: { status: status.PERMISSION_DENIED } })
   const failure = await failureOf(keep(at.provider, randomBytes(2 * MIB), id))
   expect(failure).toMatchObject({ reason: 'unavailable', cause: { reason: 'closed' } })
   at.server.recover()
@@ -142,16 +142,16 @@ it('a Firestore database that rejects us in the middle of an object counts as un
 })
 
 describe('a Firestore database that fails', () => {
-  it('is asked three times and no more', async () => {
-    fail(at.server, { at: /./, mishap: { status: status.INTERNAL } })
+  it('gets three requests and no more', async () => {
+    fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
     const before = at.server.calls.length
     const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
     expect(failure.reason).toBe('unavailable')
     expect(at.server.calls.length).toBe(before + 3)
   })
 
-  it('is asked once by a health check', async () => {
-    fail(at.server, { at: /./, mishap: { status: status.INTERNAL } })
+  it('gets one request from a health check', async () => {
+    fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
     const before = at.server.calls.length
     expect(await at.provider.check()).toBe(false)
     expect(at.server.calls.length).toBe(before + 1)
@@ -159,13 +159,13 @@ describe('a Firestore database that fails', () => {
 
   it('fails a read when it keeps cutting its answers', async () => {
     const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
-    fail(at.server, { at: /BatchGet/, after: 1, mishap: { cutAnswerAt: 100_000 } })
+    fail(at.server, { at: /BatchGet/, after: 1, fault: { cutAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
   })
 
   it('has nothing of an object when it keeps cutting the connection during the upload', async () => {
     const id = newId()
-    fail(at.server, { at: /Commit/, after: 1, times: 3, mishap: { cutRequestAt: 100_000 } })
+    fail(at.server, { at: /Commit/, after: 1, times: 3, fault: { cutRequestAt: 100_000 } })
     await expect(keep(at.provider, randomBytes(2 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
     await expectNothing(id)
   })

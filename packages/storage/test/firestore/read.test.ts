@@ -34,12 +34,12 @@ it('the Firestore driver fetches only the chunks that a range needs', async () =
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('objects can be read after the provider was restarted, also in the middle of a read', async () => {
+it('objects in Firestore can be read after a restart of the server, also in the middle of a read', async () => {
   const bytes = randomBytes(6 * MIB)
   const key = await keep(at.provider, bytes)
   // Chunks that are read ahead are requested while the server is down.
-  const patient = await at.open({}, { attempts: 6 })
-  const pieces = (await patient.read(key))!.iterator()
+  const retrying = await at.open({}, { attempts: 6 })
+  const pieces = (await retrying.read(key))!.iterator()
   const received = [(await pieces.next()).value]
   await at.server.goDown()
   await at.server.comeBack()
@@ -49,9 +49,9 @@ it('objects can be read after the provider was restarted, also in the middle of 
   await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
 })
 
-it('a reader that stops ends its requests and does not wait for them', async () => {
+it('a reader of Firestore that stops ends its requests and does not wait for them', async () => {
   const key = await keep(at.provider, randomBytes(9 * MIB))
-  fail(at.server, { at: /BatchGet/, after: 3, mishap: 'silence' })
+  fail(at.server, { at: /BatchGet/, after: 3, fault: 'silence' })
   const stream = (await at.provider.read(key))!
   await once(stream, 'readable')
   const before = at.server.calls.length
@@ -63,7 +63,7 @@ it('a reader that stops ends its requests and does not wait for them', async () 
   expect(at.server.calls.length).toBe(before + 1)
 })
 
-it('a read fails when the object was removed meanwhile, lacks a chunk, or has a shorter one', async () => {
+it('a read from Firestore fails when the object was removed meanwhile, lacks a chunk, or has a shorter one', async () => {
   const key = await keep(at.provider, randomBytes(5 * MIB))
   const stream = (await at.provider.read(key))!
   await at.provider.remove(key)
@@ -84,7 +84,7 @@ it('a read fails when the object was removed meanwhile, lacks a chunk, or has a 
   }
 })
 
-it('thousands of objects are looked up in a few requests', async () => {
+it('the Firestore driver looks up thousands of objects in a few requests', async () => {
   const there = await keep(at.provider, Buffer.from('there'))
   const never = Array.from({ length: 1100 }, () => ({ id: newId(), ref: null }))
   const before = at.server.calls.length
@@ -93,7 +93,7 @@ it('thousands of objects are looked up in a few requests', async () => {
   expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments', 'BatchGetDocuments', 'BatchGetDocuments'])
 })
 
-it('collections, databases and projects are separate', async () => {
+it('the Firestore driver keeps collections, databases and projects separate', async () => {
   const { id } = await keep(at.provider, Buffer.from('here'))
   for (const elsewhere of [{ collection: 'others' }, { database: 'other' }, { project: 'svc-other' }]) {
     const other = await at.open(elsewhere)
@@ -104,7 +104,7 @@ it('collections, databases and projects are separate', async () => {
   expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('here'))
 })
 
-it('T-31 an object whose document states no valid size is an error', async () => {
+it('T-31 the Firestore driver fails when the document of an object has no valid size', async () => {
   const calls = openCalls(settingsFor(at.server.address))
   onTestFinished(() => calls.close())
   for (const size of [{}, { size: { integerValue: -1 } }, { size: { stringValue: 'many' } }]) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { status } from '@grpc/grpc-js'
-import type { Mishap } from '@svc/devnet/providers/firestore/faults'
+import type { Fault } from '@svc/devnet/providers/firestore/faults'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
@@ -15,7 +15,7 @@ afterAll(() => at.stop())
 const COMMITS = [0, 1, 2]
 const bytes = randomBytes(2 * MIB + 1)
 
-const temporary: Record<string, Mishap> = {
+const temporary: Record<string, Fault> = {
   'is unavailable': { status: status.UNAVAILABLE },
   'has an internal error': { status: status.INTERNAL },
   'is overloaded': { status: status.RESOURCE_EXHAUSTED },
@@ -25,9 +25,9 @@ const temporary: Record<string, Mishap> = {
 }
 it.each(Object.entries(temporary))(
   'a Firestore write continues when the provider %s, and nothing is written twice',
-  async (_, mishap) => {
+  async (_, fault) => {
     for (const after of COMMITS) {
-      fail(at.server, { at: /Commit/, after, times: 1, mishap })
+      fail(at.server, { at: /Commit/, after, times: 1, fault })
       const key = await keep(at.provider, bytes)
       at.server.recover()
       expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
@@ -40,10 +40,10 @@ it.each([
   ['has an internal error', { status: status.INTERNAL }],
   ['cuts the connection', 'cut'],
   ['cuts its answer', { cutAnswerAt: 30_000 }],
-] satisfies [string, Mishap][])('a Firestore read continues when the provider %s', async (_, mishap) => {
+] satisfies [string, Fault][])('a Firestore read continues when the provider %s', async (_, fault) => {
   const key = await keep(at.provider, bytes)
   for (const after of [0, 1, 2, 3]) {
-    fail(at.server, { at: /BatchGet/, after, times: 1, mishap })
+    fail(at.server, { at: /BatchGet/, after, times: 1, fault })
     expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
     at.server.recover()
   }
@@ -52,7 +52,7 @@ it.each([
 it('a Firestore removal continues when answers are lost', async () => {
   const key = await keep(at.provider, bytes)
   for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
-    at.server.fail({ at: method, times: 1, mishap: 'lost answer' })
+    at.server.fail({ at: method, times: 1, fault: 'lost answer' })
   }
   expect(await at.provider.remove(key)).toBe('removed')
   at.server.recover()
@@ -61,7 +61,7 @@ it('a Firestore removal continues when answers are lost', async () => {
 
 it('a Firestore write whose answers are lost twice is done once', async () => {
   for (const after of COMMITS) {
-    fail(at.server, { at: /Commit/, after, times: 2, mishap: 'lost answer' })
+    fail(at.server, { at: /Commit/, after, times: 2, fault: 'lost answer' })
     const key = await keep(at.provider, bytes)
     at.server.recover()
     expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
@@ -72,7 +72,7 @@ it('a Firestore write whose answers are lost twice is done once', async () => {
 it('nothing of an object is left in Firestore when all answers are lost', async () => {
   for (const after of COMMITS) {
     const id = newId()
-    fail(at.server, { at: /Commit/, after, times: 3, mishap: 'lost answer' })
+    fail(at.server, { at: /Commit/, after, times: 3, fault: 'lost answer' })
     await expect(keep(at.provider, bytes, id)).rejects.toMatchObject(UNAVAILABLE)
     at.server.recover()
     expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])

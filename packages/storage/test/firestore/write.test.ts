@@ -28,7 +28,7 @@ it('the Firestore driver redirects no client', async () => {
   expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })
 
-it('an object takes as few documents and commits as possible', async () => {
+it('an object in Firestore takes as few documents and commits as possible', async () => {
   for (const [size, chunks] of [
     [0, 0],
     [1, 1],
@@ -43,7 +43,7 @@ it('an object takes as few documents and commits as possible', async () => {
   }
 })
 
-it('an object is invisible until it is complete', async () => {
+it('an object in Firestore is invisible until it is complete', async () => {
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   async function* pieces() {
@@ -63,7 +63,7 @@ it('an object is invisible until it is complete', async () => {
   expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
 })
 
-it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
+it('one of several concurrent writers of the same id to Firestore wins, and nothing of the others is left', async () => {
   const id = newId()
   const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
   const winners = (await Promise.allSettled(writes)).flatMap((write) =>
@@ -74,7 +74,7 @@ it('one of several concurrent writers of the same id wins, and nothing of the ot
   expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, 3])
 })
 
-it('an id that is taken is rejected before a byte is sent, and the source stays usable', async () => {
+it('the Firestore driver rejects a taken id before a byte is sent, and the source stays usable', async () => {
   const { id } = await keep(at.provider, Buffer.from('first'))
   const before = at.server.calls.length
   const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
@@ -82,7 +82,7 @@ it('an id that is taken is rejected before a byte is sent, and the source stays 
   expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments'])
 })
 
-it('an object that is too large is rejected before a byte is sent', async () => {
+it('the Firestore driver rejects an object that is too large before a byte is sent', async () => {
   const provider = await at.open({ maxObjectBytes: MIB })
   expect(provider.maxBytes).toBe(MIB)
   const before = at.server.calls.length
@@ -98,7 +98,7 @@ it('an object that is too large is rejected before a byte is sent', async () => 
   await keep(provider, Buffer.alloc(MIB), id)
 })
 
-it('nothing is left on the server when the source fails half-way', async () => {
+it('nothing is left in Firestore when the source fails half-way', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(6 * MIB)
@@ -109,7 +109,7 @@ it('nothing is left on the server when the source fails half-way', async () => {
   await expectNothing(id)
 })
 
-it('an object that is removed while it is written does not come back', async () => {
+it('an object that is removed from Firestore while it is written does not reappear', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(3 * MIB)
@@ -121,28 +121,31 @@ it('an object that is removed while it is written does not come back', async () 
   await expectNothing(id)
 })
 
-it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
-  const id = newId()
-  const second = randomBytes(size)
-  async function* pieces() {
-    yield randomBytes(3 * MIB)
-    await expect.poll(() => at.chunks(id)).not.toEqual([])
-    await at.provider.remove({ id, ref: null })
-    await keep(at.provider, second, id)
-    yield randomBytes(1)
-  }
-  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|there is an object/)
-  expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
-  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
-})
+it.each([0, MIB])(
+  'a write to Firestore changes nothing of another write of the same id with %i bytes',
+  async (size) => {
+    const id = newId()
+    const second = randomBytes(size)
+    async function* pieces() {
+      yield randomBytes(3 * MIB)
+      await expect.poll(() => at.chunks(id)).not.toEqual([])
+      await at.provider.remove({ id, ref: null })
+      await keep(at.provider, second, id)
+      yield randomBytes(1)
+    }
+    await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|there is an object/)
+    expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
+    expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
+  },
+)
 
-it('removing an object also removes what an interrupted write left, and the id can be written before that', async () => {
+it('removing an object from Firestore also removes leftovers of an interrupted write, which do not block the id', async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(12 * MIB)
     await expect.poll(async () => (await at.chunks(id)).length).toBeGreaterThan(8)
     // Leaves what a crash leaves: removing it fails.
-    fail(at.server, { at: /./, mishap: { status: 16 } })
+    fail(at.server, { at: /./, fault: { status: 16 } })
     throw new Error('gone')
   }
   await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('gone')
@@ -157,7 +160,7 @@ it('removing an object also removes what an interrupted write left, and the id c
   await expectNothing(id)
 })
 
-it('an invalid id never becomes part of a path', async () => {
+it('the Firestore driver never makes an invalid id part of a path', async () => {
   for (const id of ['', 'a/b', '../objects', newId().toUpperCase()]) {
     await expect(at.provider.stat({ id, ref: null })).rejects.toThrow(RangeError)
     await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)

@@ -32,7 +32,7 @@ describe('the absent objects of Google Cloud Storage', () => {
     expect(count - lists).toBeLessThanOrEqual(8 * 20)
   })
 
-  it('are asked for one by one when few listed objects are wanted', async () => {
+  it('are looked up one by one when few listed objects are wanted', async () => {
     const asked = [...there.slice(0, 12), ...gone.slice(0, 12)]
     const { absent, lists, count } = await requestsOf(asked)
     expect(absent).toEqual(new Set(gone.slice(0, 12).map(({ id }) => id)))
@@ -49,11 +49,11 @@ describe('the absent objects of Google Cloud Storage', () => {
     )
   })
 
-  it('are unknown when a single question fails', async () => {
-    gcs.server.fail({ at: /startOffset/, mishap: { status: 403, reason: 'forbidden' } })
+  it('are unknown when a single request fails', async () => {
+    gcs.server.fail({ at: /startOffset/, fault: { status: 403, reason: 'forbidden' } })
     await expect(gcs.provider.absent([...there, ...gone])).rejects.toMatchObject({ reason: 'closed' })
     gcs.server.recover()
-    gcs.server.fail({ at: new RegExp(there[0]!.id), mishap: { status: 500 } })
+    gcs.server.fail({ at: new RegExp(there[0]!.id), fault: { status: 500 } })
     await expect(gcs.provider.absent(there.slice(0, 5))).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })

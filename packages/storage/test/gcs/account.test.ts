@@ -21,7 +21,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-const tokensAsked = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
+const tokenRequests = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
 const isThere = async () => (await gcs.provider.stat({ id: newId(), ref: null })) === null
 
 /** As on a machine of Google's, whose metadata server issues tokens. */
@@ -38,25 +38,25 @@ async function onGooglesMachine() {
 describe('the Google Cloud Storage driver with the key of a service account', () => {
   it('requests one token at the address in the key file for concurrent calls', async () => {
     const provider = await gcs.open()
-    const before = tokensAsked()
+    const before = tokenRequests()
     await Promise.all(Array.from({ length: 20 }, () => provider.stat({ id: newId(), ref: null })))
-    expect(tokensAsked() - before).toBe(1)
+    expect(tokenRequests() - before).toBe(1)
   })
 
   it('requests another token when the current one is no longer accepted', async () => {
     expect(await isThere()).toBe(true)
-    const before = tokensAsked()
+    const before = tokenRequests()
     gcs.server.revokeTokens()
     expect(await Promise.all([isThere(), isThere(), isThere()])).toEqual([true, true, true])
-    expect(tokensAsked() - before).toBeLessThanOrEqual(3)
-    const between = tokensAsked()
+    expect(tokenRequests() - before).toBeLessThanOrEqual(3)
+    const between = tokenRequests()
     expect(await isThere()).toBe(true)
-    expect(tokensAsked()).toBe(between)
+    expect(tokenRequests()).toBe(between)
   })
 
   it('is closed when the key does not belong to the account, and shows no secret', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the form that was asked for
+    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the requested format
     const credentials = { ...settingsFor(gcs.server).credentials!, private_key }
     const provider = await gcs.open({ credentials })
     const failure: unknown = await provider.stat({ id: newId(), ref: null }).catch((error) => error)
@@ -67,9 +67,9 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
   })
 
   it('is unavailable while the token server fails', async () => {
-    for (const mishap of [{ status: 503 }, 'lost answer'] as const) {
+    for (const fault of [{ status: 503 }, 'lost answer'] as const) {
       const provider = await gcs.open()
-      gcs.server.fail({ at: TOKEN, mishap })
+      gcs.server.fail({ at: TOKEN, fault })
       await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
       gcs.server.recover()
       expect(await provider.stat({ id: newId(), ref: null })).toBeNull()
@@ -78,7 +78,7 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
 
   it('is unavailable when the token server does not answer', async () => {
     const provider = await gcs.open({}, { connectMs: 200 })
-    gcs.server.fail({ at: TOKEN, mishap: 'silence' })
+    gcs.server.fail({ at: TOKEN, fault: 'silence' })
     await expect(provider.stat({ id: newId(), ref: null })).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })
@@ -122,7 +122,7 @@ describe('the Google Cloud Storage driver with the credentials of the machine', 
       expect(failure).toMatchObject(denied)
     }
     gcs.server.setMaySign(true)
-    gcs.server.fail({ at: /signBlob/, mishap: { status: 500 } })
+    gcs.server.fail({ at: /signBlob/, fault: { status: 500 } })
     const other: unknown = await provider.uploadTarget(newId(), UPLOAD).catch((error) => error)
     expect(other).toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
   })

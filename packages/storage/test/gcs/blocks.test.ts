@@ -18,7 +18,7 @@ async function takeAll(blocks: Blocks): Promise<Buffer[][]> {
 }
 
 it.each([0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 4 * BLOCK_BYTES, 3 * MIB + 7])(
-  'cuts %i bytes into full blocks and a last one that has something in it',
+  'a block reader cuts %i bytes into full blocks and a last block that is not empty',
   async (size) => {
     const bytes = randomBytes(size)
     for (const pieceLength of [1000, 64 * 1024, 2 * MIB]) {
@@ -32,7 +32,7 @@ it.each([0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 4 * BLOCK_BYTES, 3
   },
 )
 
-it('T-11 reads only a few blocks ahead from a fast source', async () => {
+it('T-11 a block reader reads only a few blocks ahead from a fast source', async () => {
   let given = 0
   const source = new Readable({
     read() {
@@ -49,7 +49,7 @@ it('T-11 reads only a few blocks ahead from a fast source', async () => {
   blocks.release()
 })
 
-it('T-11 reuses the blocks that were taken before', async () => {
+it('T-11 a block reader reuses its earlier blocks', async () => {
   const blocks = readBlocks(streamOf(Buffer.alloc(40 * MIB)), null, 2 ** 40)
   const used = new Set<ArrayBufferLike>()
   for (let isLast = false; !isLast; ) {
@@ -60,12 +60,12 @@ it('T-11 reuses the blocks that were taken before', async () => {
   expect(used.size * BLOCK_BYTES).toBeLessThanOrEqual(9 * MIB)
 })
 
-it('T-11 allocates no more memory than a small object has bytes', async () => {
+it('T-11 a block reader allocates no more memory than the size of a small object', async () => {
   const [block] = (await readBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).take(4)).blocks
   expect(block!.buffer.byteLength).toBe(10)
 })
 
-it('returns the blocks of a slow source one by one', async () => {
+it('a block reader returns the blocks of a slow source one by one', async () => {
   const source = new Readable({ read() {} })
   const blocks = readBlocks(source, null, 2 ** 40)
   source.push(Buffer.alloc(BLOCK_BYTES + 1))
@@ -76,7 +76,7 @@ it('returns the blocks of a slow source one by one', async () => {
   expect(await blocks.take(1)).toMatchObject({ blocks: [{ length: 1 }], isLast: true })
 })
 
-it('fails at the first byte beyond the declared size', async () => {
+it('a block reader fails at the first byte beyond the declared size', async () => {
   const source = streamOf(Buffer.alloc(5 * MIB))
   const blocks = readBlocks(source, null, 2 * MIB)
   await expect(takeAll(blocks)).rejects.toThrow(RangeError)
@@ -84,7 +84,7 @@ it('fails at the first byte beyond the declared size', async () => {
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])
 })
 
-it('leaves the rest of the source to its owner when released', async () => {
+it('a released block reader leaves the rest of the source to its owner', async () => {
   const source = streamOf(Buffer.alloc(20 * MIB))
   const blocks = readBlocks(source, null, 2 ** 40)
   await blocks.take(1)

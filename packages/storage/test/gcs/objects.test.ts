@@ -36,7 +36,7 @@ it('the Google Cloud Storage driver names an object by prefix and id, and stores
   }
 })
 
-it('an object of 64 MiB can be read, whole and in ranges, after the store was restarted', async () => {
+it('an object of 64 MiB in Google Cloud Storage can be read, whole and in ranges, after the store was restarted', async () => {
   const bytes = randomBytes(64 * MIB)
   const key = await keep(gcs.provider, bytes)
   await gcs.restart()
@@ -51,8 +51,8 @@ it('an object of 64 MiB can be read, whole and in ranges, after the store was re
   }
 })
 
-it('small objects are sent in one request, and large ones in sessions', async () => {
-  await gcs.provider.check() // a token is had
+it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', async () => {
+  await gcs.provider.check() // requests a token
   const write = (size: number, declared: number | null) => () =>
     gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })
   for (const size of [0, 1, MIB]) {
@@ -63,7 +63,7 @@ it('small objects are sent in one request, and large ones in sessions', async ()
   expect(chunks.length).toBeGreaterThan(1)
 })
 
-it('T-05 an invalid id is rejected and never becomes a name', async () => {
+it('T-05 the Google Cloud Storage driver rejects an invalid id, which never becomes a name', async () => {
   const a = 'a'.repeat(32)
   const ids = ['', '..', `../${'a'.repeat(29)}`, a.slice(1), `${a}a`, a.toUpperCase(), `${a}\n`, `${a}?`]
   const requests = await requestsOf(async () => {
@@ -79,7 +79,7 @@ it('T-05 an invalid id is rejected and never becomes a name', async () => {
   expect(requests).toEqual([])
 })
 
-it('a content type that contains a line break is rejected', async () => {
+it('the Google Cloud Storage driver rejects a content type that contains a line break', async () => {
   const contentType = 'text/plain\r\n\r\nbytes of another'
   for (const size of [10, 3 * MIB]) {
     const id = newId()
@@ -89,7 +89,7 @@ it('a content type that contains a line break is rejected', async () => {
   }
 })
 
-it('an object that is too large for the store is rejected before a byte is sent', async () => {
+it('the Google Cloud Storage driver rejects an object that is too large before a byte is sent', async () => {
   const { maxBytes } = gcs.provider
   expect(maxBytes).toBe(5 * 1024 ** 4)
   const source = streamOf(Buffer.alloc(5 * MIB))
@@ -100,18 +100,21 @@ it('an object that is too large for the store is rejected before a byte is sent'
   expect([requests, source.isPaused(), source.destroyed]).toEqual([[], true, false])
 })
 
-it.each([1000, 3 * MIB])('one of several concurrent writers of the same id wins with %i bytes', async (size) => {
-  const id = newId()
-  const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))
-  const outcomes = await Promise.allSettled(writes)
-  const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
-  const complaints = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? `${outcome.reason}` : []))
-  expect(winners).toHaveLength(1)
-  expect(new Set(complaints)).toEqual(new Set(['Error: there is an object with this id']))
-  expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(gcs.provider, { id, ref: null }))!)).toBe(true)
-})
+it.each([1000, 3 * MIB])(
+  'one of several concurrent writers of the same id to Google Cloud Storage wins with %i bytes',
+  async (size) => {
+    const id = newId()
+    const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))
+    const outcomes = await Promise.allSettled(writes)
+    const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+    const complaints = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? `${outcome.reason}` : []))
+    expect(winners).toHaveLength(1)
+    expect(new Set(complaints)).toEqual(new Set(['Error: there is an object with this id']))
+    expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(gcs.provider, { id, ref: null }))!)).toBe(true)
+  },
+)
 
-it('an id that is taken is rejected before a byte of a large object is sent, and the source stays paused', async () => {
+it('the Google Cloud Storage driver rejects a taken id before it sends a large object, and the source stays paused', async () => {
   const { id } = await keep(gcs.provider, Buffer.from('first'))
   const source = streamOf(Buffer.alloc(20 * MIB))
   const requests = await requestsOf(async () => {
@@ -121,7 +124,7 @@ it('an id that is taken is rejected before a byte of a large object is sent, and
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])
 })
 
-it('an object that is removed during a download is read to its end', async () => {
+it('an object that is removed from Google Cloud Storage during a download is read to its end', async () => {
   const bytes = randomBytes(5 * MIB)
   const key = await keep(gcs.provider, bytes)
   const stream = (await gcs.provider.read(key))!
@@ -130,7 +133,7 @@ it('an object that is removed during a download is read to its end', async () =>
   expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true)
 })
 
-it('a reader that stops does not disturb the others', async () => {
+it('a reader of Google Cloud Storage that stops does not disturb the others', async () => {
   const bytes = randomBytes(20 * MIB)
   const key = await keep(gcs.provider, bytes)
   const [given, other] = [(await gcs.provider.read(key))!, (await gcs.provider.read(key))!]

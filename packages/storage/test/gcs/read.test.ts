@@ -28,27 +28,27 @@ describe('the Google Cloud Storage driver, reading after a temporary error,', ()
     ['a connection that breaks before the first byte', 'lost answer', 2],
     ['a connection that breaks', { cutAnswerAt: 2 * MIB + 1 }, 3],
     ['a connection that breaks at the first byte', { cutAnswerAt: 1 }, 3],
-  ] as const)('returns the object in spite of %s', async (_, mishap, times) => {
-    gcs.server.fail({ at: MEDIA, times, mishap })
+  ] as const)('returns the object after %s', async (_, fault, times) => {
+    gcs.server.fail({ at: MEDIA, times, fault })
     expect((await readAll()).equals(bytes)).toBe(true)
   })
 
   it('returns a range', async () => {
-    gcs.server.fail({ at: MEDIA, times: 3, mishap: { cutAnswerAt: 100_000 } })
+    gcs.server.fail({ at: MEDIA, times: 3, fault: { cutAnswerAt: 100_000 } })
     const part = await fetchBytes(gcs.provider, key, { start: 5, end: 8 * MIB })
     expect(part!.equals(bytes.subarray(5, 8 * MIB + 1))).toBe(true)
   })
 
-  it('says whether an object exists', async () => {
-    gcs.server.fail({ at: /\/storage\/v1/, times: 3, mishap: { status: 500 } })
+  it('reports whether an object exists', async () => {
+    gcs.server.fail({ at: /\/storage\/v1/, times: 3, fault: { status: 500 } })
     expect(await gcs.provider.stat(key)).toEqual({ size: bytes.length })
-    gcs.server.fail({ at: /\/storage\/v1/, times: 3, mishap: 'lost answer' })
+    gcs.server.fail({ at: /\/storage\/v1/, times: 3, fault: 'lost answer' })
     expect(await gcs.provider.stat({ id: newId(), ref: null })).toBeNull()
   })
 
   it('removes an object', async () => {
     const other = await keep(gcs.provider, Buffer.from('other'))
-    gcs.server.fail({ at: /^DELETE/, times: 2, mishap: 'lost answer' })
+    gcs.server.fail({ at: /^DELETE/, times: 2, fault: 'lost answer' })
     expect(await gcs.provider.remove(other)).toBe('removed')
     expect(await gcs.provider.stat(other)).toBeNull()
   })
@@ -56,7 +56,7 @@ describe('the Google Cloud Storage driver, reading after a temporary error,', ()
 
 describe('the Google Cloud Storage driver, reading while the store fails,', () => {
   it('ends a stream with an error, not as if it were complete', async () => {
-    gcs.server.fail({ at: MEDIA, mishap: { cutAnswerAt: 1000 } })
+    gcs.server.fail({ at: MEDIA, fault: { cutAnswerAt: 1000 } })
     const stream = (await gcs.provider.read(key))!
     await expect(buffer(stream)).rejects.toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
   })
@@ -64,7 +64,7 @@ describe('the Google Cloud Storage driver, reading while the store fails,', () =
   it('fails when the object was removed or replaced before a stream is resumed', async () => {
     for (const replace of [false, true]) {
       const { id } = await keep(gcs.provider, bytes)
-      gcs.server.fail({ at: MEDIA, times: 1, mishap: { cutAnswerAt: MIB } })
+      gcs.server.fail({ at: MEDIA, times: 1, fault: { cutAnswerAt: MIB } })
       const stream = (await gcs.provider.read({ id, ref: null }))!
       await once(stream, 'readable')
       await gcs.provider.remove({ id, ref: null })
@@ -79,7 +79,7 @@ describe('the Google Cloud Storage driver, reading while the store fails,', () =
     ['closed', 403, 'forbidden'],
     ['unavailable', 418, 'teapot'],
   ] as const)('reports the provider as %s when the answer is %i', async (reason, status, code) => {
-    gcs.server.fail({ at: /\/storage\/v1/, mishap: { status, reason: code } })
+    gcs.server.fail({ at: /\/storage\/v1/, fault: { status, reason: code } })
     const error = { name: 'ProviderError', reason, cause: { message: expect.stringContaining(`${status}`) } }
     await expect(gcs.provider.read(key)).rejects.toMatchObject(error)
     await expect(gcs.provider.stat(key)).rejects.toMatchObject(error)
@@ -89,7 +89,7 @@ describe('the Google Cloud Storage driver, reading while the store fails,', () =
   })
 
   it('T-31 shows nothing of the answer in the message of the error', async () => {
-    gcs.server.fail({ at: FIND, mishap: { status: 403, reason: 'forbidden' } })
+    gcs.server.fail({ at: FIND, fault: { status: 403, reason: 'forbidden' } })
     await expect(gcs.provider.stat(key)).rejects.toThrow(/^the storage provider is closed$/)
   })
 
@@ -105,7 +105,7 @@ describe('the Google Cloud Storage driver, reading while the store fails,', () =
   })
 
   it('rejects an answer that is not valid JSON', async () => {
-    gcs.server.fail({ at: FIND, mishap: 'nonsense' })
+    gcs.server.fail({ at: FIND, fault: 'invalid response' })
     await expect(gcs.provider.stat(key)).rejects.toMatchObject({ reason: 'unavailable' })
   })
 

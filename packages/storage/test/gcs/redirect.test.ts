@@ -27,7 +27,7 @@ it('AMB-21 the Google Cloud Storage driver redirects no client unless redirects 
   expect(await targets('all')).toEqual([true, true])
 })
 
-it('SHORT-09 AMB-61 a signed upload address accepts only the content type that was signed', async () => {
+it('SHORT-09 AMB-61 a signed upload address of Google Cloud Storage accepts only the content type that was signed', async () => {
   const provider = await gcs.open({ redirect: 'all' })
   const id = newId()
   const { url, headers } = (await provider.uploadTarget(id, TERMS))!
@@ -45,7 +45,7 @@ it('SHORT-09 AMB-61 a signed upload address accepts only the content type that w
   expect(gcs.server.objects().find(({ name }) => name.endsWith(id))).toMatchObject({ contentType: TYPE })
 })
 
-it('SHORT-09 a signed download address returns the object, or a range of it, with the content type that was signed', async () => {
+it('SHORT-09 a signed download address of Google Cloud Storage returns the object, or a range of it, with the content type that was signed', async () => {
   const provider = await gcs.open({ redirect: 'get' })
   const key = await keep(provider, Buffer.from('hello'))
   const { url, headers } = (await provider.downloadTarget(key, TERMS))!
@@ -60,7 +60,7 @@ it('SHORT-09 a signed download address returns the object, or a range of it, wit
   expect(await put(url, {})).toBe(403)
 })
 
-it('signed addresses expire on time', async () => {
+it('signed addresses of Google Cloud Storage expire on time', async () => {
   const provider = await gcs.open({ redirect: 'get' })
   const { url } = (await provider.downloadTarget(await keep(provider, Buffer.of(1)), TERMS))!
   const statusAfter = async (seconds: number) => {
@@ -72,7 +72,7 @@ it('signed addresses expire on time', async () => {
   expect([await statusAfter(0), await statusAfter(500), await statusAfter(601)]).toEqual([200, 200, 403])
 })
 
-it('T-05 no address is signed for an invalid id', async () => {
+it('T-05 the Google Cloud Storage driver signs no address for an invalid id', async () => {
   const provider = await gcs.open({ redirect: 'all' })
   await expect(provider.uploadTarget('../secret', TERMS)).rejects.toThrow(RangeError)
   await expect(provider.downloadTarget({ id: '../secret', ref: null }, TERMS)).rejects.toThrow(RangeError)

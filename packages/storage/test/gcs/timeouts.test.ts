@@ -25,7 +25,7 @@ afterAll(() => gcs.close())
 afterEach(() => gcs.server.recover())
 
 it('the Google Cloud Storage driver gives up when no answer comes', async () => {
-  gcs.server.fail({ at: /\/v1\/b\//, mishap: 'silence' })
+  gcs.server.fail({ at: /\/v1\/b\//, fault: 'silence' })
   await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
   await expect(quick.absent([key])).rejects.toMatchObject(UNAVAILABLE)
@@ -34,34 +34,34 @@ it('the Google Cloud Storage driver gives up when no answer comes', async () => 
   expect(await quick.check()).toBe(false)
 })
 
-it('it gives up when the rest of an answer does not come', async () => {
-  gcs.server.fail({ at: /fields=size/, mishap: { stallAnswerAt: 10 } })
+it('the Google Cloud Storage driver gives up when the rest of an answer does not come', async () => {
+  gcs.server.fail({ at: /fields=size/, fault: { stallAnswerAt: 10 } })
   await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
-  gcs.server.fail({ at: /alt=media/, mishap: { stallAnswerAt: 1000 } })
+  gcs.server.fail({ at: /alt=media/, fault: { stallAnswerAt: 1000 } })
   await expect(quick.read(key).then((stream) => buffer(stream!))).rejects.toMatchObject(UNAVAILABLE)
 })
 
-it('it gives up a session that hangs, and leaves nothing of the object', async () => {
+it('the Google Cloud Storage driver gives up a session that hangs, and leaves nothing of the object', async () => {
   const id = newId()
-  gcs.server.fail({ at: /^PUT/, mishap: 'silence' })
+  gcs.server.fail({ at: /^PUT/, fault: 'silence' })
   // Long enough for the session to be cancelled.
   const provider = await gcs.open({}, { answerMs: 1000, idleMs: 1000, attempts: 1 })
   await expect(keep(provider, Buffer.alloc(9 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
   expect([gcs.server.openUploads(), await gcs.provider.stat({ id, ref: null })]).toEqual([0, null])
 })
 
-it('it resumes a download that stalled', async () => {
-  gcs.server.fail({ at: /alt=media/, times: 1, mishap: { stallAnswerAt: 3 * MIB } })
+it('the Google Cloud Storage driver resumes a download that stalled', async () => {
+  gcs.server.fail({ at: /alt=media/, times: 1, fault: { stallAnswerAt: 3 * MIB } })
   const provider = await gcs.open({}, { idleMs: 300 })
   expect((await buffer((await provider.read(key))!)).equals(bytes)).toBe(true)
 })
 
-it('it does not time out while a slow reader pauses', async () => {
+it('the Google Cloud Storage driver does not time out while a slow reader pauses', async () => {
   const provider = await gcs.open({}, { answerMs: 700, idleMs: 700, attempts: 2 })
   const pieces = (await provider.read(key))!.iterator()
   const read = [(await pieces.next()).value]
   // Meanwhile a question with the same timeout has failed twice.
-  gcs.server.fail({ at: /fields=size/, mishap: 'silence' })
+  gcs.server.fail({ at: /fields=size/, fault: 'silence' })
   await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   expect(gcs.server.requests.filter((line) => line.includes('alt=media')).at(-1)).not.toContain('ifGenerationMatch')
   for await (const piece of pieces) read.push(piece)
@@ -75,7 +75,7 @@ const BUSY = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
-it('it gives up when no connection is made', async () => {
+it('the Google Cloud Storage driver gives up when no connection is made', async () => {
   const listener = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void listener.kill('SIGKILL'))
   const [printed] = await once(listener.stdout, 'data')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { Mishap } from '@svc/devnet/providers/gcs/faults'
+import type { Fault } from '@svc/devnet/providers/gcs/faults'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
@@ -31,24 +31,24 @@ async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 /** Writes an object, and expects that it fails and leaves nothing. */
-async function expectNothing(size: number, complaint: object) {
+async function expectNothing(size: number, sourceError: object) {
   const id = newId()
   const source = streamOf(Buffer.alloc(size))
   const written = gcs.provider.write(id, source, { contentType: 'text/plain', size })
   const failure: unknown = await written.catch((error) => error)
   expect(failure).toBeInstanceOf(ProviderError)
-  expect(failure).toMatchObject(complaint)
+  expect(failure).toMatchObject(sourceError)
   expect(source.destroyed && !source.readableEnded).toBe(false)
   expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
 }
 
 describe('the Google Cloud Storage driver, writing after a temporary error,', () => {
   const [small, large] = [100_000, 9 * MIB + 5]
-  const temporary: [string, size: number, at: RegExp, times: number, Mishap][] = [
+  const temporary: [string, size: number, at: RegExp, times: number, Fault][] = [
     ['a server error', small, WHOLE, 3, { status: 503 }],
     ['a server error', large, UPLOAD, 3, { status: 500 }],
-    ['too many requests', small, WHOLE, 3, { status: 429, reason: 'rateLimitExceeded' }],
-    ['too many requests', large, CHUNK, 2, { status: 403, reason: 'userRateLimitExceeded' }],
+    ['a rate limit', small, WHOLE, 3, { status: 429, reason: 'rateLimitExceeded' }],
+    ['a rate limit', large, CHUNK, 2, { status: 403, reason: 'userRateLimitExceeded' }],
     ['a broken connection', small, WHOLE, 3, { cutBodyAt: 5000 }],
     ['a broken connection', large, CHUNK, 3, { cutBodyAt: 700_000 }],
     ['a lost answer', small, WHOLE, 1, 'lost answer'],
@@ -56,16 +56,16 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
     ['lost answers', 2 * MIB, CHUNK, 2, 'lost answer'],
     ['chunks that are stored only in part', large, CHUNK, 2, { keepOfChunk: 256 * 1024 }],
   ]
-  it.each(temporary)('in spite of %s stores %i bytes once', async (_, size, at, times, mishap) => {
+  it.each(temporary)('after %s stores %i bytes once', async (_, size, at, times, fault) => {
     const bytes = randomBytes(size)
-    gcs.server.fail({ at, times, mishap })
+    gcs.server.fail({ at, times, fault })
     const key = await keep(gcs.provider, bytes)
     expect((await fetchBytes(gcs.provider, key))!.equals(bytes)).toBe(true)
     expect(gcs.server.openUploads()).toBe(0)
   })
 
   it('leaves no more than an empty session when the answer to its beginning was lost', async () => {
-    gcs.server.fail({ at: SESSION, times: 1, mishap: 'lost answer' })
+    gcs.server.fail({ at: SESSION, times: 1, fault: 'lost answer' })
     const key = await keep(gcs.provider, Buffer.alloc(large))
     expect(await gcs.provider.stat(key)).toEqual({ size: large })
     expect(gcs.server.openUploads()).toBe(1)
@@ -76,7 +76,7 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
     const id = newId()
     const other = await gcs.open()
     await keep(other, Buffer.from('of another'), id)
-    gcs.server.fail({ at: WHOLE, mishap: 'lost answer', times: 1 })
+    gcs.server.fail({ at: WHOLE, fault: 'lost answer', times: 1 })
     await expect(keep(gcs.provider, Buffer.from('mine'), id)).rejects.toThrow('there is an object with this id')
     expect(await fetchBytes(gcs.provider, { id, ref: null })).toEqual(Buffer.from('of another'))
     await expect(keep(gcs.provider, Buffer.alloc(3 * MIB), id)).rejects.toThrow('there is an object with this id')
@@ -86,9 +86,9 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
 
 describe('the Google Cloud Storage driver, writing while the store fails,', () => {
   it.each([100_000, 9 * MIB])('leaves nothing of %i bytes', async (size) => {
-    for (const mishap of [{ status: 500 }, { status: 503 }, { cutBodyAt: 1000 }] satisfies Mishap[]) {
+    for (const fault of [{ status: 500 }, { status: 503 }, { cutBodyAt: 1000 }] satisfies Fault[]) {
       gcs.server.recover()
-      gcs.server.fail({ at: UPLOAD, mishap })
+      gcs.server.fail({ at: UPLOAD, fault })
       await expectNothing(size, { reason: 'unavailable' })
     }
   })
@@ -97,14 +97,14 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     [10, WHOLE, 0],
     [MIB + 1, CHUNK, 1],
   ])('removes %i bytes that were stored although the answer was an error', async (size, at, after) => {
-    gcs.server.fail({ at, after, times: 1, mishap: 'lost answer' })
-    gcs.server.fail({ at, mishap: { status: 503 } })
-    gcs.server.fail({ at: FIND, times: 1, mishap: { status: 503 } })
+    gcs.server.fail({ at, after, times: 1, fault: 'lost answer' })
+    gcs.server.fail({ at, fault: { status: 503 } })
+    gcs.server.fail({ at: FIND, times: 1, fault: { status: 503 } })
     await expectNothing(size, { reason: 'unavailable' })
   })
 
   it('tries a few times, and then throws an error with the cause', async () => {
-    gcs.server.fail({ at: UPLOAD, mishap: { status: 503 } })
+    gcs.server.fail({ at: UPLOAD, fault: { status: 503 } })
     const requests = await requestsOf(() =>
       expectNothing(10, { reason: 'unavailable', cause: { message: expect.stringContaining('503') } }),
     )
@@ -117,7 +117,7 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     ['closed', 403, 'accountDisabled'],
     ['unavailable', 400, 'invalid'],
   ] as const)('does not try again when the provider is %s', async (reason, status, code) => {
-    gcs.server.fail({ at: UPLOAD, mishap: { status, reason: code } })
+    gcs.server.fail({ at: UPLOAD, fault: { status, reason: code } })
     for (const size of [10, 3 * MIB]) {
       const requests = await requestsOf(() => expectNothing(size, { reason }))
       expect(requests.filter((line) => UPLOAD.test(line))).toHaveLength(1)
@@ -132,24 +132,24 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
   })
 
   it('leaves nothing when the quota is exceeded in the middle of an object', async () => {
-    gcs.server.fail({ at: CHUNK, times: 2, mishap: { keepOfChunk: MIB } })
-    gcs.server.fail({ at: CHUNK, mishap: { status: 403, reason: 'quotaExceeded' } })
+    gcs.server.fail({ at: CHUNK, times: 2, fault: { keepOfChunk: MIB } })
+    gcs.server.fail({ at: CHUNK, fault: { status: 403, reason: 'quotaExceeded' } })
     const requests = await requestsOf(() => expectNothing(9 * MIB, { reason: 'full' }))
     expect(requests.filter((line) => CANCEL.test(line))).toHaveLength(1)
   })
 
   it.each([404, 410])('leaves nothing when a session has disappeared (%i)', async (status) => {
-    gcs.server.fail({ at: CHUNK, mishap: { status, reason: 'gone' } })
+    gcs.server.fail({ at: CHUNK, fault: { status, reason: 'gone' } })
     await expectNothing(3 * MIB, { reason: 'unavailable' })
   })
 
   it('fails when the store claims fewer bytes than before, or more than were sent', async () => {
     const source = (id: string) =>
       gcs.provider.write(id, streamOf(Buffer.alloc(9 * MIB)), { contentType: 'text/plain', size: null })
-    for (const claim of [{ claimKept: 0 }, { claimKept: 90 * MIB }] satisfies Mishap[]) {
+    for (const claim of [{ claimKept: 0 }, { claimKept: 90 * MIB }] satisfies Fault[]) {
       gcs.server.recover()
-      gcs.server.fail({ at: CHUNK, times: 1, mishap: { keepOfChunk: MIB } })
-      gcs.server.fail({ at: CHUNK, mishap: claim })
+      gcs.server.fail({ at: CHUNK, times: 1, fault: { keepOfChunk: MIB } })
+      gcs.server.fail({ at: CHUNK, fault: claim })
       const id = newId()
       await expect(source(id)).rejects.toMatchObject({ reason: 'unavailable' })
       expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
@@ -157,8 +157,8 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
   })
 
   it('reports the first failure when removing the rest fails too', async () => {
-    gcs.server.fail({ at: CHUNK, mishap: { status: 403, reason: 'quotaExceeded' } })
-    gcs.server.fail({ at: CANCEL, mishap: { status: 500 } })
+    gcs.server.fail({ at: CHUNK, fault: { status: 403, reason: 'quotaExceeded' } })
+    gcs.server.fail({ at: CANCEL, fault: { status: 500 } })
     await expect(keep(gcs.provider, Buffer.alloc(3 * MIB))).rejects.toMatchObject({ reason: 'full' })
     await gcs.restart()
   })
@@ -178,16 +178,16 @@ describe('a source of the Google Cloud Storage driver that fails', () => {
     ['while a chunk is being sent', CHUNK],
     ['while a session is being begun', SESSION],
   ])('%s ends the write at once, with its own error', async (_, at) => {
-    if (at === CHUNK) gcs.server.fail({ at, mishap: 'silence' })
-    const complaint = new Error('no more')
+    if (at === CHUNK) gcs.server.fail({ at, fault: 'silence' })
+    const sourceError = new Error('no more')
     const source = new Readable({ read() {} })
     source.push(Buffer.alloc(3 * MIB))
     const id = newId()
     const arrived = gcs.server.until(at)
     const written = gcs.provider.write(id, source, { contentType: 'text/plain', size: null })
     await arrived
-    source.destroy(complaint)
-    await expect(written).rejects.toBe(complaint)
+    source.destroy(sourceError)
+    await expect(written).rejects.toBe(sourceError)
     expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
   })
 })

@@ -18,7 +18,7 @@ beforeEach(async () => {
   at = await openTestFolder()
 })
 
-it('an object is invisible under its name until it is complete', async () => {
+it('the local driver shows an object under its name only when it is complete', async () => {
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   async function* pieces() {
@@ -39,7 +39,7 @@ it('an object is invisible under its name until it is complete', async () => {
   expect(await at.incoming()).toEqual([])
 })
 
-it('no acknowledged object is lost, and no incomplete one is visible, when the writer is killed', async () => {
+it('the local driver loses no acknowledged object and shows no incomplete one when the process is killed', async () => {
   for (const acknowledgedBeforeKill of [0, 1, 40]) {
     const { acknowledged, endless } = await writeUntilKilled(at.folder, acknowledgedBeforeKill)
     const reopened = await openLocalProvider({ folder: at.folder })

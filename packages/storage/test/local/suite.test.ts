@@ -46,7 +46,7 @@ describe('the local driver', () => {
     expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
   })
 
-  it('creates private folders at the start, and finds its objects again', async () => {
+  it('creates private folders at the start, and finds its objects after a restart', async () => {
     const nested = join(folder, 'a', 'b')
     const { id } = await keep(await openLocalProvider({ folder: nested }), Buffer.from('kept'))
     const prefixes = await readdir(join(nested, 'objects'))
@@ -121,7 +121,7 @@ describe('the local driver', () => {
     expect(knownBytes('fffff').equals(await buffer(stream))).toBe(true)
   })
 
-  it('does not bring back an object that is removed while it is written', async () => {
+  it('does not restore an object that is removed while it is written', async () => {
     const id = newId()
     async function* pieces() {
       yield Buffer.alloc(MIB)

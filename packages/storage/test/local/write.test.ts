@@ -12,7 +12,7 @@ async function fullDevice() {
   return file
 }
 
-it('a full disk is reported as full, and the source is not destroyed', async () => {
+it('the local driver reports a full disk as full, and does not destroy the source', async () => {
   const source = streamOf(Buffer.alloc(5_000_000))
   const failure: unknown = await writeStream(batchSource(source), await fullDevice(), null).catch((error) => error)
   expect(failure).toBeInstanceOf(ProviderError)
@@ -20,7 +20,7 @@ it('a full disk is reported as full, and the source is not destroyed', async () 
   expect(source.destroyed).toBe(false)
 })
 
-it('an error of the source that looks like one of the disk is rethrown unchanged', async () => {
+it('the local driver rethrows an error of the source that looks like a disk error', async () => {
   const failure = Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' })
   const source = new Readable({ read: () => source.destroy(failure) })
   await expect(writeStream(batchSource(source), await fullDevice(), null)).rejects.toBe(failure)

@@ -20,20 +20,20 @@ it('the MongoDB driver reads objects after the server was restarted', async () =
   await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
 })
 
-it('chunks outside the range are not requested', async () => {
+it('the MongoDB driver does not request chunks outside the range', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(5 * MIB)
   const key = await keep(at.provider, bytes)
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   at.watch(({ name, collection, body }) => {
-    if (name === 'find' && collection === 'objects.chunks') asked.push(body.filter.n)
+    if (name === 'find' && collection === 'objects.chunks') requested.push(body.filter.n)
   })
   const part = await fetchBytes(at.provider, key, { start: 2 * MIB - 1, end: 3 * MIB })
   expect(part?.equals(bytes.subarray(2 * MIB - 1, 3 * MIB + 1))).toBe(true)
-  expect(asked).toEqual([{ $gte: 1, $lte: 3 }])
+  expect(requested).toEqual([{ $gte: 1, $lte: 3 }])
 })
 
-it('a cursor that the server has closed is opened again where it stopped', async () => {
+it('the MongoDB driver reopens a cursor that the server closed, at the same position', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(9 * MIB)
   const key = await keep(at.provider, bytes)
@@ -42,7 +42,7 @@ it('a cursor that the server has closed is opened again where it stopped', async
   expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
 })
 
-it('no cursor is left open when a reader stops', async () => {
+it('the MongoDB driver leaves no cursor open when a reader stops', async () => {
   const at = await openTestMongodb()
   const key = await keep(at.provider, randomBytes(9 * MIB))
   const stream = (await at.provider.read(key))!
@@ -52,7 +52,7 @@ it('no cursor is left open when a reader stops', async () => {
   while (at.server.openCursors() > 0) await setImmediate()
 })
 
-it('a read fails when the object was removed meanwhile or lacks a chunk', async () => {
+it('a read from MongoDB fails when the object was removed meanwhile or lacks a chunk', async () => {
   const at = await openTestMongodb()
   const key = await keep(at.provider, randomBytes(4 * MIB))
   const stream = (await at.provider.read(key))!
@@ -66,7 +66,7 @@ it('a read fails when the object was removed meanwhile or lacks a chunk', async 
   await expect(fetchBytes(at.provider, damaged)).rejects.toMatchObject(UNAVAILABLE)
 })
 
-it('T-31 an object whose document states no valid size is an error', async () => {
+it('T-31 the MongoDB driver fails when the document of an object has no valid size', async () => {
   const at = await openTestMongodb()
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())
@@ -78,7 +78,7 @@ it('T-31 an object whose document states no valid size is an error', async () =>
   }
 })
 
-it('thousands of objects are looked up in a few requests', async () => {
+it('the MongoDB driver looks up thousands of objects in a few requests', async () => {
   const at = await openTestMongodb()
   const there = await keep(at.provider, Buffer.from('there'))
   const never = Array.from({ length: 12_000 }, () => ({ id: newId(), ref: null }))
@@ -91,7 +91,7 @@ it('thousands of objects are looked up in a few requests', async () => {
   expect(questions).toEqual(['find', 'find', 'find'])
 })
 
-it('buckets and databases are separate', async () => {
+it('the MongoDB driver keeps buckets and databases separate', async () => {
   const at = await openTestMongodb()
   const { id } = await keep(at.provider, Buffer.from('here'))
   for (const elsewhere of [{ bucket: 'others' }, { database: 'other' }]) {

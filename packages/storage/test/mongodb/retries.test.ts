@@ -21,12 +21,12 @@ it('T-31 a failing MongoDB server is unavailable, and only the cause of the erro
   expect(failure.message).not.toContain('shard')
 })
 
-it('a failing MongoDB server is asked three times and no more', async () => {
+it('the MongoDB driver sends a failing request three times and no more', async () => {
   const at = await openTestMongodb()
-  let asked = 0
-  at.failAlways(() => ++asked > 0, { error: ERRORS.internal })
+  let requests = 0
+  at.failAlways(() => ++requests > 0, { error: ERRORS.internal })
   await failureOf(at.provider.stat({ id: newId(), ref: null }))
-  expect(asked).toBe(3)
+  expect(requests).toBe(3)
 })
 
 const temporary: Record<string, Fault> = {
@@ -37,7 +37,7 @@ const temporary: Record<string, Fault> = {
   'cuts the connection in the middle of its answer': 'cut-answer',
 }
 it.each(Object.entries(temporary))(
-  'a MongoDB server is asked again when it %s, and nothing is done twice',
+  'the MongoDB driver repeats a request when the server %s, and nothing is done twice',
   async (_, fault) => {
     const at = await openTestMongodb()
     const seen = new Set<string>()
@@ -59,8 +59,8 @@ it.each(Object.entries(temporary))(
 
 it('nothing is written twice when a MongoDB server loses two answers', async () => {
   const at = await openTestMongodb()
-  for (const isMeant of WRITES) {
-    at.failNext(isMeant, 'cut-after', 'cut-after')
+  for (const matches of WRITES) {
+    at.failNext(matches, 'cut-after', 'cut-after')
     const bytes = randomBytes(2 * MIB)
     const key = await keep(at.provider, bytes)
     expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
@@ -71,8 +71,8 @@ it('nothing is written twice when a MongoDB server loses two answers', async () 
 
 it('nothing of an object is left when a MongoDB server loses all answers', async () => {
   const at = await openTestMongodb()
-  for (const isMeant of WRITES) {
-    at.failAlways(isMeant, 'cut-after')
+  for (const matches of WRITES) {
+    at.failAlways(matches, 'cut-after')
     await expect(keep(at.provider, randomBytes(4 * MIB))).rejects.toMatchObject(UNAVAILABLE)
     expect([...at.files(), ...at.chunks()]).toEqual([])
   }

@@ -39,7 +39,7 @@ it('the local MongoDB server serves the official GridFS bucket: put, get, ranges
   expect([...server.documents('db.fs.files'), ...server.documents('db.fs.chunks')]).toEqual([])
 })
 
-it('it returns many documents in batches, in order, with the requested fields', async () => {
+it('the local MongoDB server returns many documents in batches, in order, with the requested fields', async () => {
   const server = await start()
   const numbers = clientOf(server.url).db('db').collection('numbers')
   await numbers.insertMany(Array.from({ length: 1000 }, (_, i) => ({ i: (i * 7) % 1000, other: 'x' })))

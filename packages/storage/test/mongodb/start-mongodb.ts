@@ -22,9 +22,9 @@ export interface TestMongodb {
   files(): Record<string, unknown>[]
   chunks(): Record<string, unknown>[]
   /** The next commands of this kind fail, each with the next fault; then they succeed again. */
-  failNext(isMeant: (command: SeenCommand) => boolean, ...faults: Fault[]): void
+  failNext(matches: (command: SeenCommand) => boolean, ...faults: Fault[]): void
   /** All commands of this kind fail from now on. */
-  failAlways(isMeant: (command: SeenCommand) => boolean, fault: Fault): void
+  failAlways(matches: (command: SeenCommand) => boolean, fault: Fault): void
   recover(): void
   watch(see: (command: SeenCommand) => void): void
   stop(): Promise<void>
@@ -51,11 +51,11 @@ export async function openTestMongodb(timeouts: Partial<Timeouts> = {}): Promise
     },
     files: () => at.server.documents('svc.objects.files'),
     chunks: () => at.server.documents('svc.objects.chunks'),
-    failNext(isMeant, ...faults) {
-      at.server.faults.on = (command) => (isMeant(command) ? (faults.shift() ?? null) : null)
+    failNext(matches, ...faults) {
+      at.server.faults.on = (command) => (matches(command) ? (faults.shift() ?? null) : null)
     },
-    failAlways(isMeant, fault) {
-      at.server.faults.on = (command) => (isMeant(command) ? fault : null)
+    failAlways(matches, fault) {
+      at.server.faults.on = (command) => (matches(command) ? fault : null)
     },
     recover() {
       at.server.faults.on = () => null

@@ -17,7 +17,7 @@ it('the MongoDB driver redirects no client', async () => {
   expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })
 
-it('an object is invisible until it is complete', async () => {
+it('an object in MongoDB is invisible until it is complete', async () => {
   const at = await openTestMongodb()
   const id = newId()
   const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -38,7 +38,7 @@ it('an object is invisible until it is complete', async () => {
   expect(at.files()).toMatchObject([{ _id: id, length: 3 * MIB + 1, metadata: { isWhole: true } }])
 })
 
-it('any GridFS tool can read the objects, and each write is acknowledged by a majority and its journals', async () => {
+it('the MongoDB driver writes objects that any GridFS tool can read, with a journaled majority write concern', async () => {
   const at = await openTestMongodb()
   const concerns = new Map<string, unknown>()
   at.watch(({ name, body }) => {
@@ -57,7 +57,7 @@ it('any GridFS tool can read the objects, and each write is acknowledged by a ma
   expect(Object.fromEntries(concerns)).toEqual({ insert: majority, update: majority, delete: majority })
 })
 
-it('one of several concurrent writers of the same id wins, and nothing of the others is left', async () => {
+it('one of several concurrent writers of the same id to MongoDB wins, and nothing of the others is left', async () => {
   const at = await openTestMongodb()
   const id = newId()
   const writes = Array.from({ length: 8 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
@@ -69,7 +69,7 @@ it('one of several concurrent writers of the same id wins, and nothing of the ot
   expect([at.files().length, at.chunks().length]).toEqual([1, 2])
 })
 
-it('an id that is taken is rejected, and the source stays usable', async () => {
+it('the MongoDB driver rejects a taken id, and the source stays usable', async () => {
   const at = await openTestMongodb()
   const { id } = await keep(at.provider, Buffer.from('first'))
   const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
@@ -77,7 +77,7 @@ it('an id that is taken is rejected, and the source stays usable', async () => {
   expect([at.files().length, at.chunks().length]).toEqual([1, 1])
 })
 
-it('nothing is left on the server when the source fails half-way', async () => {
+it('nothing is left in MongoDB when the source fails half-way', async () => {
   const at = await openTestMongodb()
   async function* pieces() {
     yield randomBytes(4 * MIB)
@@ -88,7 +88,7 @@ it('nothing is left on the server when the source fails half-way', async () => {
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('an object that is removed while it is written does not come back', async () => {
+it('an object that is removed from MongoDB while it is written does not reappear', async () => {
   const at = await openTestMongodb()
   const id = newId()
   async function* pieces() {
@@ -101,7 +101,7 @@ it('an object that is removed while it is written does not come back', async () 
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it.each([0, MIB])('a write touches nothing of another write of the same id with %i bytes', async (size) => {
+it.each([0, MIB])('a write to MongoDB changes nothing of another write of the same id with %i bytes', async (size) => {
   const at = await openTestMongodb()
   const id = newId()
   const second = randomBytes(size)
@@ -119,7 +119,7 @@ it.each([0, MIB])('a write touches nothing of another write of the same id with 
 })
 
 /** Leaves what a crash leaves: removing it fails. */
-async function leaveHalf(at: TestMongodb): Promise<string> {
+async function leaveLeftovers(at: TestMongodb): Promise<string> {
   const id = newId()
   async function* pieces() {
     yield randomBytes(3 * MIB)
@@ -132,15 +132,15 @@ async function leaveHalf(at: TestMongodb): Promise<string> {
   return id
 }
 
-it('removing an object also removes what an interrupted write left', async () => {
+it('removing an object from MongoDB also removes leftovers of an interrupted write', async () => {
   const at = await openTestMongodb()
-  const id = await leaveHalf(at)
+  const id = await leaveLeftovers(at)
   expect(await at.provider.stat({ id, ref: null })).toBeNull()
   expect(await at.provider.remove({ id, ref: null })).toBe('removed')
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('an id with leftover chunks is rejected until they are removed', async () => {
+it('the MongoDB driver rejects an id with leftover chunks until they are removed', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(MIB)
   const key = await keep(at.provider, bytes)
@@ -154,9 +154,9 @@ it('an id with leftover chunks is rejected until they are removed', async () => 
   expect(await fetchBytes(at.provider, await keep(at.provider, bytes, key.id))).toEqual(bytes)
 })
 
-it('leftovers of a week ago are removed at the start, and those of running writes are not', async () => {
+it('the MongoDB driver removes week-old leftovers at the start, and not those of running writes', async () => {
   const at = await openTestMongodb()
-  const old = await leaveHalf(at)
+  const old = await leaveLeftovers(at)
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())
   const longAgo = new Date(Date.now() - 8 * 24 * 3600 * 1000)

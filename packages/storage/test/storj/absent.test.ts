@@ -26,13 +26,13 @@ describe('the absent objects of Storj', () => {
     return { absent, heads: count('HEAD /svc-demo-files/'), lists: count('GET ') }
   }
 
-  it('are asked for one by one when few are wanted', async () => {
+  it('are looked up one by one when few are wanted', async () => {
     const [there, ...missing] = neighbours(3)
     await store([there!])
     expect(await ask([there!, ...missing])).toEqual({ absent: new Set(missing), heads: 3, lists: 0 })
   })
 
-  it('are found by listing when many are wanted, and each is asked for before it counts as absent', async () => {
+  it('are found by listing when many are wanted, and each is looked up before it counts as absent', async () => {
     const there = neighbours(40)
     const missing = neighbours(2)
     await store(there)
@@ -40,7 +40,7 @@ describe('the absent objects of Storj', () => {
     expect(await ask([...there, ...missing])).toEqual({ absent: new Set(missing), heads: 2, lists: 4 })
   })
 
-  it('are not listed when that takes longer than asking for each', async () => {
+  it('are not listed when listing takes longer than looking up each', async () => {
     const all = neighbours(200)
     await store(all)
     const { absent, heads, lists } = await ask(all.slice(100, 108))
@@ -48,27 +48,27 @@ describe('the absent objects of Storj', () => {
     expect(heads).toBeLessThanOrEqual(8)
   })
 
-  it('are asked for one by one when the credentials do not allow listing', async () => {
+  it('are looked up one by one when the credentials do not allow listing', async () => {
     const all = neighbours(8)
     await store(all.slice(1))
-    for (const mishap of [
+    for (const fault of [
       { status: 403, code: 'AccessDenied' },
       { status: 501, code: 'NotImplemented' },
     ]) {
-      storj.server.fail({ at: /^GET .*list-type/, mishap, times: 1 })
+      storj.server.fail({ at: /^GET .*list-type/, fault, times: 1 })
       expect(await ask(all)).toEqual({ absent: new Set([all[0]]), heads: 8, lists: 1 })
     }
   })
 
   it('are unknown when the store fails, and no further requests are made', async () => {
     const all = Array.from({ length: 2000 }, newId)
-    storj.server.fail({ at: /^HEAD/, mishap: { status: 403, code: 'AccessDenied' } })
+    storj.server.fail({ at: /^HEAD/, fault: { status: 403, code: 'AccessDenied' } })
     await expect(storj.provider.absent(keysOf(all))).rejects.toMatchObject({ reason: 'closed' })
     const asked = storj.server.requests.length
     storj.server.recover()
     await expect(storj.provider.absent(keysOf(all.slice(0, 1)))).resolves.toEqual(new Set(all.slice(0, 1)))
     expect(storj.server.requests.length - asked).toBeLessThan(40)
-    storj.server.fail({ at: /./, mishap: { status: 500, code: 'InternalError' } })
+    storj.server.fail({ at: /./, fault: { status: 500, code: 'InternalError' } })
     await expect(storj.provider.absent(keysOf(neighbours(8)))).rejects.toMatchObject({ reason: 'unavailable' })
   })
 })

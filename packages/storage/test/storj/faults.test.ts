@@ -12,10 +12,10 @@ describeFaults('streamed', 3 * MIB, true)
 describeFaults('held', 9 * MIB, false)
 
 describe('a Storj upload in parts', () => {
-  it('that a crash left is aborted when its object is removed, and no other is', async () => {
+  it('is aborted after a crash when its object is removed, and no other upload is', async () => {
     const storj = await openTestStorj()
     const [id, other] = [newId(), newId()]
-    storj.server.fail({ at: /^(?:DELETE|PUT)/, mishap: { status: 500, code: 'InternalError' } })
+    storj.server.fail({ at: /^(?:DELETE|PUT)/, fault: { status: 500, code: 'InternalError' } })
     for (const each of [id, other]) {
       const source = streamOf(randomBytes(9 * MIB), MIB)
       await expect(storj.provider.write(each, source, { contentType: 'a/b', size: null })).rejects.toThrow()
@@ -29,14 +29,14 @@ describe('a Storj upload in parts', () => {
 
   it('fails when the answer begins as a success and contains an error', async () => {
     const storj = await openTestStorj()
-    storj.server.fail({ at: /^POST .*uploadId/, mishap: { status: 200, code: 'InternalError' } })
+    storj.server.fail({ at: /^POST .*uploadId/, fault: { status: 200, code: 'InternalError' } })
     const source = streamOf(randomBytes(9 * MIB), MIB)
     await expect(storj.provider.write(newId(), source, { contentType: 'a/b', size: null })).rejects.toMatchObject(
       UNAVAILABLE,
     )
     expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
     storj.server.recover()
-    storj.server.fail({ at: /^POST .*uploadId/, mishap: { status: 200, code: 'InternalError' }, times: 3 })
+    storj.server.fail({ at: /^POST .*uploadId/, fault: { status: 200, code: 'InternalError' }, times: 3 })
     const again = streamOf(randomBytes(9 * MIB), MIB)
     expect(await storj.provider.write(newId(), again, { contentType: 'a/b', size: null })).toMatchObject({
       size: 9 * MIB,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { Fault } from '@svc/devnet/providers/http/faults'
+import type { FaultPlan } from '@svc/devnet/providers/http/faults'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fetchBytes, newId, streamOf } from '../objects.ts'
 import { openTestStorj, type TestStorj } from './start-storj.ts'
@@ -26,14 +26,14 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       provider.write(id, from, { contentType: 'text/plain', size: isDeclared ? size : null })
     const puts = () => storj.server.requests.filter((line) => line.startsWith('PUT'))
 
-    /** Of the object, of its parts, and of incoming bytes, once the store has noticed that no more come. */
+    /** Checks objects, parts and incoming bytes. The store needs a moment to notice that no more bytes come. */
     async function expectNothingLeft(): Promise<void> {
       expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
       await expect.poll(storj.incoming, { timeout: 10_000 }).toEqual([])
     }
 
-    async function expectFailure(fault: Fault, error: object, provider = storj.provider): Promise<void> {
-      storj.server.fail(fault)
+    async function expectFailure(plan: FaultPlan, error: object, provider = storj.provider): Promise<void> {
+      storj.server.fail(plan)
       const from = source()
       await expect(write(from, provider)).rejects.toMatchObject(error)
       expect([from.isPaused(), from.destroyed]).toEqual([true, from.readableEnded])
@@ -41,19 +41,19 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       await expectNothingLeft()
     }
 
-    it('succeeds in spite of temporary errors', async () => {
-      storj.server.fail({ at: /^HEAD/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
-      storj.server.fail({ at: /^POST/, mishap: { status: 503, code: 'SlowDown' }, times: 3 })
-      storj.server.fail({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' }, times: 3 })
+    it('succeeds after temporary errors', async () => {
+      storj.server.fail({ at: /^HEAD/, fault: { status: 503, code: 'SlowDown' }, times: 3 })
+      storj.server.fail({ at: /^POST/, fault: { status: 503, code: 'SlowDown' }, times: 3 })
+      storj.server.fail({ at: /^PUT/, fault: { status: 500, code: 'InternalError' }, times: 3 })
       expect(await write()).toEqual({ size, ref: null })
       expect(bytes.equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
       expect(storj.server.uploads()).toEqual([])
     })
 
     it('succeeds once when its answer is lost', async () => {
-      // Of the request that creates the object.
+      // The request that creates the object.
       const last = way === 'held' || way === 'parted' ? /^POST .*uploadId/ : /^PUT/
-      storj.server.fail({ at: last, mishap: 'lost answer', times: 1 })
+      storj.server.fail({ at: last, fault: 'lost answer', times: 1 })
       expect(await write()).toEqual({ size, ref: null })
       expect(storj.server.objects()).toHaveLength(1)
       expect(bytes.equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
@@ -61,33 +61,33 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
       expect(storj.server.uploads()).toEqual([])
     })
 
-    it('fails when the store fails again and again', async () => {
-      await expectFailure({ at: /^PUT/, mishap: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
+    it('fails when the store keeps failing', async () => {
+      await expectFailure({ at: /^PUT/, fault: { status: 500, code: 'InternalError' } }, UNAVAILABLE)
     })
 
     it('fails when the store fails after it received everything', async () => {
-      const mishap = { status: 500, code: 'InternalError', afterBody: true } as const
-      await expectFailure({ at: /^PUT/, mishap }, UNAVAILABLE)
+      const fault = { status: 500, code: 'InternalError', afterBody: true } as const
+      await expectFailure({ at: /^PUT/, fault }, UNAVAILABLE)
       // A streamed body cannot be sent again.
       expect(puts()).toHaveLength(way === 'small' || way === 'held' ? 4 : 1)
     })
 
     it('fails when the connection breaks in the middle', async () => {
-      await expectFailure({ at: /^PUT/, mishap: { cutBodyAt: Math.min(size, 2 * MIB) / 2 } }, UNAVAILABLE)
+      await expectFailure({ at: /^PUT/, fault: { cutBodyAt: Math.min(size, 2 * MIB) / 2 } }, UNAVAILABLE)
     })
 
     it('T-31 fails when the store is full, or rejects our credentials', async () => {
       for (const code of ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded', 'StorageLimitExceeded']) {
         const full = { reason: 'full', message: 'the storage provider is full' }
-        await expectFailure({ at: /^PUT/, mishap: { status: 403, code } }, full)
+        await expectFailure({ at: /^PUT/, fault: { status: 403, code } }, full)
       }
-      await expectFailure({ at: /^PUT/, mishap: { status: 403, code: 'AccessDenied' } }, { reason: 'closed' })
+      await expectFailure({ at: /^PUT/, fault: { status: 403, code: 'AccessDenied' } }, { reason: 'closed' })
       expect(puts()).toHaveLength(4)
     })
 
     it('fails when the store does not answer', async () => {
       const timeouts = { connectMs: 5000, continueMs: 10, answerMs: 300, idleMs: 300 }
-      await expectFailure({ at: /^PUT/, mishap: 'silence' }, UNAVAILABLE, await storj.open({}, timeouts))
+      await expectFailure({ at: /^PUT/, fault: 'silence' }, UNAVAILABLE, await storj.open({}, timeouts))
     })
 
     it('fails when the store is down, and leaves its source usable', async () => {
@@ -108,13 +108,13 @@ export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', si
     })
 
     it('leaves nothing when its source fails at any point', async () => {
-      const complaint = new Error('no more')
+      const sourceError = new Error('no more')
       for (const part of [0, size / 2, size]) {
         async function* breaking() {
           for await (const piece of streamOf(bytes.subarray(0, part), MIB)) yield piece
-          throw complaint
+          throw sourceError
         }
-        await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(complaint)
+        await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(sourceError)
         await expectNothingLeft()
       }
     })

@@ -38,17 +38,17 @@ describe('the Storj driver, reading,', () => {
     async (range) => {
       const bytes = randomBytes(10 * MIB)
       const key = await keep(storj.provider, bytes)
-      for (const cutAnswerAt of [1, MIB, 2 * MIB]) storj.server.fail({ at: /^GET/, mishap: { cutAnswerAt }, times: 1 })
-      storj.server.fail({ at: /^GET/, mishap: { status: 503, code: 'SlowDown' }, times: 2 })
+      for (const cutAnswerAt of [1, MIB, 2 * MIB]) storj.server.fail({ at: /^GET/, fault: { cutAnswerAt }, times: 1 })
+      storj.server.fail({ at: /^GET/, fault: { status: 503, code: 'SlowDown' }, times: 2 })
       const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
       expect(sha256((await fetchBytes(storj.provider, key, range))!)).toBe(sha256(expected))
       expect(storj.server.requests.filter((line) => line.startsWith('GET'))).toHaveLength(6)
     },
   )
 
-  it('fails when a download breaks off again and again', async () => {
+  it('fails when a download keeps breaking off', async () => {
     const key = await keep(storj.provider, randomBytes(3 * MIB))
-    storj.server.fail({ at: /^GET/, mishap: { cutAnswerAt: MIB / 2 } })
+    storj.server.fail({ at: /^GET/, fault: { cutAnswerAt: MIB / 2 } })
     await expect(fetchBytes(storj.provider, key)).rejects.toMatchObject(UNAVAILABLE)
     expect(storj.server.requests.filter((line) => line.startsWith('GET'))).toHaveLength(4)
   })
@@ -56,7 +56,7 @@ describe('the Storj driver, reading,', () => {
   it.each(['is removed', 'is replaced'])('fails when the object %s before a download is resumed', async (event) => {
     const key = await keep(storj.provider, Buffer.alloc(24 * MIB, 1))
     // More than is sent before the reader asks for it.
-    storj.server.fail({ at: /^GET/, mishap: { cutAnswerAt: 23 * MIB }, times: 1 })
+    storj.server.fail({ at: /^GET/, fault: { cutAnswerAt: 23 * MIB }, times: 1 })
     const stream = (await storj.provider.read(key))!
     await storj.provider.remove(key)
     if (event === 'is replaced') await keep(storj.provider, Buffer.alloc(24 * MIB, 2), key.id)
@@ -66,9 +66,9 @@ describe('the Storj driver, reading,', () => {
   it('times out when the store stops before or in the middle of an answer', async () => {
     const key = await keep(storj.provider, randomBytes(3 * MIB))
     const quick = await storj.open({}, { idleMs: 200, answerMs: 200 })
-    storj.server.fail({ at: /^GET/, mishap: { stallAnswerAt: MIB }, times: 1 })
+    storj.server.fail({ at: /^GET/, fault: { stallAnswerAt: MIB }, times: 1 })
     await expect(fetchBytes(quick, key)).rejects.toMatchObject(UNAVAILABLE)
-    storj.server.fail({ at: /./, mishap: 'silence' })
+    storj.server.fail({ at: /./, fault: 'silence' })
     await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(quick.remove(key)).rejects.toMatchObject(UNAVAILABLE)
@@ -82,12 +82,12 @@ describe('the Storj driver, reading,', () => {
   })
 
   it('times out when no connection is made, or the TLS handshake hangs', async () => {
-    const mute = createServer().listen(0, '127.0.0.1')
-    await once(mute, 'listening')
-    onTestFinished(() => void mute.close())
-    const { port } = mute.address() as AddressInfo // a listening TCP server has one
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo // a listening TCP server has one
     const quick = await storj.open({ endpoint: `https://127.0.0.1:${port}` }, { connectMs: 100 })
-    mute.on('connection', (socket) => onTestFinished(() => void socket.destroy()))
+    silent.on('connection', (socket) => onTestFinished(() => void socket.destroy()))
     const key = { id: newId(), ref: null }
     await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(keep(quick, Buffer.alloc(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
@@ -103,7 +103,7 @@ describe('the Storj driver, reading,', () => {
     const stream = (await quick.read(key))!
     const other = (await quick.read(key))!
     // A store that stops would time out meanwhile.
-    storj.server.fail({ at: /^GET/, mishap: { stallAnswerAt: MIB } })
+    storj.server.fail({ at: /^GET/, fault: { stallAnswerAt: MIB } })
     await expect(fetchBytes(quick, key)).rejects.toMatchObject(UNAVAILABLE)
     other.destroy()
     expect(sha256(await buffer(stream))).toBe(sha256(bytes))
@@ -112,13 +112,13 @@ describe('the Storj driver, reading,', () => {
   it('tries again after temporary errors', async () => {
     const bytes = randomBytes(1000)
     const key = await keep(storj.provider, bytes)
-    for (const mishap of [{ status: 503, code: 'SlowDown' }, 'lost answer'] as const) {
-      storj.server.fail({ at: /./, mishap, times: 3 })
+    for (const fault of [{ status: 503, code: 'SlowDown' }, 'lost answer'] as const) {
+      storj.server.fail({ at: /./, fault, times: 3 })
       expect(await storj.provider.stat(key)).toEqual({ size: 1000 })
-      storj.server.fail({ at: /./, mishap: { status: 500, code: 'InternalError' }, times: 3 })
+      storj.server.fail({ at: /./, fault: { status: 500, code: 'InternalError' }, times: 3 })
       expect(await fetchBytes(storj.provider, key)).toEqual(bytes)
     }
-    storj.server.fail({ at: /./, mishap: { status: 500, code: 'InternalError' }, times: 4 })
+    storj.server.fail({ at: /./, fault: { status: 500, code: 'InternalError' }, times: 4 })
     await expect(storj.provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     expect(await storj.provider.stat(key)).toEqual({ size: 1000 })
   })

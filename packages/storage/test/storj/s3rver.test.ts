@@ -53,14 +53,14 @@ describe('the Storj driver with s3rver', () => {
     expect(await provider.absent(ids.map((id) => ({ id, ref: null })))).toEqual(new Set(ids.slice(0, 1)))
   })
 
-  it('is accepted only with the right secret', async () => {
+  it('is rejected with a wrong secret', async () => {
     expect(await provider.check()).toBe(true)
     const wrong = await open({ ...store.credentials, secretAccessKey: 'wrong' })
     expect(await wrong.check()).toBe(false)
     await expect(keep(wrong, Buffer.from('x'))).rejects.toMatchObject({ reason: 'closed' })
   })
 
-  it('signs addresses that work only as they were signed', async () => {
+  it('signs addresses that require the signed content type', async () => {
     const id = newId()
     const terms = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60 }
     const { url, headers } = (await provider.uploadTarget(id, terms))!

@@ -102,7 +102,7 @@ describe('an object that the Storj driver writes', () => {
     ['small', MIB, 8, MIB],
     ['streamed', 3 * MIB, 8, 3 * MIB],
     ['parted', 9 * MIB, 4, null],
-  ])('is that of one of several concurrent writers of the same id when it is %s', async (_, size, count, declared) => {
+  ])('comes from one of several concurrent writers of the same id when it is %s', async (_, size, count, declared) => {
     const id = newId()
     const writes = Array.from({ length: count }, async (_, i) => {
       const source = streamOf(Buffer.alloc(size, i), MIB)
@@ -126,7 +126,7 @@ describe('an object that the Storj driver writes', () => {
     expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))
   })
 
-  it('does not come back when it is removed while it is written', async () => {
+  it('does not reappear when it is removed while it is written', async () => {
     const id = newId()
     async function* pieces() {
       for (let i = 0; i < 12; i++) yield Buffer.alloc(MIB)

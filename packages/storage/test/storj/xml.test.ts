@@ -27,7 +27,7 @@ describe('an answer of S3', () => {
     expect(badGateway).toMatchObject({ reason: 'unavailable', answer: { code: '' } })
   })
 
-  it('that rejects us shows how far the clocks are apart', () => {
+  it('shows in its error how far the clocks are apart when it rejects us', () => {
     const at = (ahead: number) => new Date(Date.now() + ahead).toUTCString()
     const messageFor = (date: string) =>
       (answerError('HEAD', { status: 403, text: '', headers: { date } }).cause as Error).message
@@ -51,7 +51,7 @@ describe('an answer of S3', () => {
     [400, 'InvalidPart', 'unavailable'],
     [503, 'SlowDown', 'unavailable'],
     [500, '', 'unavailable'],
-  ])('of status %i and code %s means that the store is %s', (status, code, reason) => {
+  ])('with status %i and code %s means that the store is %s', (status, code, reason) => {
     expect(answerError('GET', { status, text: `<Code>${code}</Code>` }).reason).toBe(reason)
   })
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// A contract that bears the right ticker and emits any Transfer it is told to, moving nothing.
+/// A contract with the right ticker that emits any Transfer on request, and transfers nothing.
 contract FakeToken {
     string public constant symbol = "USDC";
     uint8 public constant decimals = 6;

@@ -28,7 +28,7 @@ const input = {
 const output = JSON.parse(solc.compile(JSON.stringify(input))) as SolcOutput
 if (output.errors) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'))
 
-// `code` is what stands at an address, `initCode` deploys it; abstract contracts have neither.
+// `code` is the code at an address, `initCode` deploys it; abstract contracts have neither.
 const compiled: Record<string, { code: string; initCode: string }> = {}
 for (const [name, { evm }] of Object.values(output.contracts).flatMap(Object.entries)) {
   if (evm.bytecode.object === '') continue

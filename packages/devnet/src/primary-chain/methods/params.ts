@@ -13,7 +13,7 @@ export function inContext<T>(view: View, value: T) {
   return { context: { slot: view.slot, apiVersion: API_VERSION }, value }
 }
 
-// Not a validator's version, so that nobody mistakes this chain for one.
+// Not a validator's version, so that this chain is not mistaken for one.
 export const API_VERSION = '0.0.0-litesvm.1.4.1'
 
 export type Params = readonly unknown[]

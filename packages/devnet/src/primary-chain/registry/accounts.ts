@@ -68,7 +68,7 @@ function accountsOf<From, To extends From>(kind: keyof typeof KINDS, fields: Cod
   const codec = getHiddenPrefixCodec(fields, [getConstantCodec(Uint8Array.of(KINDS[kind]))])
   return {
     encode: (value: From) => Uint8Array.from(codec.encode(value)),
-    /** The account must be owned by the registry: nobody else can have written it. */
+    /** The account must be owned by the registry: no other program can have written it. */
     decode({ data, address }: ProgramAccount): To {
       if (data[0] !== KINDS[kind]) throw new ProgramFailure('InvalidAccountData', `${address} is not a ${kind}`)
       return codec.decode(data)

@@ -140,7 +140,7 @@ function programOf(steps: readonly Step[]): Uint8Array {
   ])
 }
 
-/** A program cannot ask for its instruction's index, but it can ask whether so many siblings have run before. */
+/** A program cannot ask for its instruction's index, but it can ask whether this many siblings have run before. */
 function ifReached({ index, code }: Step): Code {
   if (index === 0) return code
   const answers = [0x0n, 0x40n, 0x1000n, 0x2000n].map((offset) => HEAP + offset)

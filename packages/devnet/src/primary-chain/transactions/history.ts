@@ -1,4 +1,4 @@
-// What the chain remembers: its transactions, and what accounts held before recent ones.
+// The chain's transactions, and the state of accounts before recent ones.
 
 import { hash } from 'node:crypto'
 import type { Address, Signature } from '@solana/kit'
@@ -58,7 +58,7 @@ export function createAccountHistory() {
   const queue: { time: number; address: Address }[] = []
 
   return {
-    remember(time: number, address: Address, before: Account | null) {
+    record(time: number, address: Address, before: Account | null) {
       const list = changes.get(address) ?? []
       list.push({ time, before })
       changes.set(address, list)

@@ -55,7 +55,7 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
   })
   timeline.countTransaction(time)
   ledger.add(record)
-  for (const [address] of changed) history.remember(time, address, before.get(address) ?? null)
+  for (const [address] of changed) history.record(time, address, before.get(address) ?? null)
   return record
 }
 
@@ -106,7 +106,7 @@ function balanceMeta(svm: LiteSVM, keys: readonly AccountKey[], before: Accounts
   const postBalances = keys.map((key) => lamportsOf(after.get(key.address)))
   const total = (balances: readonly bigint[]) => balances.reduce((sum, balance) => sum + balance, 0n)
   return {
-    // Lamports move only among the accounts of a transaction: what is missing afterwards is the fee.
+    // Lamports move only among the accounts of a transaction, so the missing sum is the fee.
     fee: total(preBalances) - total(postBalances),
     preBalances,
     postBalances,

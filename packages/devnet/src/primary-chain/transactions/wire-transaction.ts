@@ -15,7 +15,7 @@ import {
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import type { AccountKey, GetAccount } from './accounts.ts'
 
-// litesvm's feature set does not take version 1.
+// litesvm's feature set does not support version 1.
 export type CompiledMessage = Exclude<CompiledTransactionMessage, { version: 1 }> &
   CompiledTransactionMessageWithLifetime
 

@@ -21,8 +21,8 @@ interface Upload {
 export interface Uploads {
   serve(exchange: Exchange, uploadId: string, last: string): Promise<void>
   count(): number
-  /** Forgets unfinished uploads, as the service does after a while. */
-  forget(): void
+  /** Discards unfinished uploads, as the service does after a while. */
+  discard(): void
 }
 
 const [MIN_CHUNK, MAX_CHUNK] = [5 * 1024 * 1024, 500 * 1024 * 1024]
@@ -85,7 +85,7 @@ export function createUploads(service: UploadService): Uploads {
       return last === 'finalize' ? finalize(exchange, upload) : take(exchange, upload, Number(last))
     },
     count: () => uploads.size,
-    forget() {
+    discard() {
       for (const { id, status } of uploads.values()) if (status === 'ASSEMBLING') uploads.delete(id)
     },
   }

@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import type { Exchange } from '../http/exchange.ts'
 import type { Items } from './items.ts'
 
-/** How a gateway behaves now. */
-export interface GatewayMood {
+export interface GatewayBehavior {
   /** A lagging gateway does not have items yet: it answers 404, or 202 for `announced`. */
   lags: 'no' | 'unknown' | 'announced'
   /** Ignores `Range` and answers with the whole item. */
@@ -11,17 +10,22 @@ export interface GatewayMood {
 }
 
 /** GET and HEAD of the data of an item. */
-export async function serveGateway(exchange: Exchange, items: Items, id: string, mood: GatewayMood): Promise<void> {
+export async function serveGateway(
+  exchange: Exchange,
+  items: Items,
+  id: string,
+  behavior: GatewayBehavior,
+): Promise<void> {
   const item = items.find(id)
-  if (mood.lags === 'announced') return exchange.answer(202, {}, 'Pending')
-  if (!item || item.hasFailed || mood.lags === 'unknown') return exchange.answer(404, {}, 'Not Found')
+  if (behavior.lags === 'announced') return exchange.answer(202, {}, 'Pending')
+  if (!item || item.hasFailed || behavior.lags === 'unknown') return exchange.answer(404, {}, 'Not Found')
   const { size, path, dataStart, tags } = item
   const type = tags.find(({ name }) => name === 'Content-Type')?.value ?? 'application/octet-stream'
   const headers = { 'content-type': type, 'accept-ranges': 'bytes' }
   if (exchange.method === 'HEAD') return exchange.answer(200, { ...headers, 'content-length': size })
-  const asked = mood.ignoresRange ? null : /^bytes=(\d+)-(\d+)$/.exec(exchange.headers.range ?? '')
-  const [start, end] = asked ? [Number(asked[1]), Math.min(Number(asked[2]), size - 1)] : [0, size - 1]
-  if (asked && start >= size) return exchange.answer(416, { 'content-range': `bytes */${size}` })
+  const requested = behavior.ignoresRange ? null : /^bytes=(\d+)-(\d+)$/.exec(exchange.headers.range ?? '')
+  const [start, end] = requested ? [Number(requested[1]), Math.min(Number(requested[2]), size - 1)] : [0, size - 1]
+  if (requested && start >= size) return exchange.answer(416, { 'content-range': `bytes */${size}` })
   const length = { 'content-length': end - start + 1 }
   if (size === 0) return exchange.answer(200, { ...headers, ...length })
   const bytes = createReadStream(path, {
@@ -30,5 +34,5 @@ export async function serveGateway(exchange: Exchange, items: Items, id: string,
     highWaterMark: 256 * 1024,
   })
   const range = { 'content-range': `bytes ${start}-${end}/${size}` }
-  await exchange.answerStream(asked ? 206 : 200, { ...headers, ...length, ...(asked && range) }, bytes)
+  await exchange.answerStream(requested ? 206 : 200, { ...headers, ...length, ...(requested && range) }, bytes)
 }

@@ -5,17 +5,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Exchange } from '../http/exchange.ts'
-import { createFaults, type Fault } from '../http/faults.ts'
+import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
 import { createUploads } from './chunks.ts'
-import { type GatewayMood, serveGateway } from './gateway.ts'
+import { type GatewayBehavior, serveGateway } from './gateway.ts'
 import { createItems, type Item, serveItemStatus, takeItem, type UploadService } from './items.ts'
 
 export interface ArweaveServer {
   uploadUrl: string
   gateways: [first: string, second: string]
   /** How each gateway behaves. */
-  moods: { first: GatewayMood; second: GatewayMood }
+  behaviors: { first: GatewayBehavior; second: GatewayBehavior }
   /** Whether accepted items are final on the chain. */
   isSealing: boolean
   /** Public keys with credit, in hex; null when all have credit. */
@@ -29,14 +29,14 @@ export interface ArweaveServer {
   failItem(id: string): void
   /** How many uploads in chunks were begun. */
   uploads(): number
-  forgetUploads(): void
-  fail(fault: Fault): void
+  discardUploads(): void
+  fail(plan: FaultPlan): void
   /** Removes all faults, and resets the gateways. */
   recover(): void
   stop(): Promise<void>
 }
 
-const GOOD_MOOD: GatewayMood = { lags: 'no', ignoresRange: false }
+const NORMAL: GatewayBehavior = { lags: 'no', ignoresRange: false }
 
 export async function startArweaveServer(): Promise<ArweaveServer> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-arweave-'))
@@ -64,7 +64,7 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
   async function serveGatewayRequest(name: 'first' | 'second', exchange: Exchange): Promise<void> {
     const [, raw, id = ''] = exchange.url.pathname.split('/')
     if (raw === 'info') return exchange.answer(200)
-    return serveGateway(exchange, items, id, server.moods[name])
+    return serveGateway(exchange, items, id, server.behaviors[name])
   }
 
   const upload = await startProviderServer({ name: 'upload', faults, requests, serve: serveUpload })
@@ -74,7 +74,7 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
   const server: ArweaveServer = {
     uploadUrl: upload.url,
     gateways: [`${first.url}/raw`, `${second.url}/raw`],
-    moods: { first: GOOD_MOOD, second: GOOD_MOOD },
+    behaviors: { first: NORMAL, second: NORMAL },
     isSealing: true,
     payers: null,
     requests,
@@ -85,11 +85,11 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
       if (item) item.hasFailed = true
     },
     uploads: uploads.count,
-    forgetUploads: uploads.forget,
+    discardUploads: uploads.discard,
     fail: faults.add,
     recover() {
       faults.clear()
-      Object.assign(server, { moods: { first: GOOD_MOOD, second: GOOD_MOOD }, isSealing: true, payers: null })
+      Object.assign(server, { behaviors: { first: NORMAL, second: NORMAL }, isSealing: true, payers: null })
     },
     async stop() {
       for (const running of [upload, first, second]) await running.stop()

@@ -1,4 +1,4 @@
-// The contract that keeps data sets, on a chain that advances whenever somebody asks.
+// The contract that keeps data sets, on a chain that advances with every request.
 
 import { randomBytes } from 'node:crypto'
 import { type Address, encodeErrorResult, type Hex, isAddressEqual, parseAbi, toHex } from 'viem'

@@ -20,7 +20,7 @@ interface Upload extends StoredPiece {
 
 export interface Pieces {
   find(cid: string): StoredPiece | null
-  /** Whether it can be added to a data set: true after it was asked a few times. */
+  /** Whether it can be added to a data set. Becomes true after a few calls. */
   isReady(cid: string): boolean
   begin(): string
   /** False when there is no such upload. */
@@ -35,7 +35,7 @@ export interface Pieces {
 
 const CHUNKS = { highWaterMark: 256 * 1024 }
 
-/** Computes the content id of what was sent; or trusts the client, which is faster. */
+/** Computes the content id of the received bytes, or trusts the client, which is faster. */
 export async function openPieces(folder: string, looksToPark: number, isTrusting: boolean): Promise<Pieces> {
   await mkdir(folder, { recursive: true })
   const pieces = new Map<string, StoredPiece & { looks: number }>()

@@ -3,7 +3,7 @@
 
 import type { Address } from 'viem'
 import type { Exchange } from '../http/exchange.ts'
-import { createFaults, type Fault } from '../http/faults.ts'
+import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
 import { type Chain, createChain } from './chain.ts'
 import { openPieces, type Pieces } from './pieces.ts'
@@ -31,7 +31,7 @@ export interface FilecoinServer {
   chain: Chain
   /** Every request so far, as `METHOD /path?query`. */
   readonly requests: readonly string[]
-  fail(fault: Fault): void
+  fail(plan: FaultPlan): void
   /** Removes all faults. */
   recover(): void
   stop(): Promise<void>

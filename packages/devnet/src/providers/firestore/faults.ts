@@ -1,15 +1,15 @@
-// What can go wrong between a client and Firestore, on demand.
+// The faults that a test can plan for the Firestore server.
 
-import type { ConnectionMishap, Fault as FaultOf } from '../http/faults.ts'
+import type { ConnectionFault, FaultPlan as HttpFaultPlan } from '../http/faults.ts'
 
-export type Mishap =
-  | Exclude<ConnectionMishap, { cutBodyAt: number }>
+export type Fault =
+  | Exclude<ConnectionFault, { cutBodyAt: number }>
   /** Answers with this gRPC status instead of executing the call. */
   | { status: number; message?: string }
   /** The connection breaks at once. */
   | 'cut'
-  /** The connection breaks after so many bytes of the request. */
+  /** The connection breaks after this many bytes of the request. */
   | { cutRequestAt: number }
 
 /** `at` matches the call's method: `Commit`, `BatchGetDocuments`, `RunQuery`. */
-export type Fault = FaultOf<Mishap>
+export type FaultPlan = HttpFaultPlan<Fault>

@@ -10,7 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { Transform } from 'node:stream'
-import type { Mishap } from './faults.ts'
+import type { Fault } from './faults.ts'
 
 const WINDOW = 4 * 1024 * 1024
 const SETTINGS = { settings: { initialWindowSize: WINDOW } }
@@ -21,7 +21,7 @@ export interface Front {
   cut(): void
 }
 
-export function createFront(emulator: ClientHttp2Session, strike: (method: string) => Mishap | null): Front {
+export function createFront(emulator: ClientHttp2Session, takeFault: (method: string) => Fault | null): Front {
   const server = createServer(SETTINGS)
   const sessions = new Set<{ destroy(): void }>()
   server.on('session', (session) => {
@@ -32,7 +32,7 @@ export function createFront(emulator: ClientHttp2Session, strike: (method: strin
   })
   server.on('stream', (call, headers) => {
     call.on('error', () => {})
-    serve(emulator, call, headers, strike(`${headers[':path']}`.replace(/.*\//, '')))
+    serve(emulator, call, headers, takeFault(`${headers[':path']}`.replace(/.*\//, '')))
   })
   return {
     server,
@@ -46,14 +46,14 @@ function serve(
   emulator: ClientHttp2Session,
   call: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  mishap: Mishap | null,
+  fault: Fault | null,
 ) {
   const cut = () => call.session?.destroy()
-  if (mishap === 'cut') return cut()
-  if (mishap === 'silence') return void call.resume()
-  if (isA(mishap, 'status')) {
+  if (fault === 'cut') return cut()
+  if (fault === 'silence') return void call.resume()
+  if (isA(fault, 'status')) {
     call.resume()
-    const { status, message = 'planned by the test' } = mishap
+    const { status, message = 'planned by the test' } = fault
     const trailers = { 'grpc-status': status, 'grpc-message': encodeURIComponent(message) }
     return call.respond({ ':status': 200, 'content-type': 'application/grpc', ...trailers }, { endStream: true })
   }
@@ -61,9 +61,9 @@ function serve(
   forwarded.on('error', () => call.close(constants.NGHTTP2_INTERNAL_ERROR))
   call.on('aborted', () => forwarded.close(constants.NGHTTP2_CANCEL))
   const limitOf = (length: number | false) => (length === false ? Number.POSITIVE_INFINITY : length)
-  call.pipe(upTo(limitOf(isA(mishap, 'cutRequestAt') && mishap.cutRequestAt), cut)).pipe(forwarded)
+  call.pipe(upTo(limitOf(isA(fault, 'cutRequestAt') && fault.cutRequestAt), cut)).pipe(forwarded)
   forwarded.once('response', (answer, flags) => {
-    if (mishap === 'lost answer') return cut()
+    if (fault === 'lost answer') return cut()
     if (call.destroyed) return
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) return call.respond(answer, { endStream: true })
     call.respond(answer, { waitForTrailers: true })
@@ -73,8 +73,8 @@ function serve(
     })
     call.on('wantTrailers', () => call.sendTrailers(trailers))
     const stall = () => {}
-    if (isA(mishap, 'stallAnswerAt')) forwarded.pipe(upTo(mishap.stallAnswerAt, stall)).pipe(call)
-    else forwarded.pipe(upTo(limitOf(isA(mishap, 'cutAnswerAt') && mishap.cutAnswerAt), cut)).pipe(call)
+    if (isA(fault, 'stallAnswerAt')) forwarded.pipe(upTo(fault.stallAnswerAt, stall)).pipe(call)
+    else forwarded.pipe(upTo(limitOf(isA(fault, 'cutAnswerAt') && fault.cutAnswerAt), cut)).pipe(call)
   })
 }
 
@@ -92,6 +92,6 @@ function upTo(limit: number, end: () => void): Transform {
   })
 }
 
-function isA<K extends string>(mishap: Mishap | null, key: K): mishap is Extract<Mishap, Record<K, number>> {
-  return typeof mishap === 'object' && mishap !== null && key in mishap
+function isA<K extends string>(fault: Fault | null, key: K): fault is Extract<Fault, Record<K, number>> {
+  return typeof fault === 'object' && fault !== null && key in fault
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { listen } from '../../http-server.ts'
 import { createFaults } from '../http/faults.ts'
 import type { KeptDocument } from './emulator.ts'
-import type { Fault, Mishap } from './faults.ts'
+import type { Fault, FaultPlan } from './faults.ts'
 import { createFront } from './front.ts'
 
 export interface FirestoreServer {
@@ -17,7 +17,7 @@ export interface FirestoreServer {
   directAddress: string
   /** Every call so far, by its method. */
   readonly calls: readonly string[]
-  fail(fault: Fault): void
+  fail(plan: FaultPlan): void
   /** Removes all faults. */
   recover(): void
   documents(): Promise<KeptDocument[]>
@@ -36,11 +36,11 @@ export async function startFirestoreServer(): Promise<FirestoreServer> {
   const [emulatorPort] = (await once(child, 'message')) as [number]
   const emulator = connect(`http://127.0.0.1:${emulatorPort}`, { settings: { initialWindowSize: 4 * 1024 * 1024 } })
   emulator.on('error', () => {})
-  const faults = createFaults<Mishap>()
+  const faults = createFaults<Fault>()
   const calls: string[] = []
   const { server, cut } = createFront(emulator, (method) => {
     calls.push(method)
-    return faults.strike(method)
+    return faults.take(method)
   })
 
   async function goDown(): Promise<void> {

@@ -99,7 +99,7 @@ async function readOrMakeKey(path: string): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(() => null)
   if (kept) return kept
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the form that was asked for
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string // the requested format
   await writeFile(path, pem, { mode: 0o600 })
   return pem
 }

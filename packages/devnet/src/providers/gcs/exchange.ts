@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Exchange as HttpExchange, openExchange as openHttpExchange } from '../http/exchange.ts'
-import type { Mishap } from './faults.ts'
+import type { Fault } from './faults.ts'
 
 /** One request to the store and its answer, in the words of the JSON API. */
 export interface Exchange extends Omit<HttpExchange, 'answer'> {
@@ -16,10 +16,10 @@ export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  mishap: Mishap | null,
+  fault: Fault | null,
 ): Exchange {
-  const http = openHttpExchange(request, response, url, mishap)
-  const keepsPart = typeof mishap === 'object' && mishap && 'keepOfChunk' in mishap
+  const http = openHttpExchange(request, response, url, fault)
+  const keepsPart = typeof fault === 'object' && fault && 'keepOfChunk' in fault
 
   function answer(status: number, value?: object | string, headers: Record<string, string> = {}): void {
     const isJson = typeof value === 'object'
@@ -29,7 +29,7 @@ export function openExchange(
 
   return {
     ...http,
-    keepOfChunk: keepsPart ? mishap.keepOfChunk : Number.POSITIVE_INFINITY,
+    keepOfChunk: keepsPart ? fault.keepOfChunk : Number.POSITIVE_INFINITY,
     answer,
     refuse(status, reason, message) {
       answer(status, { error: { code: status, message, errors: [{ domain: 'global', reason, message }] } })

@@ -1,16 +1,16 @@
-// What can go wrong between a client and the store, on demand.
+// The faults that a test can plan for the store.
 
-import type { ConnectionMishap, Fault as FaultOf } from '../http/faults.ts'
+import type { ConnectionFault, FaultPlan as HttpFaultPlan } from '../http/faults.ts'
 
-export type Mishap =
-  | ConnectionMishap
+export type Fault =
+  | ConnectionFault
   /** Refuses the request; `reason` names quotas and permissions. */
   | { status: number; reason?: string }
   /** Answers 200 with HTML instead of the API's JSON. */
-  | 'nonsense'
-  /** Keeps only so many bytes of a chunk, as the store may, and says so. */
+  | 'invalid response'
+  /** Keeps only this many bytes of a chunk, as the store may, and reports it. */
   | { keepOfChunk: number }
-  /** Claims to have kept so many bytes of an upload, which is not true. */
+  /** Claims falsely to have kept this many bytes of an upload. */
   | { claimKept: number }
 
-export type Fault = FaultOf<Mishap>
+export type FaultPlan = HttpFaultPlan<Fault>

@@ -31,7 +31,7 @@ export async function serveObjects(exchange: Exchange, objects: Objects, { bucke
   exchange.answer(200, wireObject(found, bucket))
 }
 
-/** Always with the fields that our clients read, even if they asked for fewer. */
+/** Always contains the fields that our clients read, even if the request selects fewer. */
 export function wireObject({ size, ...rest }: GcsObject, bucket: string) {
   return { kind: 'storage#object', bucket, metageneration: '1', size: `${size}`, ...rest }
 }

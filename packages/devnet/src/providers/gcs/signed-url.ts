@@ -1,4 +1,4 @@
-// URLs signed by the account (GOOG4-RSA-SHA256), with which anybody may upload or download one object.
+// URLs signed by the account (GOOG4-RSA-SHA256), which allow any client to upload or download one object.
 
 import { createHash, type KeyObject, verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'

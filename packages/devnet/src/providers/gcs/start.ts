@@ -7,7 +7,7 @@ import { startHttpServer } from '../../http-server.ts'
 import { createFaults } from '../http/faults.ts'
 import { EMAIL, openAccount } from './account.ts'
 import { type Exchange, openExchange } from './exchange.ts'
-import type { Fault, Mishap } from './faults.ts'
+import type { Fault, FaultPlan } from './faults.ts'
 import { serveObjects } from './json-api.ts'
 import { type GcsObject, openObjects } from './objects.ts'
 import { serveSigned } from './signed-url.ts'
@@ -35,7 +35,7 @@ export interface GcsServer {
   readonly requests: readonly string[]
   /** Resolves when the next matching request arrives. */
   until(at: RegExp): Promise<void>
-  fail(fault: Fault): void
+  fail(plan: FaultPlan): void
   /** Removes all faults. */
   recover(): void
   /** Invalidates all tokens issued so far. */
@@ -54,7 +54,7 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
   const { folder, port = 0, pageSize = 1000, now = Date.now } = options
   const objects = await openObjects(folder)
   const account = await openAccount(folder)
-  const faults = createFaults<Mishap>()
+  const faults = createFaults<Fault>()
   const requests: string[] = []
   const arrivals = new EventEmitter()
   const server = await startHttpServer(handle, { port, requestTimeout: 0 })
@@ -66,15 +66,15 @@ export async function startGcsServer(options: GcsServerOptions): Promise<GcsServ
     const line = `${request.method} ${target.pathname}${target.search}`
     requests.push(line)
     arrivals.emit('request', line)
-    const mishap = faults.strike(line)
-    const exchange = openExchange(request, response, target, mishap)
-    if (mishap === 'silence') return void request.resume()
-    if (mishap === 'nonsense') return exchange.answer(200, '<html>')
-    if (typeof mishap === 'object' && mishap && 'status' in mishap) {
-      return exchange.refuse(mishap.status, mishap.reason ?? 'backendError', 'planned by the test')
+    const fault = faults.take(line)
+    const exchange = openExchange(request, response, target, fault)
+    if (fault === 'silence') return void request.resume()
+    if (fault === 'invalid response') return exchange.answer(200, '<html>')
+    if (typeof fault === 'object' && fault && 'status' in fault) {
+      return exchange.refuse(fault.status, fault.reason ?? 'backendError', 'planned by the test')
     }
-    if (typeof mishap === 'object' && mishap && 'claimKept' in mishap) {
-      const range = mishap.claimKept > 0 ? { range: `bytes=0-${mishap.claimKept - 1}` } : {}
+    if (typeof fault === 'object' && fault && 'claimKept' in fault) {
+      const range = fault.claimKept > 0 ? { range: `bytes=0-${fault.claimKept - 1}` } : {}
       return exchange.answer(308, '', range)
     }
     await serve(exchange)

@@ -51,13 +51,13 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
   async function beginSession(exchange: Exchange, given: Given) {
     const metadata = JSON.parse((await text(exchange.body)) || '{}')
     const contentType = exchange.headers['x-upload-content-type']
-    const asked = aboutObject(given, { ...(contentType && { contentType }), ...metadata })
-    if (asked.mustBeNew && objects.find(asked.about.name)) return refusePrecondition(exchange)
+    const requested = aboutObject(given, { ...(contentType && { contentType }), ...metadata })
+    if (requested.mustBeNew && objects.find(requested.about.name)) return refusePrecondition(exchange)
     const path = objects.newFile()
     await writeFile(path, '')
     const id = randomBytes(24).toString('base64url')
-    sessions.set(id, { ...asked, path, size: 0, done: null })
-    const query = new URLSearchParams({ uploadType: 'resumable', name: asked.about.name, upload_id: id })
+    sessions.set(id, { ...requested, path, size: 0, done: null })
+    const query = new URLSearchParams({ uploadType: 'resumable', name: requested.about.name, upload_id: id })
     exchange.answer(200, '', {
       location: `${origin}/upload/storage/v1/b/${bucket}/o?${query}`,
       'x-guploader-uploadid': id,

@@ -28,19 +28,19 @@ export class Refusal extends Error {
   }
 }
 
-/** Of the mishaps, only those of the connection matter here. */
+/** Applies the faults of the connection; the caller handles all others. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  mishap: object | string | null,
+  fault: object | string | null,
 ): Exchange {
   const cut = (through?: Transform) => {
     request.socket.destroy()
     through?.destroy(new Error('the test cut the connection'))
   }
   const [cutBodyAt, cutAnswerAt, stallAnswerAt] = ['cutBodyAt', 'cutAnswerAt', 'stallAnswerAt'].map((name) =>
-    limitIn(mishap, name),
+    limitIn(fault, name),
   )
   const body = cutBodyAt === undefined ? request : request.compose(stopAt(cutBodyAt, cut))
   // Readers of the body get the error too.
@@ -51,7 +51,7 @@ export function openExchange(
     headers: request.headers,
     body,
     answer(status, headers = {}, text = '') {
-      if (mishap === 'lost answer') return cut()
+      if (fault === 'lost answer') return cut()
       request.resume() // a client that is still sending would not see the answer
       const bytes = Buffer.from(text)
       response.writeHead(status, { 'content-length': bytes.length, ...headers })
@@ -68,8 +68,8 @@ export function openExchange(
   }
 }
 
-function limitIn(mishap: object | string | null, name: string): number | undefined {
-  return typeof mishap === 'object' ? (mishap as Record<string, number> | null)?.[name] : undefined
+function limitIn(fault: object | string | null, name: string): number | undefined {
+  return typeof fault === 'object' ? (fault as Record<string, number> | null)?.[name] : undefined
 }
 
 /** Passes `limit` bytes, calls `stop`, and passes nothing more. */

@@ -11,7 +11,7 @@ interface ProviderServerOptions {
   /** Put before each of those lines, where one provider has several servers. */
   name?: string
   port?: number
-  /** Checks the request before its body is asked for; throws a `Refusal`. */
+  /** Checks the request before its body is read; throws a `Refusal`. */
   authorize?(exchange: Exchange): void
   /** May throw a `Refusal`. */
   serve(exchange: Exchange): Promise<void> | void
@@ -26,10 +26,10 @@ export function startProviderServer(options: ProviderServerOptions): Promise<Htt
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const line = [name, request.method, request.url].filter(Boolean).join(' ')
     requests.push(line)
-    const mishap = faults.strike(line)
-    if (mishap === 'silence') return
-    const exchange = openExchange(request, response, new URL(request.url ?? '/', 'http://localhost'), mishap)
-    const planned = typeof mishap === 'object' && mishap && 'status' in mishap ? mishap : null
+    const fault = faults.take(line)
+    if (fault === 'silence') return
+    const exchange = openExchange(request, response, new URL(request.url ?? '/', 'http://localhost'), fault)
+    const planned = typeof fault === 'object' && fault && 'status' in fault ? fault : null
     try {
       if (planned && !planned.afterBody) throw new Refusal(planned.status, planned.code)
       authorize?.(exchange)

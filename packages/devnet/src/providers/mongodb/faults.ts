@@ -9,7 +9,7 @@ export interface SeenCommand {
 }
 
 /**
- * What goes wrong with a command: an error instead of executing it; no answer; the connection cut instead of executing
+ * The fault of a command: an error instead of executing it; no answer; the connection cut instead of executing
  * it, after executing it, or in the middle of the answer.
  */
 export type Fault = { error: Document } | 'silence' | 'cut' | 'cut-after' | 'cut-answer'

@@ -28,7 +28,7 @@ export async function* requestsOf(bytes: AsyncIterable<Buffer>, maxBytes: () => 
     while (size >= 4) {
       if (held[0]!.length < 4) held = [Buffer.concat(held)]
       const length = held[0]!.readInt32LE()
-      if (length < HEADER_BYTES || length > maxBytes()) throw new RangeError('a message of this length is not taken')
+      if (length < HEADER_BYTES || length > maxBytes()) throw new RangeError('a message of this length is not accepted')
       if (size < length) break
       const all = Buffer.concat(held)
       yield decode(all.subarray(0, length))
@@ -45,7 +45,7 @@ function decode(message: Buffer): Request {
     const isOneWay = (message.readInt32LE(HEADER_BYTES) & MORE_TO_COME) !== 0
     return { id, isQuery: false, isOneWay, command: decodeSections(message.subarray(HEADER_BYTES + 4)) }
   }
-  if (opCode !== OP_QUERY) throw new RangeError(`there is no operation ${opCode}`)
+  if (opCode !== OP_QUERY) throw new RangeError(`unknown operation ${opCode}`)
   const namespaceEnd = message.indexOf(0, HEADER_BYTES + 4)
   return { id, isQuery: true, isOneWay: false, command: deserialize(documentAt(message, namespaceEnd + 9)) }
 }

@@ -90,7 +90,7 @@ export async function serveUpload(
   exchange.answer(200, {}, element('CompleteMultipartUploadResult', { Key: key, ETag: `"${etag}"` }))
 }
 
-/** Whether the bucket exists, and what is in it. */
+/** HEAD and listings of the bucket. */
 export function serveBucket(exchange: Exchange, objects: Objects, uploads: Uploads, pageSize: number): void {
   const { method, url } = exchange
   const list = url.searchParams.has('uploads')

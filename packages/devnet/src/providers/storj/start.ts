@@ -1,7 +1,7 @@
 // A stand-in for Storj's S3 gateway with one bucket: objects, multipart uploads, listings and signed URLs.
 
 import { type Exchange, Refusal } from '../http/exchange.ts'
-import { createFaults, type Fault } from '../http/faults.ts'
+import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
 import { openObjects, type StoredObject } from './objects.ts'
 import { element, serveBucket, serveObject, serveUpload } from './serve.ts'
@@ -29,7 +29,7 @@ export interface StorjServer {
   credentials: Credentials
   /** Every request so far, as `METHOD /path?query`. */
   readonly requests: readonly string[]
-  fail(fault: Fault): void
+  fail(plan: FaultPlan): void
   /** Removes all faults. */
   recover(): void
   objects(): StoredObject[]
@@ -53,8 +53,8 @@ export async function startStorjServer(options: StorjServerOptions): Promise<Sto
 
   async function serve(exchange: Exchange): Promise<void> {
     const { pathname, searchParams } = exchange.url
-    const [, asked, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
-    if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')
+    const [, requestedBucket, key = ''] = /^\/([^/]*)\/?(.*)$/.exec(pathname) ?? []
+    if (requestedBucket !== bucket) throw new Refusal(404, 'NoSuchBucket')
     const mustBeNew = exchange.headers['if-none-match'] === '*' && !options.ignoresPreconditions
     if (key === '') return serveBucket(exchange, objects, uploads, pageSize)
     if (searchParams.has('uploads') || searchParams.has('uploadId')) {

@@ -28,7 +28,7 @@ export interface Uploads {
 export function createUploads(objects: Objects): Uploads {
   const uploads = new Map<string, Upload>()
 
-  async function forget(upload: Upload): Promise<void> {
+  async function discard(upload: Upload): Promise<void> {
     uploads.delete(upload.id)
     for (const { path } of upload.parts.values()) await rm(path, { force: true })
   }
@@ -65,9 +65,9 @@ export function createUploads(objects: Objects): Uploads {
       if (parts.length === 0) throw new Refusal(400, 'MalformedXML')
       const etag = `${randomUUID()}-${parts.length}`
       await objects.keep({ key: upload.key, etag, headers: upload.headers, files: parts }, mustBeNew)
-      await forget(upload)
+      await discard(upload)
       return etag
     },
-    abort: forget,
+    abort: discard,
   }
 }

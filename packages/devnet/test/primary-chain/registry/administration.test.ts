@@ -5,14 +5,14 @@ import { TREASURY } from '../../../src/primary-chain/dev-accounts.ts'
 import { create, subjectOf } from './instructions.ts'
 import { custom, failedAt, startTestRegistry, type TestRegistry } from './registry.ts'
 
-describe('administration of the registry', () => {
+describe('the administration of the registry', () => {
   let registry: TestRegistry
   beforeAll(async () => {
     registry = await startTestRegistry()
   })
   afterAll(() => registry.stop())
 
-  it('a schema can be paused and used again', async () => {
+  it('can pause a schema and resume it', async () => {
     const other = await registry.deploy('pausing')
     const subject = await subjectOf(other, 'paused')
     const status = (isPaused: boolean) => getChangeSchemaStatusInstruction({ ...other, isPaused })
@@ -22,7 +22,7 @@ describe('administration of the registry', () => {
     expect((await registry.run([status(false), create(other, subject)])).err).toBeNull()
   })
 
-  it('the list of authorised signers can grow, for more rent, and shrink', async () => {
+  it('can extend the list of authorised signers, which costs rent, and shorten it', async () => {
     const other = await registry.deploy('signers')
     const { authority, attester } = registry
     const list = async (signers: Address[]) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { create, type Deployment, ownClose, ownCreate, subjectOf } from './instructions.ts'
 import { RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
 
-describe('attesting', () => {
+describe('the registry', () => {
   let registry: TestRegistry
   let deployment: Deployment
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('attesting', () => {
   })
   afterAll(() => registry.stop())
 
-  it('SAS-01 SAS-02 SAS-04 keeps credentials and schemas as the registry does, at the addresses we derive', async () => {
+  it('SAS-01 SAS-02 SAS-04 stores credentials and schemas in the real format, at the addresses that we derive', async () => {
     const { authority, attester, chain } = registry
     expect(registryAddresses(authority.address)).toMatchObject({
       credential: deployment.credential,
@@ -74,7 +74,7 @@ describe('attesting', () => {
     })
   })
 
-  it('SAS-05 SAS-07 takes the instructions of our own codec, and our reader reads what comes of them', async () => {
+  it('SAS-05 SAS-07 accepts the instructions of our own codec, and our reader reads the result', async () => {
     const { record, attestation, nonce } = await subjectOf(deployment, 'ours')
     const { authority } = registry
     expect((await registry.run([ownCreate(authority, record, 2_000_000_000)])).err).toBeNull()
@@ -97,7 +97,7 @@ describe('attesting', () => {
     expect(await registry.exists(attestation)).toBe(false)
   })
 
-  it('SAS-07 an expiry may be this very second', async () => {
+  it('SAS-07 accepts an expiry at the current second', async () => {
     const subject = await subjectOf(deployment, 'expires now')
     const expiry = BigInt(registry.clock.time / 1_000)
     expect((await registry.run([create(deployment, subject, { expiry })])).err).toBeNull()

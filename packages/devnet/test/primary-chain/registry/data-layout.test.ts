@@ -14,7 +14,7 @@ const numbers = [...sizes.map((bits) => number(bits, false)), ...sizes.map((bits
 const char = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => [...bytes])
 const list = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => fc.array(item, { maxLength: 4 })
 
-/** Values by the code of their type, as far as the registry's client knows the codes as its program does: not 24 and 25. */
+/** Values by the code of their type. For the codes 24 and 25 the registry's client differs from its program. */
 const values: fc.Arbitrary<unknown>[] = [
   ...numbers,
   fc.boolean(),
@@ -29,7 +29,7 @@ const fields = fc.array(
 )
 
 describe('the layout of a schema', () => {
-  it('SAS-02 SAS-03 fits whatever the registry client writes by it, and nothing shorter or longer', () => {
+  it('SAS-02 SAS-03 fits the data that the registry client writes by it, and no shorter or longer data', () => {
     fc.assert(
       fc.property(fields, (chosen) => {
         const layout = chosen.map(({ code }) => code)
@@ -47,7 +47,7 @@ describe('the layout of a schema', () => {
     expect(() => requireLayout(Uint8Array.of(2, 0, 0, 0, 1, 0, 0, 0, 65), [25])).toThrow('inside a length')
   })
 
-  it('of no fields fits no data alone', () => {
+  it('fits only empty data when it has no fields', () => {
     requireLayout(new Uint8Array(), [])
     expect(() => requireLayout(Uint8Array.of(0), [])).toThrow(ProgramFailure)
   })
@@ -60,7 +60,7 @@ function serialize(chosen: readonly { code: number; value: unknown }[]): Uint8Ar
     fieldNames: Buffer.concat(
       names.map((name) => Buffer.concat([Buffer.from([name.length, 0, 0, 0]), Buffer.from(name)])),
     ),
-  } as unknown as Parameters<typeof serializeAttestationData>[0] // the fields that are looked at
+  } as unknown as Parameters<typeof serializeAttestationData>[0] // the fields that are read
   return Uint8Array.from(
     serializeAttestationData(schema, Object.fromEntries(chosen.map(({ value }, index) => [names[index], value]))),
   )

@@ -20,7 +20,7 @@ describe('hostile instructions', () => {
   })
   afterAll(() => registry.stop())
 
-  it('of any bytes, with any accounts but without the authority, are refused', async () => {
+  it('are refused with any bytes and any accounts when the authority has not signed', async () => {
     const { credential, schema, eventAuthority } = registryAddresses(registry.authority.address)
     const data = [credential, schema, eventAuthority, attested.attestation, TREASURY.address]
     const anyRole = fc.constantFrom(AccountRole.READONLY, AccountRole.WRITABLE)
@@ -46,7 +46,7 @@ describe('hostile instructions', () => {
     expect(await registry.attestation(attested.attestation)).toEqual(before)
   })
 
-  it('that are good but for one byte are taken or refused, never half done', async () => {
+  it('are executed completely or not at all when one byte of them is changed', async () => {
     const subject = await subjectOf(deployment, 'one byte')
     const instruction = create(deployment, subject)
     const anyFlip = fc.tuple(fc.nat(instruction.data!.length - 1), fc.integer({ min: 1, max: 255 }))
@@ -63,7 +63,7 @@ describe('hostile instructions', () => {
     )
   })
 
-  it('in a transaction with any byte changed are never an internal error', async () => {
+  it('never cause an internal error when any byte of their transaction is changed', async () => {
     const instructions = [memo('hello'), close(deployment, attested), create(deployment, attested)]
     const transaction = await sign(registry.rpc, registry.authority, instructions)
     const good = Buffer.from(getBase64EncodedWireTransaction(transaction), 'base64')

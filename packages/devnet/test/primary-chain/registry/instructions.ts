@@ -1,4 +1,4 @@
-// Instructions for the registry, made by its own client library; those called `own` are from our codec's bytes.
+// Instructions for the registry. The registry's client library makes them; our codec makes those called `own`.
 
 import { hash } from 'node:crypto'
 import {
@@ -113,7 +113,7 @@ export function close(
   return getCloseAttestationInstruction({ payer: authority, authority, credential, attestation, ...changes })
 }
 
-/** From the bytes of our codec; `expiry` in Unix seconds. */
+/** Made by our codec; `expiry` is in Unix seconds. */
 export function ownCreate(authority: TransactionSigner, record: RegistryRecord, expiry: number): Instruction {
   const { credential, schema } = registryAddresses(authority.address)
   const nonce = registryNonce(record.proof_id)

@@ -47,7 +47,7 @@ describe('a registry program from a file', () => {
     await agreeing.stop()
   })
 
-  it('is an option of the local chains', async () => {
+  it('can be set as an option of the local chains', async () => {
     const chains = await startLocalChains({ registryProgram: programThatAnswers(42n) })
     const authority = await signerOf(PUBLICATION)
     const instruction = createCredential(await deploymentOf(authority, 'by the program'))
@@ -57,7 +57,7 @@ describe('a registry program from a file', () => {
     await chains.stop()
   })
 
-  it('must exist and be a program', async () => {
+  it('is refused when the file does not exist or is not a program', async () => {
     const missing = join(folder, 'missing.so')
     const noProgram = join(folder, 'no-program.so')
     writeFileSync(noProgram, 'not an ELF file')

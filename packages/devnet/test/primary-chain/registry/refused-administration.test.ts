@@ -18,7 +18,7 @@ import { custom, expectRefusal, startTestRegistry, type TestRegistry } from './r
 const readonly = (text: string) => ({ address: address(text), role: AccountRole.READONLY })
 const cutShort = (instruction: Instruction, by = 1) => ({ ...instruction, data: instruction.data!.slice(0, -by) })
 
-describe('what else the registry refuses', () => {
+describe('the registry', () => {
   let registry: TestRegistry
   let made: Deployment
   let other: Deployment
@@ -44,10 +44,14 @@ describe('what else the registry refuses', () => {
   const pause = (changes = {}) => getChangeSchemaStatusInstruction({ ...made, isPaused: true, ...changes })
 
   const creations: readonly Case[] = [
-    ['a credential that is there already', 'InvalidAccountOwner', () => createCredential(made)],
+    ['a credential that exists', 'InvalidAccountOwner', () => createCredential(made)],
     ['a credential under another name', custom(0), () => credential({ name: 'another' })],
     ['a credential of another authority', custom(0), () => credential({ authority: stranger })],
-    ['a credential whose name is no seed', 'ProgramFailedToComplete', () => credential({ name: 'n'.repeat(33) })],
+    [
+      'a credential whose name is not a valid seed',
+      'ProgramFailedToComplete',
+      () => credential({ name: 'n'.repeat(33) }),
+    ],
     [
       'a credential whose authority has not signed',
       'MissingRequiredSignature',
@@ -58,14 +62,14 @@ describe('what else the registry refuses', () => {
       'InvalidAccountData',
       () => withAccount(credential(), 1, readonly(unmade.credential)),
     ],
-    ['a credential whose signers are cut short', 'InvalidInstructionData', () => cutShort(credential())],
+    ['a credential whose list of signers is incomplete', 'InvalidInstructionData', () => cutShort(credential())],
     ['a credential without a list of signers', 'InvalidInstructionData', () => cutShort(credential(), 36)],
     [
       'a credential without the system program',
       'IncorrectProgramId',
       () => credential({ systemProgram: ANOTHER_PROGRAM }),
     ],
-    ['a schema that is there already', 'InvalidAccountOwner', () => createSchema(made)],
+    ['a schema that exists', 'InvalidAccountOwner', () => createSchema(made)],
     ['a schema under another name', custom(1), () => schema({ name: 'another' })],
     [
       'a schema whose authority has not signed',
@@ -74,13 +78,13 @@ describe('what else the registry refuses', () => {
     ],
     ['a schema without the system program', 'IncorrectProgramId', () => schema({ systemProgram: ANOTHER_PROGRAM })],
     ['a schema by another authority', 'IncorrectAuthority', () => schema({ authority: stranger })],
-    ['a schema under no credential', 'InvalidAccountOwner', () => createSchema(unmade)],
-    ['a schema with a type that is none', custom(4), () => schema({ layout: Uint8Array.of(26), fieldNames: ['x'] })],
-    ['a schema with a name too few', custom(1), () => schema({ layout: Uint8Array.of(0, 0), fieldNames: ['x'] })],
-    ['a schema whose names are cut short', 'InvalidInstructionData', () => cutShort(schema())],
+    ['a schema without a credential', 'InvalidAccountOwner', () => createSchema(unmade)],
+    ['a schema with an unknown type', custom(4), () => schema({ layout: Uint8Array.of(26), fieldNames: ['x'] })],
+    ['a schema with too few names', custom(1), () => schema({ layout: Uint8Array.of(0, 0), fieldNames: ['x'] })],
+    ['a schema whose names are incomplete', 'InvalidInstructionData', () => cutShort(schema())],
   ]
 
-  it.each(creations)('SAS-01 SAS-04 %s', async (_title, expected, build) => {
+  it.each(creations)('SAS-01 SAS-04 refuses to create %s', async (_title, expected, build) => {
     await expectRefusal(registry, build(), expected)
     expect(await registry.exists(unmade.credential)).toBe(false)
     expect(await registry.exists(withoutSchema.schema)).toBe(false)
@@ -94,24 +98,28 @@ describe('what else the registry refuses', () => {
       () => withAccount(signers(), 1, readonly(stranger.address)),
     ],
     ['new signers without the system program', 'IncorrectProgramId', () => signers({ systemProgram: ANOTHER_PROGRAM })],
-    ['new signers of no credential', 'InvalidAccountOwner', () => signers({ credential: TREASURY.address })],
-    ['new signers of a schema', 'InvalidAccountData', () => signers({ credential: made.schema })],
+    [
+      'new signers for an account that is not a credential',
+      'InvalidAccountOwner',
+      () => signers({ credential: TREASURY.address }),
+    ],
+    ['new signers for a schema', 'InvalidAccountData', () => signers({ credential: made.schema })],
     [
       'new signers in an account that is not writable',
       'InvalidAccountData',
       () => withAccount(signers(), 2, readonly(made.credential)),
     ],
-    ['new signers cut short', 'InvalidInstructionData', () => cutShort(signers())],
-    ['new signers without a list', 'InvalidInstructionData', () => cutShort(signers(), 4)],
+    ['an incomplete list of new signers', 'InvalidInstructionData', () => cutShort(signers())],
+    ['a change of signers without a list', 'InvalidInstructionData', () => cutShort(signers(), 4)],
     [
       'a list of more signers than there are bytes',
       'InvalidInstructionData',
       () => ({ ...signers(), data: Uint8Array.of(3, 255, 255, 255, 255) }),
     ],
-    ['a pause under no credential', 'InvalidAccountOwner', () => pause({ credential: TREASURY.address })],
-    ['a pause of no schema', 'InvalidAccountOwner', () => pause({ schema: TREASURY.address })],
+    ['a pause without a credential', 'InvalidAccountOwner', () => pause({ credential: TREASURY.address })],
+    ['a pause of an account that is not a schema', 'InvalidAccountOwner', () => pause({ schema: TREASURY.address })],
     [
-      'a pause in an account that is not writable',
+      'a pause of an account that is not writable',
       'InvalidAccountData',
       () => withAccount(pause(), 2, readonly(made.schema)),
     ],
@@ -122,22 +130,22 @@ describe('what else the registry refuses', () => {
       'MissingRequiredSignature',
       () => withAccount(pause(), 0, readonly(stranger.address)),
     ],
-    ['a pause that does not say which way', 'InvalidInstructionData', () => cutShort(pause())],
+    ['a pause without the new state', 'InvalidInstructionData', () => cutShort(pause())],
   ]
 
-  it.each(changes)('%s', async (_title, expected, build) => {
+  it.each(changes)('refuses %s', async (_title, expected, build) => {
     const before = [await registry.credential(made.credential), await registry.schema(made.schema)]
     await expectRefusal(registry, build(), expected)
     expect([await registry.credential(made.credential), await registry.schema(made.schema)]).toEqual(before)
   })
 
-  it.each([4, 5, 8, 9, 10, 11, 228, 255])('says that it does not know instruction %i', async (number) => {
+  it.each([4, 5, 8, 9, 10, 11, 228, 255])('refuses the unknown instruction %i', async (number) => {
     const instruction = close(made, await subjectOf(made, 'unknown'))
     const logs = await expectRefusal(registry, { ...instruction, data: Uint8Array.of(number) }, custom(1000))
     expect(logs).toContain(`Program log: the local registry does not know instruction ${number}`)
   })
 
-  it('an instruction without data, or without accounts', async () => {
+  it('refuses an instruction without data or without accounts', async () => {
     const { programAddress } = credential()
     await expectRefusal(registry, { programAddress }, 'InvalidInstructionData')
     await expectRefusal(registry, { programAddress, data: Uint8Array.of(7) }, 'NotEnoughAccountKeys')

@@ -11,7 +11,7 @@ import { custom, expectRefusal, startTestRegistry, type TestRegistry } from './r
 const readonly = (text: string) => ({ address: address(text), role: AccountRole.READONLY })
 const writable = (text: string) => ({ address: address(text), role: AccountRole.WRITABLE })
 
-describe('attestations that the registry refuses', () => {
+describe('the registry', () => {
   let registry: TestRegistry
   let deployment: Deployment
   let other: Deployment
@@ -36,72 +36,128 @@ describe('attestations that the registry refuses', () => {
 
   const creations: readonly Case[] = [
     [
-      'SAS-08 whose signer has not signed',
+      'SAS-08 refuses an attestation whose signer has not signed',
       'MissingRequiredSignature',
       () => withAccount(creating(), 1, readonly(registry.attester.address)),
     ],
-    ['SAS-08 by a signer that is not authorised', custom(5), () => creating({ authority: stranger })],
-    ['without the system program', 'IncorrectProgramId', () => creating({ systemProgram: ANOTHER_PROGRAM })],
-    ['under a credential that is no account', 'InvalidAccountOwner', () => creating({ credential: TREASURY.address })],
-    ['under a schema that is no account', 'InvalidAccountOwner', () => creating({ schema: TREASURY.address })],
-    ['under a schema as its credential', 'InvalidAccountData', () => creating({ credential: deployment.schema })],
-    ['under a credential as its schema', 'InvalidAccountData', () => creating({ schema: deployment.credential })],
-    ['SAS-04 under the schema of another credential', custom(0), () => creating({ schema: other.schema })],
-    ['SAS-04 at an address of another nonce', custom(2), () => creating({ nonce: attested.nonce })],
-    ['SAS-07 that has expired', custom(6), () => creating({ expiry: BigInt(registry.clock.time / 1_000) - 1n })],
-    ['SAS-07 that expired before 1970', custom(6), () => creating({ expiry: -1n })],
-    ['SAS-03 with a byte too much', custom(6), () => creating({ data: Uint8Array.of(...record(), 0) })],
-    ['SAS-03 with a byte too few', custom(6), () => creating({ data: record().slice(0, -1) })],
-    ['SAS-03 with its last field missing', 'ProgramFailedToComplete', () => creating({ data: record().slice(0, 144) })],
-    ['SAS-03 with no data', 'ProgramFailedToComplete', () => creating({ data: new Uint8Array() })],
-    ['SAS-06 that is there already', custom(0), () => create(deployment, attested)],
     [
-      'in an account that is not writable',
+      'SAS-08 refuses an attestation by a signer that is not authorised',
+      custom(5),
+      () => creating({ authority: stranger }),
+    ],
+    [
+      'refuses an attestation without the system program',
+      'IncorrectProgramId',
+      () => creating({ systemProgram: ANOTHER_PROGRAM }),
+    ],
+    [
+      'refuses an attestation under a credential that does not exist',
+      'InvalidAccountOwner',
+      () => creating({ credential: TREASURY.address }),
+    ],
+    [
+      'refuses an attestation under a schema that does not exist',
+      'InvalidAccountOwner',
+      () => creating({ schema: TREASURY.address }),
+    ],
+    [
+      'refuses an attestation with a schema in place of its credential',
+      'InvalidAccountData',
+      () => creating({ credential: deployment.schema }),
+    ],
+    [
+      'refuses an attestation with a credential in place of its schema',
+      'InvalidAccountData',
+      () => creating({ schema: deployment.credential }),
+    ],
+    [
+      'SAS-04 refuses an attestation under the schema of another credential',
+      custom(0),
+      () => creating({ schema: other.schema }),
+    ],
+    [
+      'SAS-04 refuses an attestation at the address of another nonce',
+      custom(2),
+      () => creating({ nonce: attested.nonce }),
+    ],
+    [
+      'SAS-07 refuses an attestation that has expired',
+      custom(6),
+      () => creating({ expiry: BigInt(registry.clock.time / 1_000) - 1n }),
+    ],
+    ['SAS-07 refuses an attestation that expired before 1970', custom(6), () => creating({ expiry: -1n })],
+    [
+      'SAS-03 refuses an attestation with one byte too many',
+      custom(6),
+      () => creating({ data: Uint8Array.of(...record(), 0) }),
+    ],
+    ['SAS-03 refuses an attestation with one byte too few', custom(6), () => creating({ data: record().slice(0, -1) })],
+    [
+      'SAS-03 refuses an attestation with its last field missing',
+      'ProgramFailedToComplete',
+      () => creating({ data: record().slice(0, 144) }),
+    ],
+    [
+      'SAS-03 refuses an attestation with no data',
+      'ProgramFailedToComplete',
+      () => creating({ data: new Uint8Array() }),
+    ],
+    ['SAS-06 refuses an attestation that exists', custom(0), () => create(deployment, attested)],
+    [
+      'refuses an attestation in an account that is not writable',
       'PrivilegeEscalation',
       () => withAccount(creating(), 4, readonly(subject.attestation)),
     ],
     [
-      'at the cost of somebody who has not signed',
+      'refuses an attestation whose payer has not signed',
       'PrivilegeEscalation',
       () => withAccount(creating(), 0, writable(stranger.address)),
     ],
     [
-      'with an account too few',
+      'refuses an attestation with one account too few',
       'NotEnoughAccountKeys',
       () => ({ ...creating(), accounts: creating().accounts!.slice(0, 5) }),
     ],
     [
-      'with an account too many',
+      'refuses an attestation with one account too many',
       'NotEnoughAccountKeys',
       () => ({ ...creating(), accounts: [...creating().accounts!, readonly(TREASURY.address)] }),
     ],
     [
-      'SAS-07 without its expiry',
+      'SAS-07 refuses an attestation without its expiry',
       'InvalidInstructionData',
       () => ({ ...creating(), data: creating().data!.slice(0, -1) }),
     ],
-    ['SAS-07 with nothing to go by', 'InvalidInstructionData', () => ({ ...creating(), data: Uint8Array.of(6) })],
+    [
+      'SAS-07 refuses an attestation without parameters',
+      'InvalidInstructionData',
+      () => ({ ...creating(), data: Uint8Array.of(6) }),
+    ],
   ]
 
-  it.each(creations)('one %s', async (_title, expected, build) => {
+  it.each(creations)('%s', async (_title, expected, build) => {
     await expectRefusal(registry, build(), expected)
     expect(await registry.exists(subject.attestation)).toBe(false)
   })
 
   const closures: readonly Case[] = [
     [
-      'whose signer has not signed',
+      'when the signer has not signed',
       'MissingRequiredSignature',
       () => withAccount(closing(), 1, readonly(registry.attester.address)),
     ],
-    ['by a signer that is not authorised', custom(5), () => closing({ authority: stranger })],
+    ['for a signer that is not authorised', custom(5), () => closing({ authority: stranger })],
     ['under another credential', custom(0), () => closing({ credential: other.credential })],
-    ['under a credential that is no account', 'InvalidAccountOwner', () => closing({ credential: TREASURY.address })],
-    ['under a schema as its credential', 'InvalidAccountData', () => closing({ credential: deployment.schema })],
-    ['of an attestation that is not there', 'InvalidAccountOwner', () => close(deployment, subject)],
-    ['of a schema', 'InvalidAccountData', () => closing({ attestation: deployment.schema })],
+    ['under a credential that does not exist', 'InvalidAccountOwner', () => closing({ credential: TREASURY.address })],
     [
-      'of an account that is not writable',
+      'with a schema in place of its credential',
+      'InvalidAccountData',
+      () => closing({ credential: deployment.schema }),
+    ],
+    ['that does not exist', 'InvalidAccountOwner', () => close(deployment, subject)],
+    ['when the account is a schema', 'InvalidAccountData', () => closing({ attestation: deployment.schema })],
+    [
+      'in an account that is not writable',
       'InvalidAccountData',
       () => withAccount(closing(), 3, readonly(attested.attestation)),
     ],
@@ -113,24 +169,24 @@ describe('attestations that the registry refuses', () => {
       () => closing({ attestationProgram: ANOTHER_PROGRAM }),
     ],
     [
-      'whose payer is not writable',
+      'when the payer is not writable',
       'ReadonlyLamportChange',
       () => withAccount(closing(), 0, readonly(TREASURY.address)),
     ],
     [
-      'with an account too few',
+      'with one account too few',
       'NotEnoughAccountKeys',
       () => ({ ...closing(), accounts: closing().accounts!.slice(0, 6) }),
     ],
   ]
 
-  it.each(closures)('SAS-06 a closing %s', async (_title, expected, build) => {
+  it.each(closures)('SAS-06 refuses to close an attestation %s', async (_title, expected, build) => {
     const before = await registry.attestation(attested.attestation)
     await expectRefusal(registry, build(), expected)
     expect(await registry.attestation(attested.attestation)).toEqual(before)
   })
 
-  it('SAS-06 SAS-08 a closing of an attestation that has a token', async () => {
+  it('SAS-06 SAS-08 refuses to close an attestation that has a token', async () => {
     const tokenised = await subjectOf(deployment, 'tokenised')
     await registry.run([create(deployment, tokenised)])
     const { fields, ...account } = await registry.attestation(tokenised.attestation)

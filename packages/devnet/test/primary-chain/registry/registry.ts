@@ -18,14 +18,14 @@ export const RENT_OF_ATTESTATION = 3_292_080n
 
 export type TestRegistry = Awaited<ReturnType<typeof startTestRegistry>>
 
-/** A chain whose transactions are final at once; `deploy` makes the credential and the schema. */
+/** A chain whose transactions are final at once. `deploy` creates the credential and the schema. */
 export async function startTestRegistry(options: Partial<PrimaryChainOptions> = {}) {
   const running = await startTestChain({ confirmAfterMs: 0, finalizeAfterMs: 0, ...options })
   const { rpc } = running
   const authority = await signerOf(PUBLICATION)
   const attester = await signerOf(DEMO_PAYERS[0]!)
 
-  /** Sends without a preflight, so that what fails is on the chain as well. */
+  /** Sends without a preflight, so that a failed transaction is on the chain too. */
   async function run(instructions: readonly Instruction[], options: Parameters<typeof send>[3] = {}) {
     return landed(rpc, await send(rpc, authority, [...instructions], { skipPreflight: true, ...options }))
   }
@@ -72,7 +72,7 @@ async function landed(rpc: Rpc, signature: Awaited<ReturnType<typeof send>>) {
   const changes = keys.map((key, index) => [key, meta.postBalances[index]! - meta.preBalances[index]!] as const)
   return {
     ...meta,
-    /** By how much each balance changed, where it did. */
+    /** The change of each balance that changed. */
     changes: Object.fromEntries(changes.filter(([, change]) => change !== 0n)),
   }
 }
@@ -81,7 +81,7 @@ export function feePaidBy(payer: KeyPairSigner, signatures = 1) {
   return { [payer.address]: BigInt(-5_000 * signatures) }
 }
 
-/** The registry refuses the instruction, and nothing of its transaction stays but the fee. */
+/** Expects that the registry refuses the instruction, and that only the fee of its transaction is charged. */
 export async function expectRefusal(registry: TestRegistry, instruction: Instruction, cause: unknown) {
   const { err, fee, changes, logMessages } = await registry.run([memo('rolled back'), instruction])
   expect(err).toEqual(failedAt(1, cause))

@@ -7,7 +7,7 @@ import { feePaidBy, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } 
 
 const EVENT_TAG_BYTES = 8
 
-describe('closing and replacing', () => {
+describe('an attestation of the registry', () => {
   let registry: TestRegistry
   let deployment: Deployment
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('closing and replacing', () => {
   })
   afterAll(() => registry.stop())
 
-  it('SAS-06 closes and makes anew one account in one transaction, among memos and a compute budget', async () => {
+  it('SAS-06 can be closed and created again in one transaction, beside memos and a compute budget', async () => {
     const subject = await subjectOf(deployment, 'replaced')
     await registry.run([create(deployment, subject)])
     const next = { ...subject, record: { ...subject.record, sequence: 2, snapshot_id: 'd4'.repeat(32) } }
@@ -34,7 +34,7 @@ describe('closing and replacing', () => {
     expect(decodeRecord(Uint8Array.from(fields.data))).toEqual(next.record)
   })
 
-  it('SAS-06 an account can come back with longer data than it had', async () => {
+  it('SAS-06 can be replaced by one with longer data', async () => {
     const subject = await subjectOf(deployment, 'longer')
     const { authority } = registry
     await registry.run([ownCreate(authority, subject.record, 0)])
@@ -47,7 +47,7 @@ describe('closing and replacing', () => {
     expect(changes[subject.attestation]).toBe(lamports - RENT_OF_ATTESTATION)
   })
 
-  it('SAS-06 another authorised signer may close, and the rent goes to the payer that is named', async () => {
+  it('SAS-06 can be closed by another authorised signer, and the rent goes to the named payer', async () => {
     const subject = await subjectOf(deployment, 'closed by another')
     await registry.run([create(deployment, subject)])
     const { attester } = registry
@@ -61,11 +61,11 @@ describe('closing and replacing', () => {
     expect(await registry.exists(subject.attestation)).toBe(false)
   })
 
-  it('tells in the transaction which attestation was closed', async () => {
-    const subject = await subjectOf(deployment, 'told of')
+  it('is named by an event in the transaction that closes it', async () => {
+    const subject = await subjectOf(deployment, 'named by the event')
     const { innerInstructions } = await registry.run([create(deployment, subject), close(deployment, subject)])
-    const told = innerInstructions!.find(({ index }) => index === 1)!.instructions[0]!
-    const event = getCloseAttestationEventDecoder().decode(getBase58Encoder().encode(told.data), EVENT_TAG_BYTES)
+    const inner = innerInstructions!.find(({ index }) => index === 1)!.instructions[0]!
+    const event = getCloseAttestationEventDecoder().decode(getBase58Encoder().encode(inner.data), EVENT_TAG_BYTES)
     expect(event).toEqual({
       discriminator: 0,
       schema: deployment.schema,

@@ -5,7 +5,7 @@ import { send } from '../../../src/primary-chain/dev-client.ts'
 import { close, create, type Deployment, memo, subjectOf } from './instructions.ts'
 import { custom, failedAt, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
 
-describe('simulating what the registry does', () => {
+describe('the simulation of a registry transaction', () => {
   let registry: TestRegistry
   let deployment: Deployment
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('simulating what the registry does', () => {
   })
   afterAll(() => registry.stop())
 
-  it('shows the attestation that would be made, and makes none', async () => {
+  it('returns the attestation that would be created, and creates none', async () => {
     const subject = await subjectOf(deployment, 'simulated')
     const instructions = [memo('hello'), create(deployment, subject)]
     const simulated = await registry.simulate(instructions, [subject.attestation])
@@ -28,7 +28,7 @@ describe('simulating what the registry does', () => {
     expect(simulated).toMatchObject({ logs: logMessages, unitsConsumed: computeUnitsConsumed })
   })
 
-  it('SAS-06 shows a replacement, and that a closed attestation is gone, without touching it', async () => {
+  it('SAS-06 returns a replacement or a closed attestation, and does not change the account', async () => {
     const subject = await subjectOf(deployment, 'replaced or closed')
     await registry.run([create(deployment, subject)])
     const before = await registry.attestation(subject.attestation)
@@ -45,7 +45,7 @@ describe('simulating what the registry does', () => {
     expect(await registry.attestation(subject.attestation)).toEqual(before)
   })
 
-  it('refuses what the chain would refuse, and so does the preflight of a transaction', async () => {
+  it('fails like the transaction itself, and so does its preflight', async () => {
     const subject = await subjectOf(deployment, 'refused')
     const refused = [memo('hello'), create(deployment, subject, { expiry: 1n })]
     const { err, logs } = await registry.simulate(refused)

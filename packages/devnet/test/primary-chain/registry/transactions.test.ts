@@ -18,7 +18,7 @@ import {
 } from './instructions.ts'
 import { custom, failedAt, feePaidBy, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
 
-describe('the registry among other programs in a transaction', () => {
+describe('a transaction with registry instructions', () => {
   let registry: TestRegistry
   let deployment: Deployment
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('the registry among other programs in a transaction', () => {
   const pay = (destination: Address, amount: bigint) =>
     getTransferSolInstruction({ source: registry.authority, destination, amount })
 
-  it('a credential, its schema and an attestation can come in one transaction', async () => {
+  it('can create a credential, its schema and an attestation', async () => {
     const fresh = await deploymentOf(registry.authority, 'all at once')
     const subject = await subjectOf(fresh, 'all at once')
     const { err } = await registry.run([createCredential(fresh), createSchema(fresh), create(fresh, subject)])
@@ -41,7 +41,7 @@ describe('the registry among other programs in a transaction', () => {
   it.each([
     ['less than the rent', 2_000_000n, RENT_OF_ATTESTATION],
     ['more than the rent', 5_000_000n, 5_000_000n],
-  ])('lamports sent ahead count towards the rent: %s', async (label, amount, expected) => {
+  ])('counts lamports that were sent ahead towards the rent: %s', async (label, amount, expected) => {
     const before = await subjectOf(deployment, `${label}, before`)
     const sameTransaction = await subjectOf(deployment, `${label}, at once`)
     expect((await registry.run([pay(before.attestation, amount)])).err).toBeNull()
@@ -55,7 +55,7 @@ describe('the registry among other programs in a transaction', () => {
       expect(await registry.attestation(attestation)).toMatchObject({ lamports: expected, fields: { nonce } })
   })
 
-  it('what a registry instruction does is undone when a later instruction fails', async () => {
+  it('reverts its registry instructions when a later instruction fails', async () => {
     const subject = await subjectOf(deployment, 'undone')
     const tooMuch = pay(registry.attester.address, 10n ** 15n)
     const { err, changes } = await registry.run([memo('hello'), create(deployment, subject), tooMuch])
@@ -64,7 +64,7 @@ describe('the registry among other programs in a transaction', () => {
     expect(await registry.exists(subject.attestation)).toBe(false)
   })
 
-  it('what other instructions do is undone when the registry refuses, even when it took one before', async () => {
+  it('reverts its other instructions when the registry refuses one, even after it accepted another', async () => {
     const [first, second] = [await subjectOf(deployment, 'taken'), await subjectOf(deployment, 'refused')]
     const { err, changes, logMessages } = await registry.run([
       pay(registry.attester.address, 1_000_000n),
@@ -80,7 +80,7 @@ describe('the registry among other programs in a transaction', () => {
     expect(await registry.exists(first.attestation)).toBe(false)
   })
 
-  it('SAS-06 a replacement that is refused leaves the old attestation as it was', async () => {
+  it('SAS-06 does not change the old attestation when its replacement is refused', async () => {
     const subject = await subjectOf(deployment, 'kept')
     await registry.run([create(deployment, subject)])
     const before = await registry.attestation(subject.attestation)
@@ -91,7 +91,7 @@ describe('the registry among other programs in a transaction', () => {
     expect(await registry.attestation(subject.attestation)).toEqual(before)
   })
 
-  it('a payer without enough for the rent is refused, by what is left when the registry is reached', async () => {
+  it('fails when its payer cannot pay the rent after the earlier instructions', async () => {
     const { authority } = registry
     const { value: balance } = await registry.rpc.getBalance(authority.address).send()
     const subject = await subjectOf(deployment, 'poor')
@@ -103,7 +103,7 @@ describe('the registry among other programs in a transaction', () => {
     expect(changes).toEqual(feePaidBy(authority))
   })
 
-  it('refuses to be called by another program, which the rules did not foresee', async () => {
+  it('fails when another program calls the stand-in of the registry', async () => {
     const caller = address('CaLLer1111111111111111111111111111111111111')
     const invocation = invoke({ program: REGISTRY, accounts: [], data: Uint8Array.of(7) })
     registry.chain.svm.addProgram(caller, elfOf([...invocation, ...exit(0n)]))
@@ -114,7 +114,7 @@ describe('the registry among other programs in a transaction', () => {
     expect(changes).toEqual(feePaidBy(registry.authority))
   })
 
-  it('accounts may come from a lookup table, and the transaction may be a legacy one', async () => {
+  it('can load its accounts from a lookup table, and can be a legacy transaction', async () => {
     const [first, second] = [await subjectOf(deployment, 'table'), await subjectOf(deployment, 'legacy')]
     const table = address('TabLe11111111111111111111111111111111111111')
     const addresses = [deployment.credential, deployment.schema, first.attestation]
@@ -128,7 +128,7 @@ describe('the registry among other programs in a transaction', () => {
   })
 })
 
-/** A table as it looks long after it was made. */
+/** A lookup table that was created long ago. */
 function lookupTable(at: Address, addresses: readonly Address[]): EncodedAccount {
   const header = Buffer.alloc(56)
   header.writeUInt32LE(1, 0)

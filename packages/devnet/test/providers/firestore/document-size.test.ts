@@ -1,4 +1,4 @@
-// The emulator takes documents of any size. A database that counts as Firestore does is asked for a second opinion.
+// The emulator accepts documents of any size. This checks them with a library that counts as Firestore does.
 
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -7,7 +7,7 @@ import { openDriver } from '@svc/storage/drivers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startFirestoreServer } from '../../../src/providers/firestore/start.ts'
 
-it('every document that the driver writes is one that Firestore takes', async () => {
+it('Firestore accepts the size of every document that the Firestore driver writes', async () => {
   const server = await startFirestoreServer()
   onTestFinished(server.stop)
   const settings = { project: 'svc-test', database: '(default)', collection: 'c'.repeat(100), credentials: null }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { requireSignature, signedHeaders } from '../../../src/providers/storj/signature.ts'
 
-// The examples of AWS: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html and, for the
-// address, https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+// The examples are from https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html and, for the
+// signed URL, https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 const CREDENTIALS = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
@@ -62,12 +62,12 @@ function verdict(request: typeof GET | typeof ADDRESS, now = NOW): string {
   }
 }
 
-describe('the signature of a request', () => {
-  it('is that of the examples which AWS gives', () => {
+describe('the signature of an S3 request', () => {
+  it('equals the signature in the examples of AWS', () => {
     expect([GET, PUT, LIST, ADDRESS].map((request) => verdict(request))).toEqual(Array(4).fill('let in'))
   })
 
-  it('covers the method, the address and the signed headers', () => {
+  it('covers the method, the URL and the signed headers', () => {
     const changed = [
       { ...GET, method: 'DELETE' },
       { ...GET, url: new URL(`https://${HOST}/other.txt`) },
@@ -80,7 +80,7 @@ describe('the signature of a request', () => {
     expect(changed.map((request) => verdict(request))).toEqual(changed.map(() => 'SignatureDoesNotMatch'))
   })
 
-  it('is for a time', () => {
+  it('is valid only for a limited time', () => {
     const minutes = 60_000
     expect(verdict(GET, NOW + 15 * minutes)).toBe('let in')
     for (const off of [-15 * minutes - 1, 15 * minutes + 1])
@@ -89,7 +89,7 @@ describe('the signature of a request', () => {
     expect(verdict(ADDRESS, NOW + 86_400_000)).toBe('AccessDenied')
   })
 
-  it('must be there, of a known key, for this region', () => {
+  it('is required, and must be made with a known key for this region', () => {
     const { authorization, ...unsigned } = GET.headers
     const signedAs = (scope: string) => ({
       ...GET,
@@ -100,7 +100,7 @@ describe('the signature of a request', () => {
     expect(verdict(signedAs(SCOPE.replace('us-east-1', 'eu-1')))).toBe('AuthorizationHeaderMalformed')
   })
 
-  it('is made as it is checked', () => {
+  it('passes the check when it is made by this module', () => {
     const url = new URL(`https://${HOST}/bucket?uploads=&prefix=a%2Fb`)
     const headers = { authorization: '', ...signedHeaders('PUT', url, CREDENTIALS, new Date(NOW)) }
     expect(() => requireSignature({ method: 'PUT', url, headers }, CREDENTIALS, NOW)).not.toThrow()

@@ -18,7 +18,7 @@ export const find: Command = (server, command) => {
   const cursor: Cursor = { collection, projection, left }
   const firstBatch = nextBatch(cursor, command.batchSize ?? FIRST_BATCH_DOCUMENTS)
   const isOver = cursor.left.length === 0 || singleBatch || limit < 0
-  return { cursor: { id: isOver ? 0n : remember(server, cursor), ns, firstBatch }, ok: 1 }
+  return { cursor: { id: isOver ? 0n : storeCursor(server, cursor), ns, firstBatch }, ok: 1 }
 }
 
 export const getMore: Command = (server, command) => {
@@ -46,7 +46,7 @@ function sorted(found: StoredDocument[], sort: Document | undefined): StoredDocu
   return heads.flatMap((head) => byHead.get(head) ?? [])
 }
 
-/** Up to so many documents, and not more bytes than a batch may have. */
+/** Up to this many documents, within the byte limit of a batch. */
 function nextBatch(cursor: Cursor, maxDocuments: number): Document[] {
   const batch: Document[] = []
   let bytes = 0
@@ -64,7 +64,7 @@ function project(document: Document, projection: Document): Document {
   return findIn<Document>([document], {}, projection as Record<string, 0 | 1>).all()[0] ?? {} // as drivers send it
 }
 
-function remember({ cursors }: ServerState, cursor: Cursor): bigint {
+function storeCursor({ cursors }: ServerState, cursor: Cursor): bigint {
   const id = randomBytes(8).readBigInt64LE()
   cursors.set(id, cursor)
   return id
