@@ -1,4 +1,4 @@
-// Part of the suite of all drivers: memory (T-11), with one object of 64 MiB.
+// Part of the suite of all drivers: memory (T-11), with one object of 40 MiB.
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -9,7 +9,7 @@ import type { StorageProvider } from '../src/provider.ts'
 import { newId } from './objects.ts'
 
 const MIB = 1024 * 1024
-const MIBS = 64
+const MIBS = 40
 
 export function itLimitsMemory(opened: () => StorageProvider): void {
   it('T-11 holds little of an object in memory, with a fast source and with a slow reader', async () => {
