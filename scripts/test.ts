@@ -14,7 +14,7 @@ interface VitestReport {
   testResults: { status: string; assertionResults: unknown[] }[]
 }
 
-const checks = runChecks()
+const checks = await runChecks()
 const tests = runVitest()
 const passed = checks.passed + tests.passed
 const failed = checks.failed + tests.failed
