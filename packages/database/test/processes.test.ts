@@ -23,7 +23,7 @@ describe.each([
       onTestFinished(close)
       const journal = await db.selectFrom('journal').select('entry').orderBy('entry').execute()
       expect(journal.map(({ entry }) => entry)).toEqual(Object.keys(journalMigrations))
-      expect(await db.selectFrom('counter').selectAll().execute()).toEqual([{ value: 24 }])
+      expect(await db.selectFrom('counter').selectAll().execute()).toEqual([{ value: 15 }])
     }
   })
 })
