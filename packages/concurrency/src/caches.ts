@@ -7,10 +7,19 @@ export interface Lru<Key, Value> {
   set(key: Key, value: Value): void
 }
 
-/** Keeps the `capacity` most recently used values. */
-export function lru<Key, Value>(capacity: number): Lru<Key, Value> {
+/** Keeps the most recently used values, up to `capacity`: their number, or the sum of what they weigh. */
+export function lru<Key, Value>(capacity: number, weigh: (value: Value) => number = () => 1): Lru<Key, Value> {
   // A Map keeps insertion order, so its first key is the least recently used.
   const values = new Map<Key, Value>()
+  let weight = 0
+
+  function remove(key: Key): void {
+    const value = values.get(key)
+    if (value === undefined) return
+    values.delete(key)
+    weight -= weigh(value)
+  }
+
   return {
     get(key) {
       const value = values.get(key)
@@ -21,9 +30,10 @@ export function lru<Key, Value>(capacity: number): Lru<Key, Value> {
       return value
     },
     set(key, value) {
-      values.delete(key)
+      remove(key)
       values.set(key, value)
-      if (values.size > capacity) values.delete(values.keys().next().value as Key)
+      weight += weigh(value)
+      while (weight > capacity) remove(values.keys().next().value as Key)
     },
   }
 }

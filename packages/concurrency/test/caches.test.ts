@@ -19,6 +19,18 @@ describe('lru', () => {
     cache.set('c', 4)
     expect(['a', 'b', 'c'].map(cache.get)).toEqual([3, undefined, 4])
   })
+
+  it('makes room for what values weigh, and keeps none that is heavier than its capacity', () => {
+    const cache = lru<string, string>(5, (text) => text.length)
+    cache.set('a', 'xx')
+    cache.set('b', 'xx')
+    cache.set('c', 'xxx')
+    expect(['a', 'b', 'c'].map(cache.get)).toEqual([undefined, 'xx', 'xxx'])
+    cache.set('d', 'xxxxxx')
+    expect(['b', 'c', 'd'].map(cache.get)).toEqual([undefined, undefined, undefined])
+    cache.set('e', 'xxxxx')
+    expect(cache.get('e')).toBe('xxxxx')
+  })
 })
 
 /** The test resolves each load itself. */

@@ -116,22 +116,45 @@ export function treeDepth(leafCount: number): number {
   return leafCount <= 1 ? 0 : 32 - Math.clz32(leafCount - 1)
 }
 
+/** Blocks consist of groups: a proof needs the leaves of one group, and nodes above it that can be kept. */
+const GROUP_HEIGHT = 4
+export const GROUP_LEAVES = 1 << GROUP_HEIGHT
+
 /**
- * A proof from the leaves of one block and the stored nodes of all blocks, so that it takes as much work and memory for
- * a million files as for a thousand.
+ * The levels of a block between its groups and its node: an eighth of the block, and all that its proofs need besides
+ * the leaves of one group.
  */
-export function proofInBlocks(index: number, leavesOfBlock: readonly string[], nodes: readonly string[]): ProofStep[] {
-  const inBlock = index % BLOCK_LEAVES
-  if (nodes.length === 1) return merkleProof(merkleLevels(leavesOfBlock), inBlock)
-  const within = blockLevels(leavesOfBlock).map((level, height) => sibling(level, inBlock >>> height))
-  return [...within, ...merkleProof(merkleLevels(nodes), Math.floor(index / BLOCK_LEAVES))]
+export function blockLevels(leaves: readonly string[], blockCount: number): string[][] {
+  const height = blockCount === 1 ? treeDepth(leaves.length) : BLOCK_HEIGHT
+  const levels: string[][] = []
+  let level = [...leaves]
+  for (let at = 0; at < height; at++) {
+    if (at >= GROUP_HEIGHT) levels.push(level)
+    level = levelAbove(level)
+  }
+  return levels
 }
 
-/** The levels of one block among several, below its node. */
-function blockLevels(leaves: readonly string[]): string[][] {
-  const levels = [[...leaves]]
-  for (let height = 1; height < BLOCK_HEIGHT; height++) levels.push(levelAbove(levels[height - 1] as string[]))
-  return levels
+/**
+ * A proof from the leaves of one group, the levels of its block and those above all blocks (`merkleLevels` of their
+ * nodes), so that it takes as much work for a million files as for a thousand.
+ */
+export function proofInBlocks(
+  index: number,
+  leavesOfGroup: readonly string[],
+  levelsOfBlock: readonly (readonly string[])[],
+  levelsAbove: readonly (readonly string[])[],
+): ProofStep[] {
+  const inBlock = index % BLOCK_LEAVES
+  const isOnlyGroup = levelsAbove.length === 1 && levelsOfBlock.length === 0
+  const proof: ProofStep[] = []
+  let level = leavesOfGroup
+  for (let height = 0; height < (isOnlyGroup ? treeDepth(leavesOfGroup.length) : GROUP_HEIGHT); height++) {
+    proof.push(sibling(level, (index % GROUP_LEAVES) >>> height))
+    level = levelAbove(level)
+  }
+  for (const [i, above] of levelsOfBlock.entries()) proof.push(sibling(above, inBlock >>> (GROUP_HEIGHT + i)))
+  return [...proof, ...merkleProof(levelsAbove, Math.floor(index / BLOCK_LEAVES))]
 }
 
 const HASH_LENGTH = 64

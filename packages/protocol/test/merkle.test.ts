@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#crypto'
 import {
   BLOCK_LEAVES,
+  blockLevels,
   blockNodes,
   createBlockTree,
   foldProof,
+  GROUP_LEAVES,
   leafHash,
   merkleLevels,
   merkleProof,
@@ -105,9 +107,15 @@ describe('Merkle properties', () => {
   })
 })
 
+/** The aligned slice that has this index. */
+function slice(leaves: readonly string[], index: number, size: number): string[] {
+  const start = index - (index % size)
+  return leaves.slice(start, start + size)
+}
+
 describe('Merkle in blocks', () => {
   const leaves = Array.from({ length: 4097 }, (_, i) => sha256Hex(`leaf ${i}`))
-  const aroundOneBlock = [1, 2, 3, 4, 5, 7, 8, 9, 513, 1023, 1024, 1025]
+  const aroundOneBlock = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 513, 1023, 1024, 1025]
   const aroundSeveral = [1535, 2047, 2048, 2049, 2560, 3071, 3073, 4095, 4097]
 
   it.each([...aroundOneBlock, ...aroundSeveral])(
@@ -118,11 +126,11 @@ describe('Merkle in blocks', () => {
       const levels = merkleLevels(some)
       expect(merkleRoot(nodes)).toBe(levels.at(-1)![0])
       expect(merkleRoot(some)).toBe(levels.at(-1)![0])
-      const picks = [0, 1, size >> 1, BLOCK_LEAVES - 1, BLOCK_LEAVES, size - 2, size - 1]
+      const picks = [0, 1, 15, 16, size >> 1, BLOCK_LEAVES - 1, BLOCK_LEAVES, size - 2, size - 1]
       for (const index of new Set(picks.filter((i) => i >= 0 && i < size))) {
-        const start = Math.floor(index / BLOCK_LEAVES) * BLOCK_LEAVES
-        const block = some.slice(start, start + BLOCK_LEAVES)
-        expect(proofInBlocks(index, block, nodes)).toEqual(merkleProof(levels, index))
+        const inBlock = blockLevels(slice(some, index, BLOCK_LEAVES), nodes.length)
+        const proof = proofInBlocks(index, slice(some, index, GROUP_LEAVES), inBlock, merkleLevels(nodes))
+        expect(proof).toEqual(merkleProof(levels, index))
       }
     },
   )

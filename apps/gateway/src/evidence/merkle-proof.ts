@@ -1,15 +1,14 @@
 import type { InclusionProof } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
-import { proveFile } from '../attestations/snapshots/read-snapshot.ts'
-import type { Context } from '../context.ts'
 import { readAttested } from './read-evidence.ts'
+import type { EvidenceContext } from './room.ts'
 
 export async function readMerkleProof(
-  context: Context,
+  context: EvidenceContext,
   { receipt_id, filename, sequence }: { receipt_id: string; filename: string; sequence?: number },
 ): Promise<InclusionProof> {
   const { record } = await readAttested(context, receipt_id, sequence)
-  const proven = await proveFile(context.database.db, record.snapshotKey, filename)
+  const proven = await context.proveFile(record.snapshotKey, filename)
   if (!proven) throw fileNotAttested(receipt_id)
   const { size_bytes, content_hash } = proven.file
   return {

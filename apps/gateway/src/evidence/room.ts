@@ -1,4 +1,5 @@
 import type { Attest } from '../attestations/attest.ts'
+import { createProveFile, type ProveFile } from '../attestations/snapshots/prove-file.ts'
 import type { OracleCheck } from '../auth/internal-callers.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../info/signing-keys.ts'
@@ -13,6 +14,7 @@ interface Needs {
 }
 
 export interface EvidenceContext extends Context, Needs {
+  proveFile: ProveFile
   verify: ReturnType<typeof createVerify>
   recompute: ReturnType<typeof createRecompute>
   selfVerify: ReturnType<typeof createSelfVerify>
@@ -24,6 +26,7 @@ export function createEvidence(context: Context, { keysAt, attest, mayCompute }:
     ...withKeys,
     attest,
     mayCompute,
+    proveFile: createProveFile(context.database.db),
     verify: createVerify(withKeys),
     recompute: createRecompute(withKeys),
     selfVerify: createSelfVerify(withKeys),

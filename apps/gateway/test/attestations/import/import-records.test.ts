@@ -5,7 +5,8 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { foldProof } from '@svc/protocol/merkle'
 import { beforeAll, expect, it } from 'vitest'
 import { type ImportReport, importRecords } from '../../../src/attestations/import/import-records.ts'
-import { proveFile, snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
+import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
+import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { findAttestation, findRecord } from '../../../src/attestations/store.ts'
 import type { Db } from '../../../src/db/schema.ts'
 import { addReceipt, type Exported, entriesOf, exported, listOf, signerHex, vectorRecord } from './export-records.ts'
@@ -94,7 +95,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     const { snapshotKey } = (await findRecord(db, record.receipt_id))!
     expect(await listed(snapshotKey)).toEqual(record.files)
     for (const i of [0, 1023, 1024, 2999]) {
-      const proof = (await proveFile(db, snapshotKey, record.files[i]!.filename))!
+      const proof = (await createProveFile(db)(snapshotKey, record.files[i]!.filename))!
       expect(proof).toMatchObject({ leafIndex: i, fileCount: 3000, file: record.files[i] })
       expect(`sha256:${foldProof(proof.leafHash, proof.proof)}`).toBe(record.merkle_root)
     }

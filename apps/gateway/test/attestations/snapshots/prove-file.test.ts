@@ -5,7 +5,7 @@ import { sortedByFilename } from '@svc/protocol/order'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
-import { proveFile } from '../../../src/attestations/snapshots/read-snapshot.ts'
+import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
 import { fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
 import { openTestLocker } from './snapshot-locker.ts'
 
@@ -16,17 +16,17 @@ forEachDatabase('a proof from a snapshot', (database) => {
   async function lockerOf(files: readonly SnapshotFile[]) {
     const locker = await openTestLocker(database)
     await locker.put(files)
-    return { db: locker.db, snapshot: await locker.snapshot() }
+    return { proveFile: createProveFile(locker.db), snapshot: await locker.snapshot() }
   }
 
   /** Expects the proofs of these files to be those of the plain tree. */
   async function expectProofs(files: readonly SnapshotFile[], picks: readonly number[]): Promise<void> {
-    const { db, snapshot } = await lockerOf(files)
+    const { proveFile, snapshot } = await lockerOf(files)
     const leaves = files.map(leafHash)
     const levels = merkleLevels(leaves)
     for (const leafIndex of picks) {
       const file = files[leafIndex] as SnapshotFile
-      const proof = await proveFile(db, snapshot.key, file.filename)
+      const proof = await proveFile(snapshot.key, file.filename)
       expect(proof).toEqual({
         leafIndex,
         leafHash: leaves[leafIndex],
@@ -60,7 +60,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
 
   describe.each(vectors.merkle.sets)('of $file_count files', (set) => {
     it('MERK-18 MERK-19 MERK-20 equals that of another implementation', async () => {
-      const { db, snapshot } = await lockerOf(
+      const { proveFile, snapshot } = await lockerOf(
         set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
       )
       expect(snapshot.merkleRoot).toBe(set.merkle_root)
@@ -72,16 +72,16 @@ forEachDatabase('a proof from a snapshot', (database) => {
           treeDepth: tree_depth,
           fileCount: file_count,
         }
-        expect(await proveFile(db, snapshot.key, filename)).toMatchObject(expected)
+        expect(await proveFile(snapshot.key, filename)).toMatchObject(expected)
       }
     })
   })
 
   it('MERK-17 is null for a name that is not in the snapshot, and for an unknown snapshot', async () => {
-    const { db, snapshot } = await lockerOf(manyFiles(1500))
+    const { proveFile, snapshot } = await lockerOf(manyFiles(1500))
     for (const name of ['', 'a', 'folder/0000700.txt-', 'folder/0000700.tx', 'folder/0001500.txt', '😀', '\ud800']) {
-      expect(await proveFile(db, snapshot.key, name)).toBeNull()
+      expect(await proveFile(snapshot.key, name)).toBeNull()
     }
-    expect(await proveFile(db, 'ab'.repeat(32), 'folder/0000000.txt')).toBeNull()
+    expect(await proveFile('ab'.repeat(32), 'folder/0000000.txt')).toBeNull()
   })
 })

@@ -1,0 +1,118 @@
+// The Merkle proof of one file. Snapshots never change, so what many proofs of one have in common is kept in memory: the
+// list of its chunks, the levels above its blocks, and the upper levels of blocks that were asked for.
+
+import { lru } from '@svc/concurrency/caches'
+import {
+  BLOCK_LEAVES,
+  blockLevels,
+  GROUP_LEAVES,
+  leafHash,
+  merkleLevels,
+  type ProofStep,
+  proofInBlocks,
+  treeDepth,
+} from '@svc/protocol/merkle'
+import type { Db } from '../../db/schema.ts'
+import type { SnapshotFile } from './chunk-content.ts'
+import { type ChunkList, openChunkList } from './chunk-list.ts'
+import { readChunks } from './read-snapshot.ts'
+import { findSnapshot } from './store.ts'
+
+export interface FileProof {
+  leafIndex: number
+  /** Without a prefix, like the hashes of the proof. */
+  leafHash: string
+  proof: ProofStep[]
+  fileCount: number
+  treeDepth: number
+  file: SnapshotFile
+}
+
+/** Null if the snapshot has no such file. */
+export type ProveFile = (snapshotKey: string, filename: string) => Promise<FileProof | null>
+
+/** In bytes. The list of a million files takes about one megabyte. */
+const HEADS_KEPT = 16_000_000
+/** Each takes about 10 kB; together they are the blocks of a million files. */
+const BLOCKS_KEPT = 1024
+
+interface Head {
+  fileCount: number
+  list: ChunkList
+  levelsAbove: string[][]
+  bytes: number
+}
+
+/** A proof reads one or two chunks; the first of a block reads the whole block, however many files there are. */
+export function createProveFile(db: Db): ProveFile {
+  const heads = lru<string, Head>(HEADS_KEPT, ({ bytes }) => bytes)
+  const blocks = lru<string, string[][]>(BLOCKS_KEPT)
+
+  async function headOf(key: string): Promise<Head | null> {
+    const kept = heads.get(key)
+    if (kept) return kept
+    const snapshot = await findSnapshot(db, key)
+    if (!snapshot) return null
+    const { file_count: fileCount, chunk_list, block_nodes } = snapshot
+    const levelsAbove = merkleLevels(nodesOf(block_nodes))
+    const head = {
+      fileCount,
+      list: openChunkList(chunk_list),
+      levelsAbove,
+      bytes: chunk_list.length + 8 * block_nodes.length,
+    }
+    heads.set(key, head)
+    return head
+  }
+
+  async function levelsOfBlock(key: string, { list, levelsAbove }: Head, block: number): Promise<string[][]> {
+    const place = `${key}/${block}`
+    const kept = blocks.get(place)
+    if (kept) return kept
+    const files = await readRows(db, list, block * BLOCK_LEAVES, BLOCK_LEAVES)
+    const levels = blockLevels(files.map(leafHash), levelsAbove[0]!.length)
+    blocks.set(place, levels)
+    return levels
+  }
+
+  return async (key, filename) => {
+    const head = await headOf(key)
+    if (!head) return null
+    const { fileCount, list, levelsAbove } = head
+    const chunk = list.chunkOfName(filename)
+    const [files = []] = await readChunks(db, list, chunk, chunk + 1)
+    const place = files.findIndex((file) => file.filename === filename)
+    if (place === -1) return null
+    const firstRow = list.firstRow(chunk)
+    const leafIndex = firstRow + place
+    const groupStart = leafIndex - (leafIndex % GROUP_LEAVES)
+    const isWithinChunk =
+      groupStart >= firstRow && Math.min(groupStart + GROUP_LEAVES, fileCount) <= firstRow + files.length
+    const group = isWithinChunk
+      ? files.slice(groupStart - firstRow, groupStart - firstRow + GROUP_LEAVES)
+      : await readRows(db, list, groupStart, GROUP_LEAVES)
+    const leaves = group.map(leafHash)
+    const inBlock = await levelsOfBlock(key, head, Math.floor(leafIndex / BLOCK_LEAVES))
+    return {
+      leafIndex,
+      leafHash: leaves[leafIndex - groupStart] as string,
+      proof: proofInBlocks(leafIndex, leaves, inBlock, levelsAbove),
+      fileCount,
+      treeDepth: treeDepth(fileCount),
+      file: files[place] as SnapshotFile,
+    }
+  }
+}
+
+async function readRows(db: Db, list: ChunkList, firstRow: number, count: number): Promise<SnapshotFile[]> {
+  const endRow = Math.min(firstRow + count, list.rowCount)
+  const first = list.chunkOfRow(firstRow)
+  const chunks = await readChunks(db, list, first, list.chunkOfRow(endRow - 1) + 1)
+  const before = list.firstRow(first)
+  return chunks.flat().slice(firstRow - before, endRow - before)
+}
+
+function nodesOf(bytes: Uint8Array): string[] {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  return Array.from({ length: bytes.length / 32 }, (_, i) => hex.slice(i * 64, i * 64 + 64))
+}
