@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 export interface HttpServer {
   url: string
@@ -18,13 +19,15 @@ export interface HttpServerOptions {
   requestTimeout?: number
   /** The handler answers `Expect: 100-continue` itself; without it Node always asks for the body. */
   handlesExpect?: boolean
+  /** Takes connections that ask for another protocol; without it they are closed. */
+  onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
 /** When the handler fails, the client sees a broken connection. */
 export async function startHttpServer(handler: Handler, options: HttpServerOptions = {}): Promise<HttpServer> {
-  const { port = 0, host = '127.0.0.1', requestTimeout, handlesExpect = false } = options
+  const { port = 0, host = '127.0.0.1', requestTimeout, handlesExpect = false, onUpgrade } = options
   // Without keep-alive no client reuses a connection just when the server closes it.
   const server = createServer({ keepAliveTimeout: 0, ...(requestTimeout !== undefined && { requestTimeout }) })
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -36,6 +39,7 @@ export async function startHttpServer(handler: Handler, options: HttpServerOptio
   }
   server.on('request', handle)
   if (handlesExpect) server.on('checkContinue', handle)
+  if (onUpgrade) server.on('upgrade', onUpgrade)
   const boundPort = await listen(server, port, host)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,

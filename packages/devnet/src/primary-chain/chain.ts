@@ -29,6 +29,8 @@ export interface PrimaryChain {
   account(address: Address, view: View): Account | null
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
+  /** In the order of their slots. */
+  transactions(): readonly TransactionRecord[]
   commitmentOf(record: TransactionRecord): Commitment
   blockTime(slot: number): number
   latestBlockhash(view: View): IssuedBlockhash
@@ -99,6 +101,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
       })
     },
     transaction: (signature) => state.ledger.find(signature),
+    transactions: state.ledger.all,
     commitmentOf: (record) => commitmentOf(record.time, timeline.time(), options),
     blockTime(slot) {
       const last = state.ledger.lastUpTo(slot)

@@ -1,9 +1,13 @@
 // Reading transactions that were sent.
 
+import type { Address } from '@solana/kit'
+import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
 import type { PrimaryChain } from '../chain.ts'
 import type { TransactionRecord } from '../transactions/history.ts'
+import { accountKeys, decodeWireTransaction } from '../transactions/wire-transaction.ts'
 import {
+  addressAt,
   commitmentIn,
   configAt,
   flag,
@@ -14,6 +18,7 @@ import {
   readSignature,
   readU64,
   textAt,
+  viewFor,
 } from './params.ts'
 import { encodeTransaction, TRANSACTION_ENCODINGS } from './transaction-encoding.ts'
 
@@ -48,6 +53,48 @@ export const transactionMethods: Methods = {
     requireKnownVersion(record, known === null ? null : readU64(known, 'maxSupportedTransactionVersion'))
     return encodeTransaction(record, encoding, known !== null)
   },
+
+  getSignaturesForAddress(chain, params) {
+    const address = addressAt(params, 0)
+    const config = configAt(params, 1)
+    const most = Number(readU64(config.limit ?? MAX_SIGNATURES, 'limit'))
+    if (most < 1 || most > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`)
+    const { cutoff } = viewFor(chain, config)
+    const slotOf = (name: 'before' | 'until') =>
+      config[name] == null ? undefined : chain.transaction(readSignature(config[name]))?.slot
+    const before = slotOf('before') ?? Number.POSITIVE_INFINITY
+    const until = slotOf('until') ?? 0
+    const found: object[] = []
+    for (const record of chain.transactions().toReversed()) {
+      if (found.length === most || record.slot <= until) break
+      if (record.slot >= before || record.time > cutoff || !accountsOf(record).includes(address)) continue
+      found.push({
+        signature: record.signature,
+        slot: record.slot,
+        err: record.err,
+        memo: memoOf(record),
+        blockTime: Math.floor(record.time / 1000),
+        confirmationStatus: chain.commitmentOf(record),
+      })
+    }
+    return found
+  },
+}
+
+const MAX_SIGNATURES = 1000
+
+export function accountsOf({ wire, loadedAddresses }: TransactionRecord): Address[] {
+  const { message } = decodeWireTransaction(Buffer.from(wire, 'base64'))
+  return accountKeys(message, loadedAddresses).map(({ address }) => address)
+}
+
+/** All memos of a transaction, each with its length, as a node lists them. */
+function memoOf({ wire }: TransactionRecord): string | null {
+  const { staticAccounts, instructions } = decodeWireTransaction(Buffer.from(wire, 'base64')).message
+  const memos = instructions
+    .filter(({ programAddressIndex }) => MEMO_PROGRAMS.includes(staticAccounts[programAddressIndex]!))
+    .map(({ data = new Uint8Array() }) => `[${data.length}] ${Buffer.from(data)}`)
+  return memos.length === 0 ? null : memos.join('; ')
 }
 
 function statusOf(chain: PrimaryChain, record: TransactionRecord, slot: number) {

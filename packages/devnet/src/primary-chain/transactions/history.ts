@@ -42,6 +42,8 @@ export function createLedger() {
     has: (wire: Uint8Array) => messages.has(messageDigest(wire)),
     /** The last transaction at or before a slot. */
     lastUpTo: (slot: number) => records.findLast((record) => record.slot <= slot),
+    /** In the order of their slots. */
+    all: (): readonly TransactionRecord[] => records,
   }
 }
 
