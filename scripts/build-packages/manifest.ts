@@ -7,8 +7,9 @@ interface PublishedManifest {
 }
 
 /**
- * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`. Packages have no version in
- * the repository: here they get the one they share, and ask for each other in exactly that.
+ * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`, so programs need no
+ * launcher. Packages have no version in the repository: here they get the one they share, and ask for each other in
+ * exactly that.
  */
 export function publishedManifest({ manifest }: SourcePackage): PublishedManifest {
   const { description, license, bin, imports, exports, dependencies } = manifest
@@ -19,7 +20,7 @@ export function publishedManifest({ manifest }: SourcePackage): PublishedManifes
     license,
     type: 'module',
     engines: { node: '>=20.19' },
-    ...(bin ? { bin: mapped(bin, javaScript) } : { sideEffects: false }),
+    ...(bin ? { bin: mapped(bin, () => './lib/main.js') } : { sideEffects: false }),
     imports: imports && mapped(imports, builtConditions),
     exports: {
       ...mapped(withoutTests(exports), built),

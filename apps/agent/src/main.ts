@@ -1,4 +1,4 @@
-// The agent service as operators run it: `node apps/agent/src/main.ts`, configured by the environment.
+// The agent service as operators run it: `npx svc-agent`, configured by the environment.
 
 import { runUntilStopped, useCompileCache } from '@svc/http-service/run'
 

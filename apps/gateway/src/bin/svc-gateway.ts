@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // `svc-gateway <command>`: what an operator runs, configured by the environment. Each command is a file beside this one.
 
 import { useCompileCache } from '@svc/http-service/run'

@@ -1,0 +1,31 @@
+// Starts a program of this repository from a shell, on any Node from 20 on: plain JavaScript, no dependencies. The
+// programs are TypeScript, which Node 24 runs as it is; `npm install` puts one here on Linux.
+
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const OWN_NODE = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
+
+/** `version` is that of the Node which runs this, `ownNode` the file of the one that was installed here. */
+export async function launch(program, { version = process.version, ownNode = OWN_NODE } = {}) {
+  if (Number(version.slice(1).split('.')[0]) >= 24) return void (await import(program.href))
+  if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))
+  console.error(
+    `This program runs on Node 24 or newer; found ${version}. Run "npm install" in the repository, which installs one on Linux (x64, arm64), or install Node 24.`,
+  )
+  process.exitCode = 1
+}
+
+/** The child takes the place of this process: same streams, signals and exit code. */
+function hand(node, program) {
+  const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
+  // A terminal sends these to the child as well.
+  for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.on('exit', (code, signal) => {
+    process.removeAllListeners(signal ?? 'SIGTERM')
+    if (signal) process.kill(process.pid, signal)
+    else process.exitCode = code
+  })
+}
