@@ -18,7 +18,7 @@ import { type ChunkList, openChunkList } from './chunk-list.ts'
 import { readChunks } from './read-snapshot.ts'
 import { findSnapshot } from './store.ts'
 
-export interface FileProof {
+interface FileProof {
   leafIndex: number
   /** Without a prefix, like the hashes of the proof. */
   leafHash: string
