@@ -41,6 +41,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     delegations: () => import('./agent/delegations.ts'),
   },
   'Set up:': {
+    wallet: () => import('./setup/wallets.ts'),
+    faucet: () => import('./setup/faucet.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
     whoami: () => import('./setup/whoami.ts'),
@@ -101,6 +103,7 @@ function loadersFor(argv: readonly string[], commands: (typeof COMMANDS)[string]
 const AFTER_HELP = `
 A locker from beginning to end:
   $ svc config set gateway https://gateway.example
+  $ svc wallet new                          or import: keypair, words, keystore
   $ svc keys pin                            trust this gateway's keys from here on
   $ svc quote                               what it costs, in every asset
   $ svc buy --asset USDC --name photos      asks before it pays; repeating it pays once
@@ -115,6 +118,7 @@ Have it watched by the agent service:
   $ svc delegations                         what it has found, in a signed log
 
 Try it without money or a gateway, in a clone of the repository:  svc demo
+With \`npm start\` running there, \`svc faucet\` fills a wallet for nothing.
 
 Exit codes:
   0  done                    3  verification failed

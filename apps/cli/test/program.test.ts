@@ -68,7 +68,7 @@ describe('svc', () => {
       expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Usage: svc ${names.join(' ')}`)])
       expect(widestLine(stdout), names.join(' ')).toBeLessThanOrEqual(100)
     }
-    expect(commands).toHaveLength(25)
+    expect(commands.length).toBeGreaterThan(25)
     expect(all.length).toBeGreaterThan(35)
   })
 

@@ -1,0 +1,70 @@
+// What a wallet holds of well-known assets, read from a node of its chain.
+
+import { jsonRpc } from '@svc/sdk/json-rpc'
+import { amountText, KNOWN_ASSETS, type KnownAsset } from '@svc/sdk/money'
+import { Failure } from '../errors.ts'
+import { shown } from '../output/shown.ts'
+import type { Key } from './wallet.ts'
+
+export interface Balance {
+  asset: string
+  amount: string
+}
+
+const TIMEOUT_MS = 10_000
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+/** The chain's own coin first. Assets that it does not hold are left out, except the coin. */
+export async function readBalances(
+  { namespace, address }: Pick<Key, 'namespace' | 'address'>,
+  rpcUrl: string,
+  signal: AbortSignal,
+): Promise<Balance[]> {
+  const ask = jsonRpc(rpcUrl, { signal, timeoutMs: TIMEOUT_MS })
+  const [coin, ...tokens] = KNOWN_ASSETS.filter(({ network }) => network.startsWith(`${namespace}:`))
+  try {
+    const held = namespace === 'solana' ? await solanaAmounts() : await evmAmounts()
+    const amounts = [coin as KnownAsset, ...tokens.filter(({ address: token }) => (held.get(token) ?? 0n) > 0n)]
+    return amounts.map(({ ticker, decimals, address: token }) => ({
+      asset: ticker,
+      amount: amountText(held.get(token) ?? 0n, decimals),
+    }))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new Failure(`${new URL(rpcUrl).host} does not tell the balance: ${shown(String((error as Error).message))}`)
+  }
+
+  async function solanaAmounts(): Promise<Map<string, bigint>> {
+    const config = { encoding: 'jsonParsed', commitment: 'confirmed' }
+    const [lamports, accounts] = (await Promise.all([
+      ask('getBalance', [address, { commitment: 'confirmed' }]),
+      ask('getTokenAccountsByOwner', [address, { programId: TOKEN_PROGRAM }, config]),
+    ])) as [{ value: number }, { value: { account: { data: { parsed: { info: TokenInfo } } } }[] }]
+    const held = new Map([[(coin as KnownAsset).address, BigInt(lamports.value)]])
+    for (const { account } of accounts.value) {
+      const { mint, tokenAmount } = account.data.parsed.info
+      held.set(mint, (held.get(mint) ?? 0n) + BigInt(tokenAmount.amount))
+    }
+    return held
+  }
+
+  async function evmAmounts(): Promise<Map<string, bigint>> {
+    const balanceOf = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`
+    const questions = [
+      ask('eth_getBalance', [address, 'latest']),
+      ...tokens.map(({ address: to }) => ask('eth_call', [{ to, data: balanceOf }, 'latest'])),
+    ]
+    const answers = await Promise.all(questions)
+    return new Map([coin as KnownAsset, ...tokens].map((asset, i) => [asset.address, quantity(answers[i])]))
+  }
+}
+
+interface TokenInfo {
+  mint: string
+  tokenAmount: { amount: string }
+}
+
+/** A contract that is not there answers nothing. */
+function quantity(hex: unknown): bigint {
+  return hex === '0x' ? 0n : BigInt(String(hex))
+}

@@ -1,0 +1,110 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
+
+let chains: LocalChains
+beforeAll(async () => {
+  chains = await startLocalChains({ finalAtOnce: true })
+})
+afterAll(() => chains.stop())
+
+let home: TestHome
+beforeEach(async () => {
+  home = await openHome({ SVC_PRIMARY_RPC: chains.primary.url, SVC_EVM_RPC: chains.evm.url })
+})
+afterEach(() => home.leave())
+
+interface Kept {
+  address: string
+  file: string
+  in_use: boolean
+}
+
+async function json<T>(args: string[], options: RunOptions = {}): Promise<T> {
+  const { exitCode, stdout, stderr } = await home.svc([...args, '--json'], options)
+  expect(exitCode, stderr + stdout).toBe(0)
+  return jsonDocument<T>(stdout)
+}
+
+const ABANDON = `${'abandon '.repeat(11)}about`
+const ABANDON_ADDRESS = 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'
+
+describe('svc wallet', () => {
+  it('makes a key that further commands use, and a faucet fills it', async () => {
+    const none = await home.svc(['wallet'])
+    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('svc wallet new')])
+    const { address, file, in_use } = await json<Kept>(['wallet', 'new'])
+    expect(in_use).toBe(true)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await json(['wallet'])).toMatchObject({ wallets: [{ address, balances: [{ asset: 'SOL', amount: '0' }] }] })
+    const held = [
+      { asset: 'SOL', amount: '10' },
+      { asset: 'USDC', amount: '100' },
+    ]
+    expect(await json(['faucet'])).toMatchObject({ address, balances: held })
+    expect(await json(['wallet', 'show'])).toMatchObject({ wallets: [{ address, balances: held }] })
+    const { stdout } = await home.svc(['wallet'])
+    expect(stdout).toMatch(/holds +10 SOL, 100 USDC/)
+  })
+
+  it('makes and fills keys of the EVM chain', async () => {
+    const { address } = await json<Kept>(['wallet', 'new', '--evm'])
+    expect(address).toMatch(/^0x[0-9a-f]{40}$/)
+    expect(await json(['faucet', 'mon', '2.5'])).toMatchObject({ balances: [{ asset: 'MON', amount: '2.5' }] })
+    expect(await json(['wallet'])).toMatchObject({
+      wallets: [{ address, balances: [{ asset: 'MON', amount: '2.5' }] }],
+    })
+  })
+
+  it('never overwrites a key, and leaves the wallet in use as it is', async () => {
+    const first = await json<Kept>(['wallet', 'new'])
+    const before = await readFile(first.file, 'utf8')
+    const again = await home.svc(['wallet', 'new'])
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('--out')])
+    expect(await readFile(first.file, 'utf8')).toBe(before)
+    const out = join(home.folder, 'second.json')
+    expect(await json<Kept>(['wallet', 'new', '--out', out])).toMatchObject({ file: out, in_use: false })
+    expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: first.address }] })
+  })
+
+  it('imports words from a pipe, and a keypair from a file', async () => {
+    const { file } = await json<Kept>(['wallet', 'import'], { stdin: `${ABANDON}\n` })
+    expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: ABANDON_ADDRESS }] })
+    const out = join(home.folder, 'copy.json')
+    expect(await json(['wallet', 'import', file, '--out', out])).toMatchObject({ address: ABANDON_ADDRESS })
+    const evm = await json<Kept>(['wallet', 'import', '--evm'], { stdin: ABANDON })
+    expect(evm.address).toBe('0x9858effd232b4033e47d90003d41ec34ecaeda94')
+  })
+
+  it('imports nothing from what is no key, and never shows it', async () => {
+    const secret = `${ABANDON} secret`
+    for (const stdin of ['', secret, '[1,2', '{"version":3}', '0x1234']) {
+      const { exitCode, stdout, stderr } = await home.svc(['wallet', 'import'], {
+        stdin,
+        env: { SVC_KEYSTORE_PASSWORD: 'x' },
+      })
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).not.toContain('secret')
+    }
+    const missing = await home.svc(['wallet', 'import', join(home.folder, 'none')])
+    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('no such file')])
+    expect(await home.svc(['wallet', 'import', '--path', 'm/x'], { stdin: ABANDON })).toMatchObject({ exitCode: 1 })
+  })
+
+  it('says why it does not know a balance, and offers no faucet for real money', async () => {
+    await json(['wallet', 'new'])
+    const closed = await json<{ wallets: { balances: null; problem: string }[] }>([
+      'wallet',
+      '--primary-rpc',
+      'http://127.0.0.1:9',
+    ])
+    expect(closed.wallets).toMatchObject([{ balances: null, problem: expect.stringContaining('127.0.0.1:9') }])
+    const real = await home.svc(['faucet', '--primary-rpc', 'https://node.example'])
+    expect([real.exitCode, real.stderr]).toEqual([2, expect.stringContaining('real money')])
+    const wrong = await home.svc(['faucet', 'GOLD'])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('SOL')])
+    expect(await home.svc(['faucet', 'SOL', 'much'])).toMatchObject({ exitCode: 2 })
+  })
+})

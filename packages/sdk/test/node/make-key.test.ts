@@ -1,0 +1,141 @@
+import { createCipheriv, scryptSync } from 'node:crypto'
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseKey, readKeyFile } from '../../src/node/key-file.ts'
+import { keyTextOfKeystore, keyTextOfMnemonic, newKeyText, writeKeyFile } from '../../src/node/make-key.ts'
+
+const addressOf = (text: string) => parseKey(text, 'the test').signer.address
+
+describe('a new key', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-key-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it.each(['solana', 'eip155'] as const)(
+    'is a key of %s, in a file that only its owner can read',
+    async (namespace) => {
+      const text = newKeyText(namespace)
+      const file = join(folder, namespace)
+      await writeKeyFile(file, text)
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+      expect(await readKeyFile(file)).toMatchObject({ namespace, signer: { address: addressOf(text) } })
+      expect(newKeyText(namespace)).not.toBe(text)
+    },
+  )
+
+  it('never takes the place of a file that exists', async () => {
+    const file = join(folder, 'existing')
+    await writeKeyFile(file, 'the only copy')
+    await chmod(file, 0o600)
+    await expect(writeKeyFile(file, newKeyText('solana'))).rejects.toMatchObject({ code: 'EEXIST' })
+    expect(await readFile(file, 'utf8')).toBe('the only copy\n')
+  })
+})
+
+/** Words that everybody knows, and the accounts that other wallets derive from them. */
+const ABANDON = `${'abandon '.repeat(11)}about`
+const JUNK = `${'test '.repeat(11)}junk`
+
+describe('the words of a wallet', () => {
+  it('give the account that other wallets derive from them', async () => {
+    const solana = await keyTextOfMnemonic(ABANDON, { namespace: 'solana' })
+    expect(addressOf(solana)).toBe('HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk')
+    const evm = await keyTextOfMnemonic(` ${JUNK.toUpperCase()}\n`, { namespace: 'eip155' })
+    expect(evm).toBe('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
+    const second = await keyTextOfMnemonic(JUNK, { namespace: 'eip155', path: "m/44'/60'/0'/0/1" })
+    expect(addressOf(second)).toBe('0x70997970c51812dc3a010c7d01b50e0d17dc79c8')
+  })
+
+  it('give other accounts for another path or passphrase', async () => {
+    const texts = await Promise.all([
+      keyTextOfMnemonic(ABANDON, { namespace: 'solana' }),
+      keyTextOfMnemonic(ABANDON, { namespace: 'solana', path: "m/44'/501'/1'/0'" }),
+      keyTextOfMnemonic(ABANDON, { namespace: 'solana', path: "m/44'/501'" }),
+      keyTextOfMnemonic(ABANDON, { namespace: 'solana', passphrase: 'TREZOR' }),
+    ])
+    expect(new Set(texts).size).toBe(4)
+  })
+
+  it('are refused when a word is wrong, and so is a path that is none', async () => {
+    for (const words of ['', 'abandon', `${'abandon '.repeat(11)}abandon`, `${'abandon '.repeat(11)}abuot`]) {
+      await expect(keyTextOfMnemonic(words, { namespace: 'solana' })).rejects.toMatchObject({ code: 'no_key' })
+    }
+    for (const path of ['', 'm', "m/44'/501'/0", "m/44'/9999999999'", 'x', "m/44'/501'/0'/0'/"]) {
+      await expect(keyTextOfMnemonic(ABANDON, { namespace: 'solana', path })).rejects.toMatchObject({ code: 'no_key' })
+    }
+    await expect(keyTextOfMnemonic(JUNK, { namespace: 'eip155', path: 'x' })).rejects.toMatchObject({ code: 'no_key' })
+  })
+})
+
+/** A test vector of the format, for the password "testpassword". */
+const SECRET = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
+const PBKDF2 = {
+  version: 3,
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+    ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
+    kdf: 'pbkdf2',
+    kdfparams: {
+      c: 262144,
+      dklen: 32,
+      prf: 'hmac-sha256',
+      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+    },
+    mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
+  },
+}
+
+/** As geth writes it, with weaker parameters. */
+function scryptKeystore(password: string) {
+  const [salt, iv] = [Buffer.alloc(32, 1), Buffer.alloc(16, 2)]
+  const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 })
+  const ciphertext = createCipheriv('aes-128-ctr', key.subarray(0, 16), iv).update(SECRET.slice(2), 'hex')
+  return {
+    version: 3,
+    Crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: iv.toString('hex') },
+      ciphertext: ciphertext.toString('hex'),
+      kdf: 'scrypt',
+      kdfparams: { dklen: 32, n: 1024, r: 8, p: 1, salt: salt.toString('hex') },
+      mac: Buffer.from(keccak_256(Buffer.concat([key.subarray(16), ciphertext]))).toString('hex'),
+    },
+  }
+}
+
+describe('a keystore', () => {
+  it.each([PBKDF2, scryptKeystore('testpassword')])('opens with its password only', (keystore) => {
+    const text = JSON.stringify(keystore)
+    expect(keyTextOfKeystore(text, 'testpassword')).toBe(SECRET)
+    expect(() => keyTextOfKeystore(text, 'wrong')).toThrow(expect.objectContaining({ code: 'encrypted' }))
+  })
+
+  it('is refused when it is of another form or asks for too much', () => {
+    const { crypto } = PBKDF2
+    const others: unknown[] = [
+      {},
+      { ...PBKDF2, version: 1 },
+      { version: 3, crypto: { ...crypto, cipher: 'aes-256-gcm' } },
+      { version: 3, crypto: { ...crypto, ciphertext: 5 } },
+      { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e12 } } },
+      { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 2 ** 40, r: 8, p: 1 } } },
+    ]
+    for (const other of others) {
+      expect(() => keyTextOfKeystore(JSON.stringify(other), 'testpassword')).toThrow(
+        expect.objectContaining({ code: 'no_key' }),
+      )
+    }
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(() => keyTextOfKeystore(text, '')).toThrow(expect.objectContaining({ name: 'KeyFileError' }))
+      }),
+    )
+  })
+})
