@@ -43,6 +43,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   'Set up:': {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),
+    doctor: () => import('./setup/doctor.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
     whoami: () => import('./setup/whoami.ts'),

@@ -1,20 +1,28 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type Market, openMarket } from '@svc/sdk/test/market'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
 
-let chains: LocalChains
+let market: Market
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  market = await openMarket()
 })
-afterAll(() => chains.stop())
+afterAll(() => market.close())
 
 let home: TestHome
 beforeEach(async () => {
-  home = await openHome({ SVC_PRIMARY_RPC: chains.primary.url, SVC_EVM_RPC: chains.evm.url })
+  const { chains, proxy } = market
+  home = await openHome({
+    SVC_GATEWAY: proxy.url,
+    SVC_PRIMARY_RPC: chains.primary.url,
+    SVC_EVM_RPC: chains.evm.url,
+  })
 })
-afterEach(() => home.leave())
+afterEach(async () => {
+  market.proxy.behave()
+  await home.leave()
+})
 
 interface Kept {
   address: string
@@ -106,5 +114,55 @@ describe('svc wallet', () => {
     const wrong = await home.svc(['faucet', 'GOLD'])
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('SOL')])
     expect(await home.svc(['faucet', 'SOL', 'much'])).toMatchObject({ exitCode: 2 })
+  })
+})
+
+describe('svc doctor', () => {
+  interface Diagnosis {
+    ok: boolean
+    findings: { check: string; state: string; text: string; next: string | null }[]
+  }
+
+  async function examine(...args: string[]) {
+    const { exitCode, stdout } = await home.svc(['doctor', '--json', ...args])
+    const { ok, findings } = jsonDocument<Diagnosis>(stdout)
+    expect(exitCode).toBe(ok ? 0 : 1)
+    return new Map(findings.map((finding) => [finding.check, finding]))
+  }
+
+  it('finds what is missing at the beginning, and nothing once its advice is followed', async () => {
+    const first = await examine()
+    expect(first.get('wallet')).toMatchObject({ state: 'failed', next: expect.stringContaining('svc wallet new') })
+    expect(first.get('keys')).toMatchObject({ state: 'warning', next: '`svc keys pin`' })
+    for (const args of [
+      ['wallet', 'new'],
+      ['keys', 'pin'],
+    ])
+      await json(args)
+    expect((await examine()).get('balance')).toMatchObject({
+      state: 'warning',
+      next: expect.stringContaining('svc faucet'),
+    })
+    await json(['faucet'])
+    const last = await examine()
+    expect([...last.values()].filter(({ state }) => state !== 'ok')).toEqual([])
+    expect([...last.keys()]).toEqual(['svc', 'gateway', 'versions', 'clock', 'keys', 'wallet', 'node', 'balance'])
+    expect((await home.svc(['doctor'])).stdout).toMatch(/^✓ svc +version/)
+  })
+
+  it('reports a wrong clock, a sick or missing gateway, and a node of another chain', async () => {
+    await json(['wallet', 'new'])
+    const { proxy, chains } = market
+    proxy.always(/health/, { lie: (body) => ({ ...body, time: '2020-01-01T00:00:00Z', version: '9.0.0' }) })
+    const lied = await examine()
+    expect(lied.get('clock')).toMatchObject({ state: 'failed', next: expect.stringContaining('NTP') })
+    expect(lied.get('versions')).toMatchObject({ state: 'warning' })
+    proxy.behave()
+    proxy.always(/health/, { lie: (body) => ({ ...body, status: 'degraded', providers: { gcs: 'failing' } }) })
+    expect((await examine()).get('gateway')).toMatchObject({ state: 'warning', text: expect.stringContaining('gcs') })
+    proxy.behave()
+    expect((await examine('--gateway', 'http://127.0.0.1:9')).get('gateway')).toMatchObject({ state: 'failed' })
+    expect((await examine('--primary-rpc', chains.evm.url)).get('node')).toMatchObject({ state: 'warning' })
+    expect((await examine('--primary-rpc', 'http://127.0.0.1:9')).get('node')).toMatchObject({ state: 'warning' })
   })
 })

@@ -1,0 +1,151 @@
+import { type Discovery, discovery, type Health, health } from '@svc/api/info'
+import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
+import { VERSION } from '@svc/protocol/version'
+import { jsonRpc } from '@svc/sdk/json-rpc'
+import type { Command } from 'commander'
+import { Failure } from '../errors.ts'
+import { durationText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { describeError } from '../report.ts'
+import type { Open, Session } from '../session.ts'
+import { readBalances } from './balances.ts'
+import { readPins } from './pinned.ts'
+import { type Key, nodeFor } from './wallet.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('doctor')
+    .description('check everything that commands need, and say what to do about what is missing')
+    .action(async (_: object, command: Command) => examine(await open(command)))
+}
+
+interface Finding {
+  check: string
+  state: 'ok' | 'warning' | 'failed'
+  text: string
+  /** What to do next; null where nothing needs to be done. */
+  next: string | null
+}
+
+const ok = (check: string, text: string): Finding => ({ check, state: 'ok', text, next: null })
+const warning = (check: string, text: string, next: string): Finding => ({ check, state: 'warning', text, next })
+const failed = (check: string, text: string, next: string): Finding => ({ check, state: 'failed', text, next })
+
+async function examine(session: Session): Promise<void> {
+  const { output } = session
+  const findings: Finding[] = [ok('svc', `version ${VERSION}, Node ${process.version}, remembers in ${session.folder}`)]
+  const index = await examineGateway(session, findings)
+  if (index) findings.push(await examineKeys(session))
+  findings.push(...(await examineWallets(session, index)))
+  const isWell = findings.every(({ state }) => state !== 'failed')
+  output.result({ ok: isWell, findings }, () => findings.map((finding) => line(session, finding)).join('\n'))
+  if (!isWell) throw new Failure('not everything is ready', 'see the lines marked with ✗')
+}
+
+function line({ output: { style } }: Session, { check, state, text, next }: Finding): string {
+  const mark = { ok: style.good('✓'), warning: style.strong('!'), failed: style.bad('✗') }[state]
+  return `${mark} ${check.padEnd(10)}${shown(text)}${next === null ? '' : `\n  ${' '.repeat(10)}→ ${shown(next)}`}`
+}
+
+/** Returns the gateway's index; null if it does not answer. */
+async function examineGateway(session: Session, findings: Finding[]): Promise<Discovery | null> {
+  const { gateway, world } = session
+  try {
+    const client = await session.client()
+    const asked = performance.now()
+    const [{ body: state }, { body: index }] = await Promise.all([
+      client.call(health, { signal: world.signal }),
+      client.call(discovery, { signal: world.signal }),
+    ])
+    const took = Math.round(performance.now() - asked)
+    findings.push(healthFinding(gateway, state, `${index.environment}, answers in ${took} ms`))
+    findings.push(versionFinding(state))
+    findings.push(clockFinding((Date.parse(state.time) - world.now()) / 1000))
+    return index
+  } catch (error) {
+    world.signal.throwIfAborted()
+    const { message, hint } = describeError(error)
+    findings.push(failed('gateway', `${gateway}: ${message}`, hint ?? 'try again later, or ask its operator'))
+    return null
+  }
+}
+
+function healthFinding(gateway: string, { status, checks, providers, warnings = [] }: Health, text: string): Finding {
+  const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
+  if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
+  const trouble = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
+  return warning('gateway', `${gateway} (${text}) is not well: ${trouble}`, 'some commands may fail; ask its operator')
+}
+
+function versionFinding({ version }: Health): Finding {
+  const [ours, theirs] = [VERSION, version].map((text) => text.split('.')[0])
+  if (ours === theirs) return ok('versions', `svc ${VERSION}, gateway ${version}`)
+  return warning(
+    'versions',
+    `svc ${VERSION}, gateway ${version}`,
+    'install a version of svc that begins with the same number',
+  )
+}
+
+function clockFinding(ahead: number): Finding {
+  const seconds = Math.round(Math.abs(ahead))
+  if (seconds <= MAX_CLOCK_LEAD_SECONDS) return ok('clock', `within ${Math.max(1, seconds)} s of the gateway's`)
+  const text = `yours is ${durationText(seconds)} ${ahead > 0 ? 'behind' : 'ahead of'} the gateway's: it refuses what you sign`
+  return failed('clock', text, 'set the clock of this machine, best by NTP')
+}
+
+async function examineKeys({ folder, gateway }: Session): Promise<Finding> {
+  const pins = await readPins(folder, gateway)
+  if (pins) return ok('keys', `those of the gateway are pinned since ${pins.pinned_at.slice(0, 10)}`)
+  return warning('keys', 'those of the gateway are not pinned: it is believed about itself', '`svc keys pin`')
+}
+
+async function examineWallets(session: Session, index: Discovery | null): Promise<Finding[]> {
+  try {
+    const keys = await session.keys()
+    if (keys.length === 0) return [failed('wallet', 'there is none', '`svc wallet new`, or `svc wallet import`')]
+    return (await Promise.all(keys.map((key) => examineWallet(session, key, index)))).flat()
+  } catch (error) {
+    const { message, hint } = describeError(error)
+    return [failed('wallet', message, hint ?? 'name another with --wallet')]
+  }
+}
+
+async function examineWallet(session: Session, key: Key, index: Discovery | null): Promise<Finding[]> {
+  const { settings, gateway, world } = session
+  const wallet = ok('wallet', `${key.address} (${key.from})`)
+  try {
+    const rpcUrl = nodeFor(key, settings, gateway)
+    const { host } = new URL(rpcUrl)
+    const network = await networkOf(key, rpcUrl, world.signal)
+    const sold = index?.payment.networks.map((one) => one.network) ?? [network]
+    const chain = sold.includes(network)
+      ? ok('node', `${host} is on ${network}`)
+      : failed('node', `${host} is on ${network}, where this gateway sells nothing`, `it sells on ${sold.join(', ')}`)
+    const balances = await readBalances(key, rpcUrl, world.signal)
+    const held = balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ')
+    const isEmpty = balances.every(({ amount }) => amount === '0')
+    const fill = index?.environment === 'development' ? '`svc faucet` fills it' : `send coins to ${key.address}`
+    return [wallet, chain, isEmpty ? warning('balance', held, fill) : ok('balance', held)]
+  } catch (error) {
+    world.signal.throwIfAborted()
+    const { message, hint } = describeError(error)
+    return [wallet, warning('node', message, hint ?? 'paying needs one: --primary-rpc or --evm-rpc')]
+  }
+}
+
+/** The CAIP-2 id of the node's chain. */
+async function networkOf({ namespace }: Key, rpcUrl: string, signal: AbortSignal): Promise<string> {
+  const ask = jsonRpc(rpcUrl, { signal, timeoutMs: 10_000 })
+  try {
+    if (namespace === 'eip155') return `eip155:${Number(await ask('eth_chainId', []))}`
+    return `solana:${String(await ask('getGenesisHash', [])).slice(0, 32)}`
+  } catch (error) {
+    signal.throwIfAborted()
+    const { host } = new URL(rpcUrl)
+    throw new Failure(
+      `the node at ${host} does not answer: ${(error as Error).message}`,
+      'is it running, and is this its address?',
+    )
+  }
+}
