@@ -1,6 +1,7 @@
 import { type Discovery, discovery, type Health, health } from '@svc/api/info'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
+import { NoAnswer } from '@svc/sdk/errors'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
@@ -51,11 +52,10 @@ function line({ output: { style } }: Session, { check, state, text, next }: Find
 async function examineGateway(session: Session, findings: Finding[]): Promise<Discovery | null> {
   const { gateway, world } = session
   try {
-    const client = await session.client()
     const asked = performance.now()
-    const [{ body: state }, { body: index }] = await Promise.all([
-      client.call(health, { signal: world.signal }),
-      client.call(discovery, { signal: world.signal }),
+    const [state, index] = await Promise.all([
+      readOnce<Health>(session, health.path),
+      readOnce<Discovery>(session, discovery.path),
     ])
     const took = Math.round(performance.now() - asked)
     findings.push(healthFinding(gateway, state, `${index.environment}, answers in ${took} ms`))
@@ -65,8 +65,20 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
   } catch (error) {
     world.signal.throwIfAborted()
     const { message, hint } = describeError(error)
-    findings.push(failed('gateway', `${gateway}: ${message}`, hint ?? 'try again later, or ask its operator'))
+    findings.push(failed('gateway', message, hint ?? 'try again later, or ask its operator'))
     return null
+  }
+}
+
+/** Without the retries of the client, which would only make the diagnosis slow. */
+async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T> {
+  try {
+    const response = await fetch(gateway + path, {
+      signal: AbortSignal.any([world.signal, AbortSignal.timeout(5_000)]),
+    })
+    return (await response.json()) as T
+  } catch (cause) {
+    throw new NoAnswer(`${gateway} does not answer as a gateway does`, { cause })
   }
 }
 
