@@ -89,7 +89,7 @@ export const internalBridgeRetry = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/bridge-retry',
-  summary: 'Retry what could not be written to the EVM registry',
+  summary: 'Retry what could not be written to the EVM registry; 503 while some of it should be retried',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
@@ -102,7 +102,7 @@ export const internalBridgeRetry = endpoint({
       failed: Type.Integer(),
     }),
   },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'chain_unavailable'],
 })
 
 export const CronAttestAnswer = Type.Object(
@@ -126,10 +126,10 @@ export const internalCronAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/cron-attest',
-  summary: 'Attest again the lockers that are due',
+  summary: 'Attest again the lockers that are due; 5xx where one of them should be retried soon',
   body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
   responses: { 200: CronAttestAnswer },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'STORAGE_UNAVAILABLE', 'chain_unavailable', 'internal_error'],
 })
 
 export const internalAttestHealth = endpoint({

@@ -354,4 +354,11 @@ export const migrations: Migrations = {
     await db.schema.createIndex('settling_objects_locker').on('settling_objects').column('locker_id').execute()
     await db.schema.createIndex('settling_objects_seen').on('settling_objects').column('seen_at').execute()
   },
+
+  '0019-growth': async (db, column) => {
+    await db.schema
+      .alterTable('cron_failures')
+      .addColumn('retry_at', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
 }

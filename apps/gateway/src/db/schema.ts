@@ -330,6 +330,7 @@ interface SnapshotBorderKeyTable {
 interface CronFailureTable {
   receipt_id: string
   failed_at: number
+  retry_at: number
 }
 
 /** The code of a receipt's payment, and the memo that publishes it, if any. */
