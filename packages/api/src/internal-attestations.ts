@@ -50,7 +50,9 @@ export const internalAttest = endpoint({
   body: Type.Object({
     receipt_id: Type.String(),
     push: Type.Optional(Type.Boolean()),
-    force: Type.Optional(Type.Boolean({ description: 'A new statement also when nothing has changed.' })),
+    force: Type.Optional(
+      Type.Boolean({ default: false, description: 'A new statement also when nothing has changed.' }),
+    ),
   }),
   responses: { 200: AttestAnswer },
   errors: [
@@ -92,7 +94,7 @@ export const internalBridgeRetry = endpoint({
   summary: 'Retry what could not be written to the EVM registry; 503 while some of it should be retried',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
   }),
   responses: {
     200: Type.Object({
@@ -127,7 +129,7 @@ export const internalCronAttest = endpoint({
   repeatable: false,
   path: '/v1/internal/cron-attest',
   summary: 'Attest again the lockers that are due; 5xx where one of them should be retried soon',
-  body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
+  body: Type.Object({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 200: CronAttestAnswer },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'STORAGE_UNAVAILABLE', 'chain_unavailable', 'internal_error'],
 })

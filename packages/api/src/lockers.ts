@@ -8,6 +8,7 @@ import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wir
 
 export const Tags = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 32,
+  default: [],
   description: 'Words to find the locker by; what it was created with stays.',
 })
 
