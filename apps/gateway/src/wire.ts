@@ -13,6 +13,7 @@ import type { Context } from './context.ts'
 import { createEvidence, type EvidenceContext } from './evidence/room.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
 import { summarizeDeliveries } from './files/delivery/schedule.ts'
+import { firstUrls } from './files/lists/download-urls.ts'
 import { firstFiles } from './files/lists/list-files.ts'
 import { createFiles, type FilesContext } from './files/room.ts'
 import { fileRoutes } from './files/routes.ts'
@@ -56,6 +57,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const transfers = createTransfers(files)
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
+    mintUrls: (caller, ttl_min) => firstUrls(context, caller, ttl_min),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
   })

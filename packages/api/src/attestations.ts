@@ -181,7 +181,7 @@ export const attest = endpoint({
   path: '/v1/storage/attest',
   auth: { ops: ['locker:attest'] },
   summary: 'Commit to what the locker holds, sign it, and publish it where that is enabled',
-  query: Type.Object({ receipt_id: Type.String(), sync: Type.Optional(Type.Boolean()) }),
+  query: Type.Object({ receipt_id: Type.String(), sync: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 202: AttestQueued, 200: AttestAnswer },
   headers: NO_STORE,
   errors: [

@@ -1,7 +1,7 @@
 // Confirming files: the gateway reads their bytes and records their hashes.
 
 import Type, { type Static } from 'typebox'
-import { endpoint } from './endpoint.ts'
+import { endpoint, IN_PARTS } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
 import { MAX_FILES_PER_BATCH } from './files.ts'
 import { ENVELOPE_ERRORS, NO_STORE, Timestamp, Words } from './wire.ts'
@@ -30,6 +30,7 @@ const CONFIRM_ERRORS = [
 
 export const confirmFile = endpoint({
   name: 'confirmFile',
+  upload: IN_PARTS,
   method: 'POST',
   // Hashes the same bytes.
   repeatable: true,
@@ -81,6 +82,7 @@ export type ConfirmedFiles = Static<typeof ConfirmedFiles>
 
 export const confirmFiles = endpoint({
   name: 'confirmFiles',
+  upload: IN_PARTS,
   method: 'POST',
   // Hashes the same bytes.
   repeatable: true,

@@ -3,7 +3,7 @@
 
 import type { Op } from '@svc/protocol/names'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, errorStatus } from './errors.ts'
 
 export interface Endpoint {
   /** Unique. The operation id in the interface description. */
@@ -32,7 +32,18 @@ export interface Endpoint {
   headers?: Readonly<Record<string, string>>
   contentType?: string
   errors?: readonly ErrorCode[]
+  /** HEAD is part of the interface; any other GET answers it, too. */
+  head?: true
+  /** Set where bytes are uploaded or prepared to be: every error then says what to do next. */
+  upload?: UploadAdvice
 }
+
+export interface UploadAdvice {
+  /** The request to try where a body did not arrive. */
+  otherwise: string
+}
+
+export const IN_PARTS: UploadAdvice = { otherwise: 'POST /v1/lockers/{locker_id}/upload-sessions' }
 
 /**
  * Whether a POST may be sent again when it is not known whether the first one arrived. `true`: the second one finds
@@ -54,6 +65,15 @@ export interface EnvelopeAuth {
 /** For display: `locker:read or locker:list`. */
 export function requiredOps({ ops }: EnvelopeAuth): string[] {
   return ops.map((op) => [op].flat().join(' or '))
+}
+
+/** The declared errors, each with its status at this endpoint. */
+export function errorsOf({ method, auth, errors = [] }: Endpoint): { code: ErrorCode; status: number }[] {
+  // Where a body may follow, headers that are missing are a `validation_error` (AMB-03).
+  const mayLackEnvelope = method === 'GET' || (typeof auth === 'object' && auth.optional)
+  return errors
+    .filter((code) => code !== 'MISSING_ENVELOPE' || mayLackEnvelope)
+    .map((code) => ({ code, status: errorStatus(code, method) }))
 }
 
 /** As an index of endpoints lists it. */

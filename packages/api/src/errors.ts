@@ -1,5 +1,6 @@
 // Every error code of the services with its status. A code has one meaning and is declared only here.
 
+import { isBodyless } from '@svc/protocol/request-envelope'
 import Type, { type Static } from 'typebox'
 
 export const ERROR_STATUS = {
@@ -28,7 +29,7 @@ export const ERROR_STATUS = {
 
   // permissions
   SIGNATURE_INVALID: 403,
-  // 401 for requests without a body: GET and DELETE (AMB-02)
+  // See errorStatus.
   BODY_HASH_MISMATCH: 403,
   MISSING_OPS: 403,
   EXPIRED_ENVELOPE: 403,
@@ -99,6 +100,11 @@ export const ERROR_STATUS = {
 } as const
 
 export type ErrorCode = keyof typeof ERROR_STATUS
+
+/** One code has two: a body hash that does not fit is 401 where a request has no body (AMB-02). */
+export function errorStatus(code: ErrorCode, method: string): number {
+  return code === 'BODY_HASH_MISMATCH' && isBodyless(method) ? 401 : ERROR_STATUS[code]
+}
 
 export const ErrorBody = Type.Object(
   {

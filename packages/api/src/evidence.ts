@@ -135,6 +135,11 @@ export const retrieve = endpoint({
   path: '/v1/retrieve',
   summary: 'As oracles read it; computes what is missing for callers with X-Oracle-Secret',
   query: OfReceipt,
+  requestHeaders: Type.Object({
+    'X-Oracle-Secret': Type.Optional(
+      Type.String({ description: 'Lets the gateway compute a statement where there is none yet.' }),
+    ),
+  }),
   responses: { 200: Retrieved },
   errors: [
     ...READ_ERRORS,

@@ -13,7 +13,14 @@ export const Filename = Type.String({
 export const TtlMinutes = Type.Integer({
   minimum: 1,
   maximum: 1440,
-  description: 'For how many minutes the URLs work; 30 by default.',
+  default: 30,
+  description: 'For how many minutes the URLs work.',
+})
+
+export const ContentType = Type.String({
+  maxLength: 255,
+  default: 'application/octet-stream',
+  description: 'Fixed: the upload must have it.',
 })
 
 export const ContentHash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })

@@ -1,9 +1,10 @@
 // Files of a locker: creating, listing, deleting, fetching.
 
 import Type, { type Static } from 'typebox'
-import { endpoint } from './endpoint.ts'
+import { endpoint, IN_PARTS } from './endpoint.ts'
 import {
   ContentHash,
+  ContentType,
   DownloadUrls,
   FileEntry,
   Filename,
@@ -19,11 +20,11 @@ export const MAX_FILES_PER_BATCH = 1000
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
-const ContentType = Type.String({ maxLength: 255, description: 'Fixed: the upload must have it.' })
 const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
 
 export const createFile = endpoint({
   name: 'createFile',
+  upload: IN_PARTS,
   method: 'POST',
   repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files',
@@ -43,6 +44,7 @@ export const createFile = endpoint({
 
 export const createFiles = endpoint({
   name: 'createFiles',
+  upload: IN_PARTS,
   method: 'POST',
   repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files/batch',
@@ -101,6 +103,7 @@ export const listFiles = endpoint({
 
 export const getFile = endpoint({
   name: 'getFile',
+  upload: IN_PARTS,
   method: 'GET',
   path: '/v1/lockers/{locker_id}/files/{+filename}',
   auth: { ops: ['locker:read'] },
@@ -128,6 +131,7 @@ export type FileDeleted = Static<typeof FileDeleted>
 
 export const deleteFile = endpoint({
   name: 'deleteFile',
+  upload: IN_PARTS,
   method: 'DELETE',
   path: '/v1/lockers/{locker_id}/files/{+filename}',
   auth: { ops: ['locker:write'] },
@@ -207,6 +211,7 @@ export type FetchedFile = Static<typeof FetchedFile>
 
 export const fetchAndStore = endpoint({
   name: 'fetchAndStore',
+  upload: IN_PARTS,
   method: 'POST',
   repeatable: 'if-named',
   path: '/v1/files/fetch-and-store',

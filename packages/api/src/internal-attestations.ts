@@ -50,7 +50,9 @@ export const internalAttest = endpoint({
   body: Type.Object({
     receipt_id: Type.String(),
     push: Type.Optional(Type.Boolean()),
-    force: Type.Optional(Type.Boolean({ description: 'A new statement also when nothing has changed.' })),
+    force: Type.Optional(
+      Type.Boolean({ default: false, description: 'A new statement also when nothing has changed.' }),
+    ),
   }),
   responses: { 200: AttestAnswer },
   errors: [
@@ -89,10 +91,10 @@ export const internalBridgeRetry = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/bridge-retry',
-  summary: 'Retry what could not be written to the EVM registry',
+  summary: 'Retry what could not be written to the EVM registry; 503 while some of it should be retried',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
   }),
   responses: {
     200: Type.Object({
@@ -102,7 +104,7 @@ export const internalBridgeRetry = endpoint({
       failed: Type.Integer(),
     }),
   },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'chain_unavailable'],
 })
 
 export const CronAttestAnswer = Type.Object(
@@ -126,10 +128,10 @@ export const internalCronAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/cron-attest',
-  summary: 'Attest again the lockers that are due',
-  body: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
+  summary: 'Attest again the lockers that are due; 5xx where one of them should be retried soon',
+  body: Type.Object({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 200: CronAttestAnswer },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'STORAGE_UNAVAILABLE', 'chain_unavailable', 'internal_error'],
 })
 
 export const internalAttestHealth = endpoint({

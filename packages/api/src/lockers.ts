@@ -8,6 +8,7 @@ import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wir
 
 export const Tags = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 32,
+  default: [],
   description: 'Words to find the locker by; what it was created with stays.',
 })
 
@@ -138,6 +139,14 @@ export const provision = endpoint({
   summary: 'As signed_provision; a development gateway may be set to take it unsigned',
 })
 
+const { locker_id: _, ...UrlFields } = DownloadUrls.properties
+
+export const RefreshedLocker = Type.Object(
+  { ...LockerRecord.properties, ...Type.Partial(Type.Object(UrlFields)).properties },
+  { title: 'RefreshedLocker' },
+)
+export type RefreshedLocker = Static<typeof RefreshedLocker>
+
 export const refresh = endpoint({
   name: 'refresh',
   method: 'POST',
@@ -145,15 +154,17 @@ export const refresh = endpoint({
   repeatable: true,
   path: '/v1/storage/refresh',
   auth: { ops: ['locker:refresh'] },
-  summary: 'The record of a locker with the paths of its files',
+  summary: 'The record of a locker with the paths of its files; with ttl_min, also download URLs for them',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     locker_id: Type.Optional(Type.String()),
-    ttl_min: Type.Optional(TtlMinutes),
+    ttl_min: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1440, description: 'Asks for URLs that work for so many minutes.' }),
+    ),
   }),
-  responses: { 200: LockerRecord },
+  responses: { 200: RefreshedLocker },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'RATE_LIMITED'],
 })
 
 export const lockerMetadata = endpoint({

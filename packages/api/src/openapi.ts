@@ -2,8 +2,8 @@
 
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
-import { type Endpoint, requiredOps } from './endpoint.ts'
-import { ERROR_STATUS, ErrorBody, type ErrorCode } from './errors.ts'
+import { type Endpoint, errorsOf, requiredOps } from './endpoint.ts'
+import { ErrorBody, type ErrorCode } from './errors.ts'
 
 type Node = { [key: string]: unknown }
 
@@ -15,7 +15,12 @@ export function openApiDocument(
   const paths: Record<string, Node> = {}
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace('{+', '{')
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, components) }
+    const described = operation(endpoint, components)
+    paths[path] = {
+      ...paths[path],
+      [endpoint.method.toLowerCase()]: described,
+      ...(endpoint.head && { head: headOf(endpoint, described) }),
+    }
   }
   return {
     openapi: '3.1.0',
@@ -55,12 +60,29 @@ function operation(endpoint: Endpoint, components: Node): Node {
   }
 }
 
+/** Status and headers of the GET, without a body. */
+function headOf({ name, responses }: Endpoint, described: Node): Node {
+  const answers = Object.entries(described.responses as Record<string, Node>)
+  return {
+    ...described,
+    operationId: `head${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    responses: Object.fromEntries(
+      answers
+        .filter(([status]) => !(status in responses) || status === '200')
+        .map(([status, { content: _, ...answer }]) => [status, answer]),
+    ),
+  }
+}
+
 function requestBody({ body, takesBytes }: Endpoint, components: Node): Node {
   const content = {
     ...(body && { 'application/json': { schema: lift(body, components) } }),
     ...(takesBytes && { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }),
   }
-  return Object.keys(content).length > 0 ? { requestBody: { required: true, content } } : {}
+  if (Object.keys(content).length === 0) return {}
+  // An empty body is read as `{}`.
+  const required = takesBytes ?? (body as { required?: string[] }).required !== undefined
+  return { requestBody: { required, content } }
 }
 
 function security(auth: Endpoint['auth']): Node[] {
@@ -96,8 +118,7 @@ function successes(endpoint: Endpoint, components: Node): Node {
 
 function failures(endpoint: Endpoint, components: Node): Node {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of endpoint.errors ?? []) {
-    const status = ERROR_STATUS[code]
+  for (const { code, status } of errorsOf(endpoint)) {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const error = lift(ErrorBody, components)

@@ -87,6 +87,14 @@ export const requestStorage = endpoint({
   path: '/v1/storage/request',
   auth: 'public',
   summary: 'Ask for a quote; the answer is 402 with what to pay',
+  requestHeaders: Type.Object({
+    'Idempotency-Key': Type.Optional(
+      Type.String({
+        pattern: '^[\\x21-\\x7e]{1,255}$',
+        description: 'The same key with the same body gives the same quote.',
+      }),
+    ),
+  }),
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), ...LegChoice }),
   responses: { 402: Quote },
   headers: NO_STORE,
@@ -108,6 +116,9 @@ export const confirmStorage = endpoint({
   path: '/v1/storage/confirm',
   auth: 'public',
   summary: 'Show the transaction that paid a quote, get the receipt',
+  requestHeaders: Type.Object({
+    'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid; comes before tx_sig.' })),
+  }),
   body: Type.Object({
     pay_req_id: Type.String(),
     tx_sig: Type.Optional(Type.String({ description: 'Where the header X402-TX cannot be sent.' })),
@@ -137,7 +148,11 @@ export const price = endpoint({
   path: '/v1/price',
   auth: 'public',
   summary: 'What storage costs now, on every chain',
-  query: Type.Object({ units: Type.Optional(Units), provider: Type.Optional(Provider), ...LegChoice }),
+  query: Type.Object({
+    units: Type.Optional(Type.Integer({ ...Units, default: 1 })),
+    provider: Type.Optional(Provider),
+    ...LegChoice,
+  }),
   responses: { 200: Price },
   errors: ['leg_not_in_quote', 'chain_unavailable', 'STORAGE_UNAVAILABLE', 'validation_error'],
 })

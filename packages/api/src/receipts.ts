@@ -35,6 +35,7 @@ export const readReceipt = endpoint({
   path: '/v1/receipts/{receipt_id}',
   auth: 'public',
   summary: 'A receipt, signed by the gateway',
+  head: true,
   params: ReceiptPath,
   responses: { 200: Receipt },
   errors: ['receipt_not_found'],

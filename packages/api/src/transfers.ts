@@ -1,7 +1,7 @@
 // Bytes: in and out through short URLs, and out through the public link of a receipt.
 
 import Type, { type Static } from 'typebox'
-import { endpoint } from './endpoint.ts'
+import { endpoint, IN_PARTS } from './endpoint.ts'
 import { FileDeleted } from './files.ts'
 
 const TokenPath = Type.Object({ token: Type.String() })
@@ -19,11 +19,12 @@ export const readByToken = endpoint({
   path: '/f/{token}',
   auth: 'path-token',
   summary: 'The bytes of a file; answers ranges and conditions',
+  head: true,
   params: TokenPath,
   responses: { ...READ_ANSWERS, 307: Type.String() },
   headers: PRIVATE,
   contentType: ANY_TYPE,
-  errors: [...TOKEN_ERRORS, ...READ_ERRORS],
+  errors: [...TOKEN_ERRORS, ...READ_ERRORS, 'IAM_SIGNBLOB_PERMISSION_DENIED'],
 })
 
 export const UploadedBytes = Type.Object(
@@ -59,7 +60,9 @@ export const writeByToken = endpoint({
     'validation_error',
     'malformed_request',
     'STORAGE_UNAVAILABLE',
+    'IAM_SIGNBLOB_PERMISSION_DENIED',
   ],
+  upload: IN_PARTS,
 })
 
 export const deleteByToken = endpoint({
@@ -80,6 +83,7 @@ export const readPublicly = endpoint({
   path: '/v1/r/{receipt_id}/f/{+filename}',
   auth: 'public',
   summary: 'The bytes of a file by its receipt, for as long as the locker exists',
+  head: true,
   params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
   responses: READ_ANSWERS,
   contentType: ANY_TYPE,

@@ -1,13 +1,15 @@
 // Uploads in parts, for runtimes that cannot send large or raw bodies, and for unreliable connections.
 
 import Type, { type Static } from 'typebox'
-import { endpoint } from './endpoint.ts'
-import { ContentHash, Filename } from './file-entries.ts'
+import { endpoint, IN_PARTS, type UploadAdvice } from './endpoint.ts'
+import { ContentHash, ContentType, Filename } from './file-entries.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const Status = Words(['complete', 'partial', 'failed'])
 const SessionPath = Type.Object({ session_id: Type.String() })
 const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
+/** It says which parts are missing. */
+const READ_SESSION: UploadAdvice = { otherwise: 'GET /v1/upload-sessions/{session_id}' }
 const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
 const ViewerUrl = OrNull(Type.String({ description: 'Public link of the first file that is stored.' }))
 
@@ -27,6 +29,7 @@ export type UploadSession = Static<typeof UploadSession>
 
 export const openUploadSession = endpoint({
   name: 'openUploadSession',
+  upload: IN_PARTS,
   method: 'POST',
   // A session that is opened twice stays unused and expires.
   repeatable: true,
@@ -39,7 +42,7 @@ export const openUploadSession = endpoint({
     files: Type.Array(
       Type.Object({
         filename: Filename,
-        content_type: Type.Optional(Type.String({ maxLength: 255 })),
+        content_type: Type.Optional(ContentType),
         size_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
         expected_hash: Type.Optional(Type.String()),
       }),
@@ -49,7 +52,8 @@ export const openUploadSession = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: 1440,
-        description: 'For how many minutes parts are accepted; 1440 by default.',
+        default: 1440,
+        description: 'For how many minutes parts are accepted.',
       }),
     ),
   }),
@@ -74,6 +78,7 @@ export type UploadedPart = Static<typeof UploadedPart>
 
 export const uploadPart = endpoint({
   name: 'uploadPart',
+  upload: READ_SESSION,
   method: 'POST',
   // The same part replaces itself.
   repeatable: true,
@@ -139,6 +144,7 @@ export type FinalizedUpload = Static<typeof FinalizedUpload>
 
 export const finalizeUpload = endpoint({
   name: 'finalizeUpload',
+  upload: READ_SESSION,
   method: 'POST',
   // A finished session answers the same again.
   repeatable: true,
@@ -175,6 +181,7 @@ export type UploadSessionStatus = Static<typeof UploadSessionStatus>
 
 export const readUploadSession = endpoint({
   name: 'readUploadSession',
+  upload: READ_SESSION,
   method: 'GET',
   path: '/v1/upload-sessions/{session_id}',
   auth: 'upload-token',
@@ -187,6 +194,7 @@ export const readUploadSession = endpoint({
 
 export const finalizeUploadJob = endpoint({
   name: 'finalizeUploadJob',
+  upload: READ_SESSION,
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/jobs/finalize-upload',

@@ -98,6 +98,9 @@ export const buyStorage = endpoint({
   path: '/v1/x402/storage',
   auth: 'public',
   summary: 'Buy in one call with a standard x402 client: 402 with what to sign, then the receipt for PAYMENT-SIGNATURE',
+  requestHeaders: Type.Object({
+    'PAYMENT-SIGNATURE': Type.Optional(Type.String({ description: 'base64 of the signed payment, as JSON.' })),
+  }),
   body: Type.Object({
     units,
     provider,

@@ -1,5 +1,6 @@
 // Reads the signed envelope of a request. The service decides whose signature it must carry.
 
+import { errorStatus } from '@svc/api/errors'
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
 import {
   decodeEnvelope,
@@ -69,8 +70,8 @@ export function requireMatchingEnvelope(
   const body = isBodyless(method) ? new Uint8Array(hasBody ? 1 : 0) : wire.body
   const rejection = envelopeRejection(envelope, { method, target, body, requiredOps: ops, now })
   if (!rejection) return
-  const status = rejection === 'BODY_HASH_MISMATCH' && isBodyless(method) ? { status: 401 } : {}
-  throw new ServiceError(rejection, MESSAGES[rejection], { hint: HINTS[rejection], ...status })
+  const status = errorStatus(rejection, method)
+  throw new ServiceError(rejection, MESSAGES[rejection], { hint: HINTS[rejection], status })
 }
 
 const MESSAGES: Record<EnvelopeRejection, string> = {

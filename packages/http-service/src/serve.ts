@@ -128,8 +128,11 @@ function register<E extends Endpoint, Caller>(
       schema: endpoint.contentType ? {} : { response: endpoint.responses },
       // The framework's validation stays off: it would run before authentication, and coerce values.
       attachValidation: false,
-      // Errors of a path that holds a token are as private as its answers.
-      ...(endpoint.auth === 'path-token' && endpoint.headers && { config: { errorHeaders: endpoint.headers } }),
+      config: {
+        // Errors of a path that holds a token are as private as its answers.
+        ...(endpoint.auth === 'path-token' && endpoint.headers && { errorHeaders: endpoint.headers }),
+        ...(endpoint.upload && { upload: endpoint.upload }),
+      },
       handler: handle,
     },
     { takesBytes: endpoint.takesBytes ?? false },

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { UploadAdvice } from '@svc/api/endpoint'
 import type { ErrorCode } from '@svc/api/errors'
 import fastJson, { type Schema } from 'fast-json-stringify'
 import Fastify, {
@@ -27,6 +28,7 @@ import {
   type StartedRequest,
 } from './send.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
+import { markUpload, withUploadDetails } from './upload-errors.ts'
 
 export interface Service {
   app: FastifyInstance
@@ -71,6 +73,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Extra headers on errors of a route. */
     errorHeaders?: Readonly<Record<string, string>>
+    upload?: UploadAdvice
   }
 }
 
@@ -89,7 +92,7 @@ export function createService({ log, checkResponses, trustedProxies = [], onAnsw
       route,
       status: answer.status,
       headers: { ...ERROR_HEADERS, ...config?.errorHeaders, ...answer.headers },
-      body: answer.body(request.id),
+      body: withUploadDetails(answer.body(request.id), request.raw),
     })
   }
   const app = Fastify({
@@ -141,9 +144,12 @@ function answered({ method, raw }: FastifyRequest, route: string | null, status:
 
 function routeAdder(app: FastifyInstance): Service['add'] {
   return (route, { takesBytes }) => {
-    if (!takesBytes) return void app.route(route)
+    const upload = route.config?.upload
+    const mark = upload ? [async ({ raw }: FastifyRequest) => markUpload(raw, upload)] : []
+    if (!takesBytes) return void app.route({ ...route, onRequest: mark })
     // Handled before the framework checks the content type, which is the operation's to judge.
-    app.route({ ...route, onRequest: async (request, reply) => route.handler.call(app, request, reply) })
+    const handle = async (request: FastifyRequest, reply: FastifyReply) => route.handler.call(app, request, reply)
+    app.route({ ...route, onRequest: [...mark, handle] })
   }
 }
 
@@ -209,7 +215,7 @@ function answerMalformedRequest(error: Error & { code?: string }, socket: Socket
     PARSER_ERRORS[error.code ?? ''] ?? 'malformed_request',
     'this is not a valid HTTP request',
   )
-  const body = JSON.stringify(answer.body(newRequestId()))
+  const body = JSON.stringify(withUploadDetails(answer.body(newRequestId()), pending?.req))
   if (!socket.writable) return
   socket.end(
     `HTTP/1.1 ${answer.status} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +

@@ -47,10 +47,15 @@ export function parseSourceUrl(text: string, base?: URL): URL {
   if (url?.protocol !== 'https:') throw new SourceError('not_https', 'only https:// URLs are fetched')
   if (url.username || url.password)
     throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
-  if (url.port) throw new SourceError('blocked_host', 'only port 443 is fetched from')
+  if (!isWebPort(url.port)) throw new SourceError('blocked_host', 'only port 443 and ports from 1024 are fetched from')
   if (isBlocked(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
   url.hash = ''
   return url
+}
+
+/** 443 is the default. The other low ports are of mail, names, shells: services that must not be sent our bytes. */
+function isWebPort(port: string): boolean {
+  return port === '' || Number(port) >= 1024
 }
 
 /** A host name, or an IP address without brackets. */

@@ -30,6 +30,13 @@ describe('a source', () => {
     await server.stop()
   })
 
+  it('FILE-26 may have a port of its own', async () => {
+    await withServer(async ({ options: { port, ...options }, asked }) => {
+      expect(await textOf(await openSource(`https://files.example.test:${port}/`, options))).toBe('hello')
+      expect(asked).toEqual([`files.example.test:${port}/`])
+    })
+  })
+
   it('FILE-26 may send no type and no size', async () => {
     const server = await startTestTlsServer((_request, response) => {
       response.write('hel')

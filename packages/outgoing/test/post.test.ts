@@ -64,7 +64,7 @@ describe('a posted message', () => {
   it.each([
     ['http://files.example.test/', 'not_https'],
     ['https://user:word@files.example.test/', 'not_https'],
-    ['https://files.example.test:8443/', 'blocked_host'],
+    ['https://files.example.test:25/', 'blocked_host'],
     ['https://localhost/', 'blocked_host'],
     ['https://metadata.example.test/', 'blocked_host'],
     ['https://127.0.0.1/', 'blocked_address'],

@@ -66,7 +66,7 @@ describe('a redirect', () => {
     ['/\\other.example.test/', 'not_https'],
     ['https://localhost/', 'blocked_host'],
     ['//metadata.google.internal/', 'blocked_host'],
-    ['https://files.example.test:8443/', 'blocked_host'],
+    ['https://files.example.test:25/', 'blocked_host'],
     ['https://169.254.169.254/', 'blocked_address'],
     ['//0xa.1/', 'blocked_address'],
     ['https://[::ffff:169.254.169.254]/', 'blocked_address'],

@@ -7,6 +7,8 @@ const GOOD = [
   ['https://files.example.test/a.pdf', 'https://files.example.test/a.pdf'],
   ['HTTPS://Files.Example.TEST/A.pdf', 'https://files.example.test/A.pdf'],
   ['https://files.example.test:443/', 'https://files.example.test/'],
+  ['https://files.example.test:8443/', 'https://files.example.test:8443/'],
+  ['https://files.example.test:1024/', 'https://files.example.test:1024/'],
   [' https://files.example.test/my report.pdf ', 'https://files.example.test/my%20report.pdf'],
   ['https://files.example.test/?a=1&b=%20#page=3', 'https://files.example.test/?a=1&b=%20'],
   ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
@@ -101,13 +103,14 @@ const BLOCKED_HOSTS = [
   'https://files.example.test。/',
   'https://files.example.test../',
   'https://files.example.test:80/',
-  'https://files.example.test:8443/',
+  'https://files.example.test:25/',
+  'https://files.example.test:1023/',
   'https://files.example.test:0/',
   'https://127.0.0.1:22/',
-  'https://[::1]:6379/',
 ]
 
 const BLOCKED_ADDRESSES = [
+  'https://[::1]:6379/',
   'https://127.0.0.1/',
   'https://127.0.0.1./',
   'https://127.0.0.1:443/',

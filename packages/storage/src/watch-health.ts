@@ -10,20 +10,36 @@ const FRESH_MS = 10_000
 const CHECK_WITHIN_MS = 3_000
 /** Callers wait no longer for a check; after that they get the previous answer. */
 const WAIT_MS = 300
+/** Until a provider has answered once, its checks may take longer and are repeated sooner: starting is hard work. */
+const STARTING = { withinMs: 15_000, freshMs: 1_000 }
 
 export function watchHealth(opened: ReadonlyMap<string, StorageProvider>, now: () => number): ProviderHealth {
-  const find = async () => {
-    // Several names may share one provider.
-    const checks = new Map([...new Set(opened.values())].map((provider) => [provider, isHealthy(provider)]))
-    const entries = [...opened].map(async ([name, provider]) => [name, (await checks.get(provider)) ?? false] as const)
-    return new Map(await Promise.all(entries))
+  // Several names may share one provider.
+  const watched = new Map([...new Set(opened.values())].map((provider) => [provider, watchProvider(provider, now)]))
+  return async () => {
+    const entries = [...opened].map(async ([name, provider]) => [name, await watched.get(provider)?.()] as const)
+    return new Map((await Promise.all(entries)).map(([name, isUp]) => [name, isUp ?? false]))
   }
-  const first = find()
-  const known = refreshing({ load: find, freshMs: () => FRESH_MS, waitMs: WAIT_MS, now })
-  return async () => (await known()) ?? first
 }
 
-async function isHealthy(provider: StorageProvider): Promise<boolean> {
-  const check = provider.check().catch(() => false)
-  return Promise.race([check, pause(CHECK_WITHIN_MS, false, { ref: false })])
+function watchProvider(provider: StorageProvider, now: () => number): () => Promise<boolean> {
+  let hasAnswered = false
+  async function check(): Promise<boolean> {
+    const isUp = await within(hasAnswered ? CHECK_WITHIN_MS : STARTING.withinMs, provider.check())
+    hasAnswered ||= isUp
+    return isUp
+  }
+  const first = check()
+  let checks = 0
+  const known = refreshing({
+    load: () => (checks++ === 0 ? first : check()),
+    freshMs: () => (hasAnswered ? FRESH_MS : STARTING.freshMs),
+    waitMs: WAIT_MS,
+    now,
+  })
+  return async () => (await known()) ?? within(CHECK_WITHIN_MS, first)
+}
+
+function within(ms: number, check: Promise<boolean>): Promise<boolean> {
+  return Promise.race([check.catch(() => false), pause(ms, false, { ref: false })])
 }

@@ -53,7 +53,7 @@ describe('reading tasks', () => {
   it.each([
     'http://files.example/a',
     'https://user:pass@files.example/a',
-    'https://files.example:8443/a',
+    'https://files.example:25/a',
     'https://localhost/a',
     'https://printer/a',
     'https://printer.local/a',

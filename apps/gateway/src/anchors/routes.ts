@@ -5,7 +5,7 @@ import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
 import { attestPayment } from './attest-payment.ts'
-import { retryEntries } from './evm-registry/write-entry.ts'
+import { answerRetry } from './evm-registry/write-entry.ts'
 import { answerPush } from './push.ts'
 import type { AnchorsContext } from './room.ts'
 
@@ -14,5 +14,5 @@ export function anchorRoutes(service: Service, auth: Auth, context: AnchorsConte
   serveKnown(service, internal.internalAttestPayment, auth.isInternalCaller, ({ body }) =>
     attestPayment(context, body.receipt_id),
   )
-  serveKnown(service, internal.internalBridgeRetry, auth.isInternalCaller, ({ body }) => retryEntries(context, body))
+  serveKnown(service, internal.internalBridgeRetry, auth.isInternalCaller, ({ body }) => answerRetry(context, body))
 }

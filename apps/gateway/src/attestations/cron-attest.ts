@@ -1,10 +1,14 @@
 // Attests lockers again that have changed since their last statement, or whose last statement is old (CRON-01..06).
 
+import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { unixNow } from '../context.ts'
 import type { AttestationsContext } from './room.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from './store.ts'
+
+/** A locker that failed waits this many seconds, so that it does not block the others. */
+const PAUSE = { retryable: 60, permanent: 3600 }
 
 export async function cronAttest(
   context: AttestationsContext,
@@ -30,6 +34,21 @@ export async function cronAttest(
   }
 }
 
+/** Throws where a locker may succeed if the scheduler calls again soon (INT-05). */
+export function requireNoRetry(run: CronAttestAnswer): CronAttestAnswer {
+  const code = run.results.map(({ status }) => status).find(isRetryable)
+  if (!code) return run
+  throw new ServiceError(code, `${run.failed} of ${run.selected} lockers could not be attested again`, {
+    hint: 'call again after a minute; lockers that were attested are not attested twice',
+    headers: { 'retry-after': String(PAUSE.retryable) },
+    details: run,
+  })
+}
+
+function isRetryable(status: string): status is ErrorCode {
+  return status in ERROR_STATUS && ERROR_STATUS[status as ErrorCode] >= 500
+}
+
 /** Returns the error code of a failure, so that one locker does not stop the run. */
 async function reattest(context: AttestationsContext, { sequence, ...locker }: DueLocker): Promise<string> {
   const { db } = context.database
@@ -43,7 +62,9 @@ async function reattest(context: AttestationsContext, { sequence, ...locker }: D
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')
-    await recordCronFailure(db, locker.receipt_id, unixNow(context))
+    const failed_at = unixNow(context)
+    const pause = isRetryable(code) ? PAUSE.retryable : PAUSE.permanent
+    await recordCronFailure(db, locker.receipt_id, { failed_at, retry_at: failed_at + pause })
     return code
   }
 }

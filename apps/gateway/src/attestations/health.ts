@@ -13,8 +13,10 @@ export async function attestHealth(context: AttestationsContext): Promise<Attest
   }
 }
 
-/** A record without a status is older than that field, and counts as complete (STATE-14). */
-export async function attestationCounts(context: Context): Promise<Omit<AttestHealth, 'anchors' | 'time'>> {
+/** A record without a status is older than that field and published, and counts as complete (STATE-14). */
+export async function attestationCounts(
+  context: Pick<Context, 'database' | 'now'>,
+): Promise<Omit<AttestHealth, 'anchors' | 'time'>> {
   const counts = { pending: 0, computed: 0, pushing: 0, complete: 0 }
   let oldest: number | null = null
   let unknown = 0

@@ -16,7 +16,7 @@ export interface AttestationRecord {
   sequence: number
   snapshotKey: string
   record: StatementRecord
-  /** An older statement is `complete` if it was published, else `computed`. Null for a record of the oracle era. */
+  /** An older statement is `complete` if it was published, else `computed`. Null for a published record without one. */
   status: 'computed' | 'pushing' | 'complete' | null
   anchor: Anchor | null
   anchorError: AnchorError | null
@@ -26,13 +26,14 @@ type Current = Pick<AttestationTable, 'sequence' | 'status' | 'anchor_error'>
 
 export function attestationRecord(statement: StatementTable, current: Current): AttestationRecord {
   const isNewest = statement.sequence === current.sequence
+  const record: StatementRecord = JSON.parse(statement.record)
   return {
     receiptId: statement.receipt_id,
     lockerId: statement.locker_id,
     sequence: statement.sequence,
     snapshotKey: statement.snapshot_key,
-    record: JSON.parse(statement.record),
-    status: isNewest ? statusOf(current) : pastStatus(statement),
+    record,
+    status: isNewest ? statusOf(current) : pastStatus(statement, record),
     anchor: statement.anchor === null ? null : JSON.parse(statement.anchor),
     anchorError: isNewest && current.anchor_error !== null ? JSON.parse(current.anchor_error) : null,
   }
@@ -43,9 +44,9 @@ function statusOf({ status }: Current): AttestationRecord['status'] {
   return status === 'pending' ? 'computed' : status
 }
 
-function pastStatus({ sequence, anchor }: StatementTable): AttestationRecord['status'] {
-  if (sequence === 0) return null
-  return anchor === null ? 'computed' : 'complete'
+function pastStatus({ sequence, anchor }: StatementTable, { oracle_tx }: StatementRecord): AttestationRecord['status'] {
+  if (anchor === null && oracle_tx === null) return 'computed'
+  return sequence === 0 ? null : 'complete'
 }
 
 export interface Attested {

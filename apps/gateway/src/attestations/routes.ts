@@ -9,7 +9,7 @@ import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
 import { attestReceipt, publishAttested } from './attest.ts'
 import { queueAttest } from './attest-job.ts'
-import { cronAttest } from './cron-attest.ts'
+import { cronAttest, requireNoRetry } from './cron-attest.ts'
 import { attestHealth } from './health.ts'
 import type { AttestationsContext } from './room.ts'
 import { attestAnswer } from './view.ts'
@@ -29,6 +29,8 @@ export function attestationRoutes(service: Service, auth: Auth, context: Attesta
     const attested = await attestReceipt(context, receipt_id, { force, publish })
     return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
-  serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, ({ body }) => cronAttest(context, body))
+  serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>
+    requireNoRetry(await cronAttest(context, body)),
+  )
   serveKnown(service, internal.internalAttestHealth, auth.isInternalCaller, () => attestHealth(context))
 }

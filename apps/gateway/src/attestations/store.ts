@@ -136,9 +136,6 @@ interface DueQuery extends Pick<CronAttestConfig, 'batchSize' | 'minAgeHours' | 
   now: number
 }
 
-/** A locker that failed waits this long, so that it does not block the others. */
-const FAILURE_PAUSE_SECONDS = 3600
-
 /** Lockers that are due to be attested again, oldest statement first. A locker without a statement is never due (AMB-43). */
 export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
   const { filter, minAgeHours, batchSize, now } = query
@@ -159,7 +156,7 @@ function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {
     .leftJoin('cron_failures as f', 'f.receipt_id', 'a.receipt_id')
     .select(['a.receipt_id', 'a.locker_id', 'a.sequence'])
     .where('a.sequence', 'is not', null)
-    .where(({ eb, or }) => or([eb('f.failed_at', 'is', null), eb('f.failed_at', '<=', now - FAILURE_PAUSE_SECONDS)]))
+    .where(({ eb, or }) => or([eb('f.retry_at', 'is', null), eb('f.retry_at', '<=', now)]))
     .$if(tags.length > 0, (query) => query.where(({ or }) => or(tags.flatMap(hasTag))))
     .orderBy('a.attested_at')
     .orderBy('a.receipt_id')
@@ -173,11 +170,15 @@ function hasTag(tag: string) {
   return ['[', ','].map((before) => sql<boolean>`replace(${tags}, ${before + JSON.stringify(tag)}, '') <> ${tags}`)
 }
 
-export async function recordCronFailure(db: Db, receiptId: string, at: number): Promise<void> {
+export async function recordCronFailure(
+  db: Db,
+  receipt_id: string,
+  times: { failed_at: number; retry_at: number },
+): Promise<void> {
   await db
     .insertInto('cron_failures')
-    .values({ receipt_id: receiptId, failed_at: at })
-    .onConflict((conflict) => conflict.column('receipt_id').doUpdateSet({ failed_at: at }))
+    .values({ receipt_id, ...times })
+    .onConflict((conflict) => conflict.column('receipt_id').doUpdateSet(times))
     .execute()
 }
 

@@ -354,4 +354,15 @@ export const migrations: Migrations = {
     await db.schema.createIndex('settling_objects_locker').on('settling_objects').column('locker_id').execute()
     await db.schema.createIndex('settling_objects_seen').on('settling_objects').column('seen_at').execute()
   },
+
+  '0019-growth': async (db, column) => {
+    await db.schema
+      .alterTable('cron_failures')
+      .addColumn('retry_at', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+    // Imported records without a status and without a transaction counted as final.
+    await sql`update attestations set status = 'computed' where status is null and exists (
+      select 1 from statements as s where s.receipt_id = attestations.receipt_id
+        and s.sequence = attestations.sequence and s.anchor is null and s.record like '%"oracle_tx":null%')`.execute(db)
+  },
 }

@@ -226,7 +226,7 @@ export interface AttestationTable {
   locker_id: string
   /** Constant over all statements; null before the first, and for records of the oracle era. */
   proof_id: string | null
-  /** Null for records older than the field: they count as final. */
+  /** Null for records that are older than the field and name a transaction: they count as final (STATE-14). */
   status: 'pending' | 'computed' | 'pushing' | 'complete' | null
   /** Of the newest statement; 0 for a record of the oracle era, null for a pending stub. */
   sequence: number | null
@@ -330,6 +330,7 @@ interface SnapshotBorderKeyTable {
 interface CronFailureTable {
   receipt_id: string
   failed_at: number
+  retry_at: number
 }
 
 /** The code of a receipt's payment, and the memo that publishes it, if any. */

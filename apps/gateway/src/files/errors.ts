@@ -1,7 +1,7 @@
 // Upload errors name the layer that failed and what to do next (FILE-31).
 
-import type { ErrorBody, ErrorCode } from '@svc/api/errors'
-import { type InvalidInput, ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { ErrorCode } from '@svc/api/errors'
+import { ServiceError } from '@svc/http-service/service-error'
 import { ProviderError } from '@svc/storage/provider'
 
 type Layer = 'app_orchestrator' | 'sandbox_runtime' | 'mcp' | 'gateway' | 'provider' | 'viewer'
@@ -65,22 +65,6 @@ export function uploadAbandoned(): ServiceError {
     recovery_hint: 'upload again; in parts where the line is slow',
     next_best_method: 'POST /v1/lockers/{locker_id}/upload-sessions',
   })
-}
-
-/** A 422 with the details of an upload error. */
-class InvalidUpload extends ValidationError {
-  override body(requestId: string): ErrorBody {
-    const details: UploadErrorDetails = {
-      layer: 'gateway',
-      recovery_hint: 'correct what detail names, and send the request again',
-      next_best_method: 'the same',
-    }
-    return { ...super.body(requestId), details }
-  }
-}
-
-export function invalidUpload(...inputs: [InvalidInput, ...InvalidInput[]]): ServiceError {
-  return new InvalidUpload(...inputs)
 }
 
 /** A provider's error as the client sees it: the storage is unavailable, and no detail of the provider (T-31). */

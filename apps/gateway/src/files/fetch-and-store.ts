@@ -1,6 +1,6 @@
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
-import type { ServiceError } from '@svc/http-service/service-error'
+import { type ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { SourceError } from '@svc/outgoing/public-request'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { LockerCaller } from '../auth/callers.ts'
@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { requireSameLocker } from '../lockers/locker-record.ts'
 import { hashAlong } from './confirm/hash-object.ts'
-import { invalidUpload, uploadError } from './errors.ts'
+import { uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes, writeObject } from './objects.ts'
@@ -88,7 +88,7 @@ function mediaTypeOf(header: string | null): string {
 }
 
 function notFetched({ reason, message }: SourceError, maxBytes: number): ServiceError {
-  if (reason !== 'too_large') return invalidUpload({ loc: ['body', 'source_url'], msg: message })
+  if (reason !== 'too_large') return new ValidationError({ loc: ['body', 'source_url'], msg: message })
   return uploadError('UPLOAD_TOO_LARGE', message, {
     layer: 'gateway',
     recovery_hint: 'upload what is so large instead of having it fetched',

@@ -1,11 +1,11 @@
 // What a client may ask of a file that it creates: a name, a content type, and the hash that its bytes will have.
 
-import type { InvalidInput, ServiceError } from '@svc/http-service/service-error'
+import { type InvalidInput, type ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { fileNotFound, invalidUpload } from './errors.ts'
+import { fileNotFound } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 
 interface RequestedFile {
@@ -35,7 +35,7 @@ export function nameFiles(
     return [...problemsOf(context, file, locOf(i)), ...repeated]
   })
   const [first, ...rest] = problems.slice(0, MAX_PROBLEMS)
-  if (first) throw invalidUpload(first, ...rest)
+  if (first) throw new ValidationError(first, ...rest)
   return requested.map(({ filename, content_type, expected_hash }) => ({
     filename: filename ?? `file_${toHex(context.randomBytes(8))}`,
     contentType: content_type ?? DEFAULT_MEDIA_TYPE,
@@ -69,7 +69,7 @@ export function readExpectedHash(text: string): string | null {
  */
 export function noSuchFile({ config }: Context, filename: string): ServiceError {
   const msg = filenameProblem(filename, config.storage.systemPrefix)
-  return msg === null ? fileNotFound(filename) : invalidUpload({ loc: ['path', 'filename'], msg })
+  return msg === null ? fileNotFound(filename) : new ValidationError({ loc: ['path', 'filename'], msg })
 }
 
 /** An entry that awaits its bytes. */

@@ -15,6 +15,7 @@ export interface JobPayloads {
   'resume-settlements': Nothing
   'forget-nonces': Nothing
   'forget-rate-limits': Nothing
+  'resume-finalizations': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
   'sweep-settling': Nothing

@@ -17,7 +17,7 @@ import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import { sweepObjects } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
 import type { TransfersContext } from '../transfers/room.ts'
-import { sweepSessions } from '../transfers/sessions/close-session.ts'
+import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
 import type { X402Context } from '../x402/room.ts'
 import { resumeSettlements } from '../x402/settle.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
@@ -54,6 +54,7 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
   regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(attestations)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
+  regularly(60, 'resume-finalizations', () => resumeFinalizations(transfers))
   regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
   regularly(600, 'sweep-settling', () => sweepDeliveries(files))

@@ -1,12 +1,13 @@
 // The views of a locker: its record, its metadata, and its refreshed record.
 
 import type { Body } from '@svc/api/endpoint'
-import type { LockerMetadata, LockerRecord, refresh } from '@svc/api/lockers'
+import type { LockerMetadata, LockerRecord, RefreshedLocker, refresh } from '@svc/api/lockers'
 import type { Provider } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import { networkNamed } from '@svc/payments/networks'
-import { receiptMismatch } from '../auth/callers.ts'
+import { type LockerCaller, receiptMismatch } from '../auth/callers.ts'
 import type { Locker } from '../db/schema.ts'
+import type { LockersContext } from './room.ts'
 
 /** The part of the record that this room knows; routes.ts adds what other rooms know. */
 export function lockerRecord(locker: Locker): LockerRecord {
@@ -37,9 +38,16 @@ export function lockerMetadata(locker: Locker, attestation: LockerMetadata['atte
 }
 
 /** The body must name the same locker as the envelope (AMB-55). */
-export function refreshLocker(locker: Locker, { receipt_id, locker_id }: Body<typeof refresh>): LockerRecord {
-  requireSameLocker(locker, { receipt_id, locker_id })
-  return lockerRecord(locker)
+export async function refreshLocker(
+  context: LockersContext,
+  caller: LockerCaller,
+  { ttl_min, ...named }: Body<typeof refresh>,
+): Promise<RefreshedLocker> {
+  requireSameLocker(caller.locker, named)
+  return {
+    ...lockerRecord(caller.locker),
+    ...(ttl_min !== undefined && (await context.mintUrls(caller, ttl_min))),
+  }
 }
 
 /** Ids in a body must repeat those of the envelope; the body may leave them out. */

@@ -1,5 +1,6 @@
-import type { FileEntry } from '@svc/api/file-entries'
+import type { DownloadUrls, FileEntry } from '@svc/api/file-entries'
 import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
+import type { LockerCaller } from '../auth/callers.ts'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 
@@ -7,6 +8,8 @@ import type { Locker } from '../db/schema.ts'
 interface Needs {
   /** The first page of its files. */
   listFiles(locker: Locker): Promise<FileEntry[]>
+  /** Download URLs of the first page of its files. */
+  mintUrls(caller: LockerCaller, ttlMinutes: number): Promise<DownloadUrls>
   summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
   summarizeDeliveries(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
 }

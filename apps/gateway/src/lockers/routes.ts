@@ -20,8 +20,8 @@ export function lockerRoutes(service: Service, auth: Auth, context: LockersConte
     ({ caller, body }) => provision(context, caller, body),
     context.config.lockers.allowPublicProvision,
   )
-  serveLocker(service, auth, lockers.refresh, ({ caller: { locker }, body }) =>
-    withSettling(locker, refreshLocker(locker, body)),
+  serveLocker(service, auth, lockers.refresh, async ({ caller, body }) =>
+    withSettling(caller.locker, await refreshLocker(context, caller, body)),
   )
   serveLocker(service, auth, lockers.lockerMetadata, async ({ caller: { locker } }) =>
     withSettling(locker, lockerMetadata(locker, await context.summarizeAttestation(locker))),

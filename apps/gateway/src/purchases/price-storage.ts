@@ -24,7 +24,9 @@ export interface PricedOrder {
 
 export async function showPrice(context: Context, query: Partial<Order>): Promise<Price> {
   const { unitPrices, terms } = context.config.payments
-  const priced = await priceStorage(context, { ...query, units: query.units ?? 1 }, 'query')
+  const provider = orderedProvider(context.config, query, 'query')
+  const order = { ...query, provider, units: query.units ?? 1 }
+  const priced = priceOrder(context.config, await context.sales.market(), order, 'query')
   return {
     quote_schema: QUOTE_SCHEMA,
     units: priced.units,
@@ -73,27 +75,33 @@ export function priceOrder(
   return { provider, units, unitPriceUsd, totalUsd, legs }
 }
 
-/** The ordered provider, or else the default. A provider that does not answer is not sold. */
+/** The provider to sell: the ordered one, or else the default. One that does not answer is not sold. */
 export async function chooseProvider(context: Context, order: Order, from: 'body' | 'query'): Promise<Provider> {
+  const provider = orderedProvider(context.config, order, from)
   const offered = await offeredProviders(context)
-  const provider = order.provider ?? offered[0]
-  if (provider && offered.includes(provider)) return provider
-  const configured = configuredProviders(context.config)
-  if (provider && !configured.includes(provider)) {
-    throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${configured.join(', ')}` })
-  }
-  throw new ServiceError('STORAGE_UNAVAILABLE', `${provider ?? 'every provider'} does not answer right now`, {
-    hint: offered.length > 0 ? `choose ${offered.join(', ')}, or try again in a minute` : 'try again in a minute',
+  if (offered.includes(provider)) return provider
+  const others = offered.length > 0 ? `name ${offered.join(' or ')} as provider, or ` : ''
+  throw new ServiceError('STORAGE_UNAVAILABLE', `${provider} does not answer right now`, {
+    hint: `${others}try again in a minute`,
     headers: { 'retry-after': '60' },
   })
 }
 
-/** The providers that answer right now; the first is the default. */
+/** An outage does not change the default: who relies on it must not find a locker somewhere else (AMB-11). */
+function orderedProvider(config: Config, order: Partial<Order>, from: 'body' | 'query'): Provider {
+  const configured = configuredProviders(config)
+  const provider = order.provider ?? configured[0]
+  if (provider && configured.includes(provider)) return provider
+  throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${configured.join(', ')}` })
+}
+
+/** The providers that answer right now. */
 async function offeredProviders({ config, providers }: Context): Promise<Provider[]> {
   const health = await providers.health()
   return configuredProviders(config).filter((provider) => health.get(provider))
 }
 
+/** The first is the default. */
 function configuredProviders({ storage }: Config): Provider[] {
   return PROVIDERS.filter((provider) => storage.drivers[provider])
 }

@@ -1,10 +1,10 @@
 import type { UploadedBytes } from '@svc/api/transfers'
 import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { invalidUpload, uploadError } from '../files/errors.ts'
+import { uploadError } from '../files/errors.ts'
 import { isSameMediaType } from '../files/media-type.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
@@ -41,7 +41,10 @@ function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: numb
   if (!isPlain(headers['content-encoding'], 'identity')) throw encoded('Content-Encoding')
   if (!isPlain(headers['transfer-encoding'], 'chunked')) throw encoded('Transfer-Encoding')
   if (headers['content-range'] !== undefined) {
-    throw invalidUpload({ loc: ['header', 'Content-Range'], msg: 'a file is uploaded whole, or in an upload session' })
+    throw new ValidationError({
+      loc: ['header', 'Content-Range'],
+      msg: 'a file is uploaded whole, or in an upload session',
+    })
   }
   requireBodyWithin(wire, maxBytes)
 }

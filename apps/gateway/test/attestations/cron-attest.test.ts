@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises'
+import type { ErrorBody } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { watchedStorage } from '../files/confirm/confirm.ts'
 import { attest, expectChain, objectPath, statementsOf } from './attest.ts'
 
 const HOUR = 3600
@@ -167,6 +169,25 @@ forEachDatabase('cron-attest', (database) => {
     house.clock.advance(HOUR)
     expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
     expect(await house.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
+  })
+
+  it('INT-05 AMB-44 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
+    const storage = await watchedStorage()
+    const house = await openLockerHouse(
+      { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ATTEST_CHECK_MODE: 'bytes_hashed' },
+      { providers: storage.providers },
+    )
+    onTestFinished(house.close)
+    const lockers = [await attestedLocker(house), await attestedLocker(house)]
+    house.clock.advance(24 * HOUR)
+    storage.failRead()
+    const run = await house.send<ErrorBody>('POST', '/v1/internal/cron-attest', {})
+    expectRefusal(run, 503, 'STORAGE_UNAVAILABLE')
+    expect(run.headers.get('retry-after')).toBe('60')
+    expect(run.body.details).toMatchObject({ selected: 2, attested: 1, failed: 1 })
+    house.clock.advance(60)
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    for (const locker of lockers) expect(await expectChain(house, locker)).toHaveLength(2)
   })
 
   it('T-18 CRON-06 makes one statement for each locker if two runs overlap', async () => {

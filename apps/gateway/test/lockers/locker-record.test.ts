@@ -1,3 +1,4 @@
+import type { RefreshedLocker } from '@svc/api/lockers'
 import { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
@@ -108,11 +109,25 @@ describe('the record', () => {
 describe('refreshing', () => {
   it('LOCK-10 SHAPE-14 AMB-55 refreshing answers the record, whether or not the body repeats the ids', async () => {
     const { lockerId: locker_id, receiptId: receipt_id } = locker
-    for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id, ttl_min: 1440 }]) {
+    for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id }]) {
       const answer = await refresh(body)
       expect([answer.status, answer.body]).toEqual([200, expectedRecord()])
       expect(answer.headers.get('cache-control')).toBe('no-store')
     }
+  })
+
+  it('AMB-55 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
+    const own = await house.locker(owner)
+    await own.put('a', 'bytes of a')
+    await own.call(['locker:write'], 'POST', '/files', { filename: 'b' })
+    const { status, body } = await refresh<RefreshedLocker>({ ttl_min: 2 }, own)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ locker_id: own.lockerId, found: 1, not_found: ['b'], urls_expire_in_sec: 120 })
+    const read = () => fetch(house.gateway.url + new URL(body.urls![0]!.download_url).pathname)
+    house.clock.advance(119)
+    expect(await (await read()).text()).toBe('bytes of a')
+    house.clock.advance(2)
+    expect((await read()).status).toBe(403)
   })
 
   it('AMB-55 ENV-12 refreshing is refused when body and envelope name different ids', async () => {

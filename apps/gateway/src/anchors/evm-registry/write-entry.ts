@@ -3,6 +3,7 @@
 
 import type { SignedTransaction } from '@svc/chains/evm/account'
 import { sendOnce } from '@svc/chains/transactions'
+import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import type { Db, RegistryEntryTable } from '../../db/schema.ts'
@@ -32,16 +33,29 @@ export async function retryEntries(
 ) {
   const { db } = context.database
   const open = receipt_id === undefined ? await openEntries(db, limit) : await openEntryOf(db, receipt_id)
-  let succeeded = 0
+  let [succeeded, retryable] = [0, 0]
   for (const id of open) {
     try {
       await writeEntry(context, id)
       succeeded++
     } catch (error) {
+      if (!(error instanceof PermanentError)) retryable++
       context.log.warn({ err: error }, 'a statement could not be written to the EVM registry')
     }
   }
-  return { ok: succeeded === open.length, attempted: open.length, succeeded, failed: open.length - succeeded }
+  const failed = open.length - succeeded
+  return { run: { ok: failed === 0, attempted: open.length, succeeded, failed }, retryable }
+}
+
+/** For callers that repeat a call which answers 5xx (INT-05). */
+export async function answerRetry(context: AnchorsContext, body: { receipt_id?: string; limit?: number }) {
+  const { run, retryable } = await retryEntries(context, body)
+  if (retryable === 0) return run
+  throw new ServiceError('chain_unavailable', `${retryable} of ${run.attempted} entries could not be written now`, {
+    hint: 'call again later; entries that were written are not written twice',
+    headers: { 'retry-after': '60' },
+    details: run,
+  })
 }
 
 async function openEntryOf(db: Db, receiptId: string): Promise<string[]> {

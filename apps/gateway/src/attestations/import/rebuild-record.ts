@@ -51,7 +51,7 @@ export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapsh
       receipt_id,
       locker_id,
       proof_id: null,
-      status: record.attestation_status,
+      status: record.attestation_status ?? (isPublished(record) ? null : 'computed'),
       sequence: 0,
       manifest_version: null,
       attested_at: attestedAt(record),
@@ -71,6 +71,11 @@ export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapsh
     snapshot: row,
     chunks,
   }
+}
+
+/** Without a status, the transaction decides whether a record is final (STATE-14). */
+function isPublished({ anchor, oracle_tx }: ExportRecord): boolean {
+  return anchor !== null || oracle_tx !== null
 }
 
 /** Unix seconds. */

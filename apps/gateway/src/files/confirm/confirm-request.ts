@@ -1,14 +1,14 @@
 // The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (AMB-05).
 
 import { requireEnvelopeHeaders } from '@svc/http-service/envelope'
-import type { InvalidInput } from '@svc/http-service/service-error'
+import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
 import { limitSigner, limitStranger } from '../../auth/limits.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
-import { invalidUpload, uploadError } from '../errors.ts'
+import { uploadError } from '../errors.ts'
 
 export interface ConfirmRequest<Fields> {
   caller: ReceiptCaller | null
@@ -35,7 +35,7 @@ export function requestedFields<Fields extends object>(
 }
 
 function refuseInputs([first, ...rest]: InvalidInput[]): void {
-  if (first) throw invalidUpload(first, ...rest)
+  if (first) throw new ValidationError(first, ...rest)
 }
 
 /** Rate limits come before the look-up, so that strangers cannot make the gateway work (T-10). */

@@ -45,6 +45,21 @@ export async function lockerUrls(
   const page = await readPage(db, locker_id, firstPage)
   const minter = urlMinter(context, locker, query.ttl_min)
   if (isLong(query, page)) return new JsonStream(longUrls(db, locker_id, page, minter))
+  return pageUrls(locker_id, page, minter)
+}
+
+/** Of the first page; the rest is read with the cursor. */
+export async function firstUrls(
+  context: Context,
+  { locker, signer }: LockerCaller,
+  ttlMinutes: number,
+): Promise<DownloadUrls> {
+  await limitSigner(context, signer)
+  const page = await readPage(context.database.db, locker.locker_id, firstPageOf({}))
+  return pageUrls(locker.locker_id, page, urlMinter(context, locker, ttlMinutes))
+}
+
+async function pageUrls(locker_id: string, page: FilePage, minter: UrlMinter): Promise<DownloadUrls> {
   const found = page.files.filter(hasBytes)
   return {
     locker_id,

@@ -47,5 +47,10 @@ export function fileEntry(file: FileRow): FileEntry {
   const { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, provider_ref } = file
   const status = content_hash === null ? 'awaiting_bytes' : 'confirmed'
   const entry = { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, status } as const
-  return provider_ref === null ? entry : { ...entry, provider_ref }
+  return provider_ref === null ? entry : { ...entry, provider_ref: contentId(provider_ref) }
+}
+
+/** A driver's reference may say more after a question mark, such as how many bytes of a padded object count. */
+function contentId(ref: string): string {
+  return ref.replace(/\?.*$/, '')
 }

@@ -47,5 +47,5 @@ function manifestHead({ locker_id, receipt_id, created_at }: Locker, facts: Mani
 }
 
 function entryOf({ provider }: Locker): (file: FileRow) => ManifestEntry {
-  return (file) => ({ ...fileEntry(file), provider, provider_ref: file.provider_ref })
+  return (file) => ({ provider_ref: null, ...fileEntry(file), provider })
 }

@@ -7,6 +7,7 @@ import { releaseParts } from './part-store.ts'
 import {
   deleteClosedSessions,
   endSession,
+  findAbandonedSessions,
   findExpiredSessions,
   findSessionFiles,
   lockSession,
@@ -17,6 +18,8 @@ import {
 const SWEEP_BATCH = 100
 /** How long a closed session can still be read. */
 const KEPT_SECONDS = 30 * 86_400
+/** For how long after a session's end a finalization that was cut off is resumed. */
+const RESUMED_SECONDS = 86_400
 
 /** After a finalization: closes a session that waits for nothing more. False when the lease was lost. */
 export async function closeFinished(context: Context, sessionId: string, leaseId: string): Promise<boolean> {
@@ -40,21 +43,35 @@ export async function closeExpired(context: Context, sessionId: string): Promise
   })
 }
 
+/** A finalization that began in time is finished: a session with a lease stays open for as long as that is tried. */
 export function isExpired(session: Pick<Session, 'closed_at' | 'expires_at' | 'lease_until'>, now: number): boolean {
   const { closed_at, expires_at, lease_until } = session
-  return closed_at === null && expires_at <= now && (lease_until === null || lease_until < now)
+  if (closed_at !== null || expires_at > now) return false
+  return lease_until === null || (lease_until < now && expires_at <= now - RESUMED_SECONDS)
+}
+
+/** Queues the sessions whose finalization was cut off, by a crash or an error (SESS-05). */
+export async function resumeFinalizations({ database, queue, ...context }: Context): Promise<void> {
+  const found = await findAbandonedSessions(database.db, resumable(unixNow(context)), SWEEP_BATCH)
+  for (const session_id of found) {
+    await database.db
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }, { key: session_id }))
+  }
 }
 
 /** Closes expired sessions, and deletes sessions that closed long ago. */
 export async function sweepSessions(context: Context): Promise<void> {
   const { db } = context.database
   for (;;) {
-    const expired = await findExpiredSessions(db, unixNow(context), SWEEP_BATCH)
+    const expired = await findExpiredSessions(db, resumable(unixNow(context)), SWEEP_BATCH)
     for (const sessionId of expired) await closeExpired(context, sessionId)
     if (expired.length < SWEEP_BATCH) break
   }
   while (await deleteClosedSessions(db, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH));
 }
+
+const resumable = (now: number) => ({ now, resumedAfter: now - RESUMED_SECONDS })
 
 async function close(
   tx: Transaction<Schema>,

@@ -44,9 +44,12 @@ async function advance(context: FilesContext, sessionId: string, limitCopies: Li
   if (!lease) return false
   try {
     const isStillLeased = await storeFiles(context, session, { leaseId: lease.id, limitCopies })
-    return isStillLeased && (await closeFinished(context, sessionId, lease.id))
-  } finally {
+    const isDone = isStillLeased && (await closeFinished(context, sessionId, lease.id))
     await lease.end()
+    return isDone
+  } catch (error) {
+    await lease.abandon()
+    throw error
   }
 }
 
@@ -69,6 +72,8 @@ async function storeFiles(
 interface Lease {
   id: string
   end(): Promise<void>
+  /** Leaves the rest to the next caller, or to the job that resumes what was cut off. */
+  abandon(): Promise<void>
 }
 
 /**
@@ -83,13 +88,11 @@ async function takeLease(context: Context, sessionId: string): Promise<Lease | n
   const renew = () => setLeaseUntil(db, sessionId, id, unixNow(context) + LEASE_SECONDS)
   // A failed renewal may lose the lease, which the next transaction of the finalization notices.
   const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
-  return {
-    id,
-    end() {
-      clearInterval(timer)
-      return setLeaseUntil(db, sessionId, id, null)
-    },
+  const setUntil = (until: number | null) => {
+    clearInterval(timer)
+    return setLeaseUntil(db, sessionId, id, until)
   }
+  return { id, end: () => setUntil(null), abandon: () => setUntil(unixNow(context) - 1) }
 }
 
 async function requireSession({ database }: Context, sessionId: string): Promise<Session> {

@@ -5,10 +5,9 @@ import type { Body, Query } from '@svc/api/endpoint'
 import { uploadPart } from '@svc/api/upload-sessions'
 import { bodyStream } from '@svc/http-service/body-stream'
 import { parseJsonBody } from '@svc/http-service/json-body'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { validator } from '@svc/http-service/validate'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { invalidUpload } from '../../files/errors.ts'
 import { readExpectedHash } from '../../files/name-files.ts'
 import { encodingRefused, partTooLarge, partUnreadable } from './errors.ts'
 import { base64Decoder, dataScanner, MAX_REST_BYTES } from './json-data.ts'
@@ -42,7 +41,7 @@ export function readPartBody(wire: WireRequest, query: PartQuery, maxBytes: numb
 }
 
 function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: number): PartBody {
-  if (index === undefined) throw invalidUpload({ loc: ['query', 'index'], msg: 'is required' })
+  if (index === undefined) throw new ValidationError({ loc: ['query', 'index'], msg: 'is required' })
   const declared = { index, hashes: readHash(sha256, 'query') }
   const bytes = streamUpTo(wire, maxBytes, maxBytes)
   const length = wire.headers['content-length']
@@ -63,7 +62,8 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
     const decoder = base64Decoder()
     let size = 0
     const counted = (bytes: Buffer | null): Buffer => {
-      if (!bytes) throw invalidUpload({ loc: ['body', 'data'], msg: 'must be base64, padded, without white space' })
+      if (!bytes)
+        throw new ValidationError({ loc: ['body', 'data'], msg: 'must be base64, padded, without white space' })
       size += bytes.length
       if (size > maxBytes) throw partTooLarge(maxBytes)
       return bytes
@@ -78,7 +78,7 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
     yield counted(decoder.feed(fields.data))
     yield counted(decoder.end())
     if (query.index !== undefined && query.index !== fields.index) {
-      throw invalidUpload({ loc: ['query', 'index'], msg: 'differs from the index in the body' })
+      throw new ValidationError({ loc: ['query', 'index'], msg: 'differs from the index in the body' })
     }
     declared = { index: fields.index, hashes: [...hashes, ...readHash(fields.sha256, 'body')] }
   }
@@ -101,7 +101,7 @@ function readFields({ headers }: WireRequest, rest: Uint8Array): PartFields {
 function readHash(text: string | undefined, where: 'query' | 'body'): string[] {
   if (text === undefined) return []
   const hash = readExpectedHash(text)
-  if (!hash) throw invalidUpload({ loc: [where, 'sha256'], msg: 'must be a SHA-256 in hex' })
+  if (!hash) throw new ValidationError({ loc: [where, 'sha256'], msg: 'must be a SHA-256 in hex' })
   return [hash]
 }
 

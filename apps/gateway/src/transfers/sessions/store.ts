@@ -124,17 +124,42 @@ export async function endSession(
     .execute()
 }
 
-export async function findExpiredSessions(db: Db, now: number, limit: number): Promise<string[]> {
-  const rows = await db
+interface SweepTimes {
+  now: number
+  /** Sessions that expired before this are closed, even if their finalization was cut off. */
+  resumedAfter: number
+}
+
+export async function findExpiredSessions(db: Db, { now, resumedAfter }: SweepTimes, limit: number): Promise<string[]> {
+  const rows = await selectOpen(db, limit)
+    .where('expires_at', '<=', now)
+    .where(({ and, or, eb }) =>
+      or([eb('lease_until', 'is', null), and([eb('lease_until', '<', now), eb('expires_at', '<=', resumedAfter)])]),
+    )
+    .execute()
+  return rows.map(({ session_id }) => session_id)
+}
+
+/** Sessions with a lease that ended without a result. */
+export async function findAbandonedSessions(
+  db: Db,
+  { now, resumedAfter }: SweepTimes,
+  limit: number,
+): Promise<string[]> {
+  const rows = await selectOpen(db, limit)
+    .where('lease_until', '<', now)
+    .where('expires_at', '>', resumedAfter)
+    .execute()
+  return rows.map(({ session_id }) => session_id)
+}
+
+function selectOpen(db: Db, limit: number) {
+  return db
     .selectFrom('upload_sessions')
     .select('session_id')
     .where('closed_at', 'is', null)
-    .where('expires_at', '<=', now)
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
     .orderBy('expires_at')
     .limit(limit)
-    .execute()
-  return rows.map(({ session_id }) => session_id)
 }
 
 /** True when there may be more. */

@@ -1,3 +1,4 @@
+import type { ErrorBody } from '@svc/api/errors'
 import type { Statements } from '@svc/api/evidence'
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
@@ -8,7 +9,7 @@ import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import { attest } from '../../attestations/attest.ts'
-import type { LockerHouse, TestLocker } from '../../auth/lockers.ts'
+import { expectRefusal, type LockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchor-testbed.ts'
 import { DOWN, downFor, muteFor } from '../node-faults.ts'
 
@@ -80,12 +81,15 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
 
-  it('SHAPE-41 INT-05 an entry that failed is visible, and written by the next attempt', async () => {
+  it('SHAPE-41 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
     const locker = await filledLocker(house)
     await attest(house, locker)
     node.behave(DOWN)
     const { receiptId: receipt_id } = locker
-    expect(await retry({ receipt_id })).toEqual({ ok: false, attempted: 1, succeeded: 0, failed: 1 })
+    const refused = await house.send<ErrorBody>('POST', '/v1/internal/bridge-retry', { receipt_id })
+    expectRefusal(refused, 503, 'chain_unavailable')
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(refused.body.details).toEqual({ ok: false, attempted: 1, succeeded: 0, failed: 1 })
     expect(await entry(locker)).toMatchObject({ state: 'waiting', error: 'unavailable' })
     node.behave(honestly)
     await writeAll()
@@ -110,7 +114,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done' })
   })
 
-  it('AMB-44 an entry whose key is not the owner ends as a dead letter with its reason', async () => {
+  it('AMB-44 INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
     const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
     const locker = await filledLocker(other)
     await attest(other, locker)
@@ -119,6 +123,7 @@ describe('statements in the EVM registry', () => {
     const dead = await queue.deadLetters()
     expect(dead).toMatchObject([{ kind: 'bridge', payload: { receipt_id: locker.receiptId } }])
     expect(await entry(locker, other)).toMatchObject({ state: 'waiting', error: 'not_owner' })
+    expect(await retry({ receipt_id: locker.receiptId }, other)).toMatchObject({ ok: false, failed: 1 })
   })
 
   it('AMB-65 without a primary chain the slot is 0', async () => {

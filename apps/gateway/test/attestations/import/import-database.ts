@@ -7,11 +7,13 @@ import {
   type ImportReport,
   importRecords,
 } from '../../../src/attestations/import/import-records.ts'
+import type { Context } from '../../../src/context.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
 import { type Exported, entriesOf, signerHex, vectorKey } from './export-records.ts'
 
 export interface ImportDatabase {
+  database: Context['database']
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
@@ -21,11 +23,13 @@ export interface ImportDatabase {
 }
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
-  const { db } = await database.open<Schema>(migrations)
+  const opened = await database.open<Schema>(migrations)
+  const { db } = opened
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, ed25519PublicKeyFromHex(hex)!]))
   const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
   const tables = ['attestations', 'statements', 'snapshots', 'snapshot_chunks'] as const
   return {
+    database: opened,
     db,
     context,
     run: (...records) => importRecords(context, entriesOf(...records)),

@@ -4,6 +4,7 @@ import { verificationFacts } from '@svc/protocol/facts'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { foldProof } from '@svc/protocol/merkle'
 import { beforeAll, expect, it } from 'vitest'
+import { attestationCounts } from '../../../src/attestations/health.ts'
 import { type ImportReport, importRecords } from '../../../src/attestations/import/import-records.ts'
 import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
 import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
@@ -60,7 +61,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     })
   })
 
-  it('ATT-23 VER-05 VER-06 VER-07 gives an imported record the facts it had before', async () => {
+  it('ATT-23 STATE-14 INT-03 VER-05 VER-06 VER-07 gives an imported record the facts it had before, and counts one without a transaction as in flight', async () => {
     const { anchor: _, ...oracle } = vectorRecord
     const tx = { oracle_tx: oracle.oracle_tx, oracle_slot: 5 }
     const records = [
@@ -69,6 +70,8 @@ forEachDatabase('importing records of the oracle era', (database) => {
       exported(await addReceipt(db, 'rcpt_computed'), undefined, { ...tx, attestation_status: 'computed' }),
       exported(await addReceipt(db, 'rcpt_bare')),
     ]
+    const health = () => attestationCounts({ database: house.database, now: house.context.now })
+    const before = await health()
     expect(await run(...records)).toEqual(report({ imported: 4 }))
     const facts = await Promise.all(
       records.map(async ({ receipt_id }) => {
@@ -86,6 +89,17 @@ forEachDatabase('importing records of the oracle era', (database) => {
       ['passed', 'passed', 'not_checked'],
       ['passed', 'passed', 'not_checked'],
     ])
+    const statuses = await Promise.all(
+      records.map(async ({ receipt_id }) => (await findRecord(db, receipt_id))?.status),
+    )
+    expect(statuses).toEqual([null, 'complete', 'computed', 'computed'])
+    const after = await health()
+    expect(after.counts).toEqual({
+      ...before.counts,
+      computed: before.counts.computed + 2,
+      complete: before.counts.complete + 2,
+    })
+    expect(after.nonfinal_unknown_age).toBe(before.nonfinal_unknown_age + 2)
   })
 
   it('MERK-04 MERK-19 sorts files that are in another order, and proves them', async () => {
@@ -158,7 +172,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
       .where('receipt_id', '=', 'rcpt_older')
       .execute()
     expect(await run(record)).toEqual(report({ existing: 1 }))
-    expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: null })
+    expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: 'computed' })
   })
 
   it('writes nothing in a dry run, and reports what the import then reports', async () => {

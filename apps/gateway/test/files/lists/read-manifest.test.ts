@@ -73,6 +73,15 @@ it("FILE-19 the manifest shows the provider's reference of an object", async () 
   expect((await read(locker)).body.files[0]).toMatchObject({ provider: 'arweave', provider_ref: 'tx-1' })
 })
 
+it('FILE-19 the reference of a small object at filecoin is its content id, without what the driver appends', async () => {
+  const locker = await house.locker(ed25519Identity(), { provider: 'filecoin' })
+  const cid = 'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lioy'
+  await insertFiles(house, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref: `${cid}?size=5` }))
+  expect((await read(locker)).body.files[0]).toMatchObject({ provider: 'filecoin', provider_ref: cid })
+  const list = await locker.call<{ files: object[] }>(['locker:list'], 'GET', '/files')
+  expect(list.body.files[0]).toMatchObject({ provider_ref: cid })
+})
+
 it("FILE-18 each change increments the manifest's version and sets its time", async () => {
   const locker = await house.locker(ed25519Identity())
   const versions: number[] = []

@@ -39,7 +39,7 @@ const metric = async () => {
   return /^svc_provider_up\{provider="gcs"\} (\d)$/m.exec(text)?.[1]
 }
 
-it('PAY-03 VER-20 a configured provider is offered while it answers, and /health lists those that do not', async () => {
+it('PAY-03 AMB-11 VER-20 a configured provider is sold while it answers, an outage does not change the default, and /health lists those that do not', async () => {
   expect(await offered()).toEqual(['gcs', 'mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1 }))).toBe('gcs')
   expect(await metric()).toBe('1')
@@ -47,10 +47,14 @@ it('PAY-03 VER-20 a configured provider is offered while it answers, and /health
   await gcs.stop()
   market.clock.advance(11)
   await expect.poll(offered).toEqual(['mongodb', 'firestore'])
-  expect(providerOf(await shop.quote({ units: 1 }))).toBe('mongodb')
-  const refused = await shop.post<{ error: string; hint: string }>('/v1/storage/request', { units: 1, provider: 'gcs' })
-  expect([refused.status, refused.body.error]).toEqual([503, 'STORAGE_UNAVAILABLE'])
-  expect(refused.body.hint).toBe('choose mongodb, firestore, or try again in a minute')
+  expect(providerOf(await shop.quote({ units: 1, provider: 'mongodb' }))).toBe('mongodb')
+  for (const order of [{ units: 1 }, { units: 1, provider: 'gcs' }]) {
+    const refused = await shop.post<{ error: string; hint: string }>('/v1/storage/request', order)
+    expect([refused.status, refused.body.error]).toEqual([503, 'STORAGE_UNAVAILABLE'])
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(refused.body.hint).toBe('name mongodb or firestore as provider, or try again in a minute')
+  }
+  expect((await shop.get<Price>('/v1/price')).body.provider).toBe('gcs')
   const health = await shop.get('/health')
   expect(health.status).toBe(200)
   expect(health.body).toMatchObject({

@@ -80,7 +80,7 @@ forEachDatabase('expired upload sessions', (database) => {
     expect(String(await publicBytes(house, locker, 'going on'))).toBe('still here')
   })
 
-  it('STATE-13 the sweep skips a session that is being finalized, until its lease expires', async () => {
+  it('STATE-13 the sweep skips a session that is being finalized, until its lease and a day have passed', async () => {
     const session = await open('leased')
     const { context } = house.gateway
     house.clock.advance(600)
@@ -93,6 +93,9 @@ forEachDatabase('expired upload sessions', (database) => {
     await sweepSessions(context)
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'partial', closed_at: null }])
     house.clock.advance(16)
+    await sweepSessions(context)
+    expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'partial' }])
+    house.clock.advance(86_400)
     await sweepSessions(context)
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
   })

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
@@ -28,8 +35,8 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     locker = await houses[0].locker(ed25519Identity())
   })
 
-  const open = () =>
-    openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder, BASE_URL: 'https://gateway.example' })
+  const open = (overrides = {}) =>
+    openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder, BASE_URL: 'https://gateway.example' }, overrides)
 
   it('SESS-03 ten concurrent finalizations at two gateways store each file once and answer the same', async () => {
     const [first] = houses
@@ -87,6 +94,56 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const runs = String(bytes).match(/a{100000}|b{50000}/g) ?? []
     expect(runs.join('')).toBe(String(bytes))
     expect(runs.filter((run) => run.startsWith('b'))).toHaveLength(taken)
+  })
+
+  it('EVT-02 SESS-05 a finalization that was cut off is finished by a job at another gateway, also past the expiry', async () => {
+    const storage = await watchedStorage(folder)
+    const victim = await open({ providers: storage.providers })
+    onTestFinished(victim.close)
+    const [, heir] = houses
+    const session = await openTestSession(victim, locker, { files: [{ filename: 'a' }], ttl_min: 1 })
+    for (const i of [0, 1]) await session.raw(i, `part ${i} `)
+    const held = storage.holdRead()
+    const cutOff = session.finalize()
+    await held.began
+
+    heir.clock.advance(15)
+    await heir.gateway.context.queue.drain()
+    expect((await session.at(heir).status()).body.status).toBe('partial')
+    heir.clock.advance(60)
+    await heir.gateway.context.queue.drain()
+    const { body } = await session.at(heir).status()
+    expect(body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
+    expect(String(await publicBytes(heir, locker, 'a'))).toBe('part 0 part 1 ')
+    held.letGo()
+    expect((await cutOff).body).toMatchObject({ status: 'complete' })
+    expect(await lockerRow(heir, locker)).toMatchObject({ file_count: 1, manifest_version: 1 })
+  })
+
+  it('SESS-05 a finalization that failed while storage was down is repeated by a job, for a day', async () => {
+    const storage = await watchedStorage(folder)
+    const house = await open({ providers: storage.providers })
+    onTestFinished(house.close)
+    const files = [{ filename: 'a' }]
+    const [repeated, outdated] = [
+      await openTestSession(house, locker, { files, ttl_min: 1 }),
+      await openTestSession(house, locker, { files: [{ filename: 'b' }], ttl_min: 1 }),
+    ]
+    for (const session of [repeated, outdated]) {
+      for (const i of [0, 1]) await session.raw(i, `part ${i} `)
+      storage.failRead()
+      expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
+    }
+    const { db } = house.gateway.context.database
+    await db
+      .updateTable('upload_sessions')
+      .set({ expires_at: Math.floor(house.clock.now() / 1000) - 86_400 })
+      .where('session_id', '=', outdated.opened.session_id)
+      .execute()
+    house.clock.advance(300)
+    await house.gateway.context.queue.drain()
+    expect((await repeated.status()).body).toMatchObject({ status: 'complete' })
+    expect((await outdated.status()).body).toMatchObject({ status: 'failed' })
   })
 
   it('SESS-02 an upload session continues after a restart', async () => {

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { agentEndpoints } from '../src/agent/agent.ts'
+import { gatewayEndpoints } from '../src/gateway.ts'
+import { openApiDocument } from '../src/openapi.ts'
+import written from './endpoints.json' with { type: 'json' }
+
+/** As written down by hand. */
+interface Written {
+  call: string
+  auth: string
+  headers?: string[]
+  query?: string[]
+  body?: string[]
+  bytes?: boolean
+  answers: number[]
+  codes?: Record<string, string[]>
+}
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: { default?: unknown }
+}
+
+interface Described {
+  parameters: Parameter[]
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonObject }> }
+  responses: Record<string, { description: string; content?: unknown }>
+  security: Record<string, unknown>[]
+  'x-required-ops'?: string[]
+}
+
+interface JsonObject {
+  properties: Record<string, { default?: unknown }>
+  required?: string[]
+}
+
+const SECURITY: Record<string, object[]> = {
+  public: [],
+  bearer: [{ bearer: [] }],
+  'upload token': [{ uploadToken: [] }, { bearer: [] }],
+  envelope: [{ envelope: [], signature: [] }],
+  'optional envelope': [{ envelope: [], signature: [] }, {}],
+}
+
+const service = { title: 'svc', description: '', baseUrl: 'https://gateway.example' }
+
+describe.each([
+  ['gateway', gatewayEndpoints, written.gateway as Written[]],
+  ['agent service', agentEndpoints, written.agent as Written[]],
+])('the interface of the %s', (_, endpoints, list) => {
+  const { paths } = openApiDocument(endpoints, service) as unknown as {
+    paths: Record<string, Record<string, Described>>
+  }
+  const described = ({ call }: Written) => {
+    const [method = '', path = ''] = call.split(' ')
+    return paths[path]?.[method.toLowerCase()]
+  }
+
+  it.each(list.map((entry) => [entry.call, entry] as const))(
+    'VER-22 %s is described as it is written down',
+    (_, entry) => {
+      const operation = described(entry)
+      expect(operation, entry.call).toBeDefined()
+      const { parameters, requestBody, responses, security } = operation as Described
+      const [kind, ops] = entry.auth.split(/(?<=envelope) /)
+      expect(security).toEqual(SECURITY[kind as string])
+      expect(operation?.['x-required-ops']).toEqual(ops && [ops])
+
+      const inputs = (where: string) => parameters.filter((parameter) => parameter.in === where)
+      const sorted = (names: readonly string[]) => names.toSorted()
+      expect(sorted(inputs('header').map(asWritten)).filter((name) => !isOurs(name))).toEqual(
+        sorted(entry.headers ?? []),
+      )
+      expectInputs(inputs('query').map(asWritten), entry.query ?? [])
+      const schema = requestBody?.content['application/json']?.schema
+      expectInputs(schema ? fieldsOf(schema) : [], entry.body ?? [])
+      expect('application/octet-stream' in (requestBody?.content ?? {})).toBe(entry.bytes ?? false)
+      const isNeeded = entry.bytes || (entry.body ?? []).some((field) => !field.includes('?'))
+      if (requestBody) expect(requestBody.required).toBe(isNeeded)
+
+      for (const status of entry.answers) expect(responses, `${status}`).toHaveProperty(String(status))
+      for (const [status, codes] of Object.entries(entry.codes ?? {})) expectCodes(responses, status, codes)
+    },
+  )
+
+  it('VER-22 AMB-02 AMB-03 the codes of signed requests have the status of their method', () => {
+    const signed = list.filter(({ auth }) => auth.startsWith('envelope'))
+    expect(signed.length).toBeGreaterThan(0)
+    for (const entry of signed) {
+      const method = entry.call.split(' ')[0] as keyof typeof written.signed
+      const { responses } = described(entry) as Described
+      for (const [status, codes] of Object.entries(written.signed[method])) expectCodes(responses, status, codes)
+      const unused = method === 'GET' ? [] : ['MISSING_ENVELOPE']
+      for (const code of unused) expect(JSON.stringify(responses), entry.call).not.toContain(code)
+    }
+  })
+
+  it('VER-22 no code stands under two statuses of one operation, and HEAD has no body', () => {
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        const codes = Object.values(responses).flatMap(({ description }) => description.match(/\b\w+_\w+\b/g) ?? [])
+        expect(codes.length, `${method} ${path}`).toBe(new Set(codes).size)
+        if (method === 'head') for (const answer of Object.values(responses)) expect(answer.content).toBeUndefined()
+      }
+    }
+  })
+})
+
+it('VER-22 the endpoints besides those of the interface are the ones that we added', () => {
+  const listed = new Set([...written.gateway, ...written.agent].map(({ call }) => call))
+  const added = [...gatewayEndpoints, ...agentEndpoints]
+    .map(({ method, path }) => `${method} ${path.replace('{+', '{')}`)
+    .filter((call) => !listed.has(call))
+  expect([...new Set(added)].sort()).toEqual(written.added)
+})
+
+/** Headers that we added. */
+const isOurs = (header: string) => header === 'X-Svc-Identity?'
+
+function asWritten({ name, required, schema }: Parameter): string {
+  return required ? name : `${name}?${defaultOf(schema)}`
+}
+
+function fieldsOf({ properties, required = [] }: JsonObject): string[] {
+  return Object.entries(properties).map(([name, schema]) =>
+    required.includes(name) ? name : `${name}?${defaultOf(schema)}`,
+  )
+}
+
+function defaultOf({ default: value }: { default?: unknown }): string {
+  if (value === undefined) return ''
+  return `=${typeof value === 'string' ? value : JSON.stringify(value)}`
+}
+
+/** Every input that is written down exists as it is written; what we added is optional. */
+function expectInputs(found: string[], wanted: string[]): void {
+  const nameOf = (input: string) => input.replace(/\?.*/, '')
+  const byName = new Map(found.map((input) => [nameOf(input), input]))
+  for (const input of wanted) {
+    const given = byName.get(nameOf(input))
+    expect(input.includes('=') ? given : given?.replace(/=.*/, '')).toBe(input)
+    byName.delete(nameOf(input))
+  }
+  for (const added of byName.values()) expect(added).toContain('?')
+}
+
+function expectCodes(responses: Described['responses'], status: string, codes: readonly string[]): void {
+  const named = responses[status]?.description.split(', ') ?? []
+  for (const code of codes) expect(named, `${code} with ${status}`).toContain(code)
+}
