@@ -62,7 +62,9 @@ function listedKey(entry: Json): PinnedKey {
 
 function publicKey(hex: Json | undefined): string {
   if (typeof hex === 'string' && ed25519PublicKeyFromHex(hex)) return hex
-  throw new RangeError(`${quoted(String(hex))} is not an Ed25519 public key of 64 lowercase hex digits`)
+  throw new RangeError(
+    `${typeof hex === 'string' ? quoted(hex) : 'a value'} is not an Ed25519 public key of 64 lowercase hex digits`,
+  )
 }
 
 function timeIn(entry: JsonObject, field: string): number | null {
