@@ -59,7 +59,7 @@ function altered(document: Document, path: readonly string[], value: unknown): D
 
 /** Another value of the same type, and values of every other type that a careless reader takes for the same. */
 function alterations(value: unknown): unknown[] {
-  const confused = [[value], { toString: 1 }, { valueOf: 1 }, {}, [], 1e300, true, '']
+  const confused: unknown[] = [[value], { toString: 1 }, { valueOf: 1 }, {}, [], 1e300, true, '']
   if (typeof value === 'string') return [`${value}0`, value.replace(/.$/u, otherDigit), ...confused]
   if (typeof value === 'number') return [value + 1, -1, value + 0.5, ...(value > 0 ? [String(value)] : []), ...confused]
   if (typeof value === 'boolean') return [!value, String(value), ...confused.filter((other) => other !== value)]
