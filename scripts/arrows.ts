@@ -61,7 +61,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   auth: ['db'],
   info: ['auth', 'db'],
   lockers: ['auth', 'db'],
-  purchases: ['auth', 'db', 'lockers'],
+  purchases: ['auth', 'db', 'info', 'lockers'],
   x402: ['auth', 'db', 'purchases'],
   files: ['auth', 'db', 'lockers'],
   transfers: ['auth', 'db', 'files', 'lockers'],

@@ -30,6 +30,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
     {
       receipt_id: `rcpt_${id}`,
       pay_req_id: `pr_${id}`,
+      proof_id: randomBytes(16).toString('hex'),
       paid_amount: '1',
       paid_raw: '1',
       pay_asset: 'USDC',

@@ -110,6 +110,8 @@ export const BAD_FILE_LISTS: Case[] = [
   commitment('root-null', 'no root', 'merkle_root', null, ROOT_DIFFERS),
   commitment('root-object', 'an object as root', 'merkle_root', { length: 71 }, ROOT_DIFFERS),
   commitment('total-other', 'another total', 'total_bytes', '1', BINDS_NOT),
+  commitment('total-list', 'a list that holds the total', 'total_bytes', ['51'], BINDS_NOT),
+  commitment('total-object', 'an object that cannot be made text', 'total_bytes', { toString: 1 }, BINDS_NOT),
   commitment('listed-other', 'another count of listed files', 'manifest_file_count', 99, BINDS_NOT),
   commitment('mode-other', 'says that bytes were hashed', 'check_mode', 'bytes_hashed', BINDS_NOT),
   commitment('time-other', 'another time', 'attested_at', '2026-06-13T00:00:00Z', BINDS_NOT),

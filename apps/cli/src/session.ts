@@ -11,7 +11,7 @@ import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
 import { configFolder, openFolder } from './setup/folder.ts'
 import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
-import { keyHexes, readPins } from './setup/pinned.ts'
+import { readPins } from './setup/pinned.ts'
 import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
 import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
@@ -84,7 +84,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     return {
       baseUrl,
       ...(key && { signer: key.signer }),
-      ...(pins && { pinnedKeys: keyHexes(pins.read) }),
+      ...(pins && { pinnedKeys: pins.read }),
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,

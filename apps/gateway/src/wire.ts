@@ -61,7 +61,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
   })
-  const purchases = createPurchases(context)
+  const purchases = createPurchases(context, { keysAt: info.keysAt })
   const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)
   const evidence = createEvidence(context, {
     keysAt: info.keysAt,

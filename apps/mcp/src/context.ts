@@ -76,14 +76,7 @@ export async function createContext(
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),
       lock: keyedMutex(),
     },
-    client: createClient(
-      {
-        ...shared,
-        baseUrl: gateway,
-        pinnedKeys: [...new Set(pinnedKeys.map(({ publicKeyHex }) => publicKeyHex))],
-      },
-      overrides,
-    ),
+    client: createClient({ ...shared, baseUrl: gateway, pinnedKeys }, overrides),
     agent: agent === null ? null : createAgentClient({ ...shared, baseUrl: agent }, overrides),
     now,
   }

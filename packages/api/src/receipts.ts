@@ -8,6 +8,7 @@ export const Receipt = Type.Object(
   {
     receipt_id: Type.String(),
     pay_req_id: Type.String(),
+    proof_id: Type.Optional(Hex(16)),
     paid_amount: Type.String({ description: 'In display units.' }),
     paid_raw: Type.String({ description: 'In atomic units.' }),
     received_raw: Type.Optional(Type.String()),
@@ -46,7 +47,7 @@ export const verifyReceipt = endpoint({
   method: 'GET',
   path: '/v1/receipts/{receipt_id}/verify',
   auth: 'public',
-  summary: "Whether a receipt's signature and id hold",
+  summary: "Whether a receipt's id holds, and its signature by a key of its time",
   params: ReceiptPath,
   responses: {
     200: Type.Object({

@@ -4,6 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 as nobleSha256, sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { concat, equalBytes, utf8 } from './bytes.ts'
+import { isStrictSignature } from './ed25519-strict.ts'
 
 export interface Sha256Stream {
   update(data: string | Uint8Array): void
@@ -47,10 +48,9 @@ export function ed25519Verifier(publicKey: Uint8Array): Ed25519Verifier {
   const { Point } = ed25519
   const point = Point.fromBytes(publicKey)
   function verify(message: Uint8Array, signature: Uint8Array): boolean {
-    if (signature.length !== 64) return false
+    if (!isStrictSignature(signature)) return false
     const r = signature.subarray(0, 32)
     const s = littleEndian(signature.subarray(32))
-    if (s >= Point.Fn.ORDER) return false
     const k = littleEndian(sha512(concat(r, publicKey, message))) % Point.Fn.ORDER
     const expected = Point.BASE.multiplyUnsafe(s).subtract(point.multiplyUnsafe(k))
     return equalBytes(expected.toBytes(), r)

@@ -3,6 +3,7 @@
 import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
 import { concat, fromHex } from './bytes.ts'
 import type * as noble from './crypto-noble.ts'
+import { isStrictSignature } from './ed25519-strict.ts'
 
 const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420') as Uint8Array
 const SPKI_PREFIX = fromHex('302a300506032b6570032100') as Uint8Array
@@ -40,10 +41,10 @@ export const ed25519Signer: typeof noble.ed25519Signer = (seed) => {
 export const ed25519Verifier: typeof noble.ed25519Verifier = (publicKey) => {
   const key = createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: 'der', type: 'spki' })
   return {
-    verify: (message, signature) => signature.length === 64 && verify(null, message, key, signature),
+    verify: (message, signature) => isStrictSignature(signature) && verify(null, message, key, signature),
     verifySoon: (message, signature) =>
       new Promise((resolve, reject) => {
-        if (signature.length !== 64) return resolve(false)
+        if (!isStrictSignature(signature)) return resolve(false)
         verify(null, message, key, signature, (error, isValid) => (error ? reject(error) : resolve(isValid)))
       }),
   }

@@ -119,6 +119,13 @@ export function isStatementSignedBy(key: Ed25519Verifier, envelope: EvidenceEnve
   return key.verify(statementMessage(envelope.statement_digest, domainTag), signature)
 }
 
+/** Reads `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction; null for any other value. */
+export function unixSeconds(time: unknown): number | null {
+  if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(time)) return null
+  const milliseconds = Date.parse(time)
+  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000)
+}
+
 /** `YYYY-MM-DDTHH:MM:SSZ`: ISO 8601 without a fraction (EVID-14). */
 export function isoSeconds(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace('.000Z', 'Z')

@@ -99,6 +99,27 @@ export interface KeyPeriod {
   validTo: number | null
 }
 
+/** A key that somebody trusts. */
+export interface TrustedKey extends KeyPeriod {
+  publicKeyHex: string
+  /** What it is trusted for, as signing-key lists write it; null for every use. */
+  use: string | null
+}
+
+/** Whether one of the keys is this one, trusted for the use, and of the time. Without a time only keys without a period are. */
+export function isTrustedKey(
+  publicKeyHex: string,
+  keys: readonly TrustedKey[],
+  signed: { use: string; at: number | null },
+): boolean {
+  const usable = keys.filter(({ use }) => use === null || use === signed.use)
+  return usable.some((key) => {
+    if (key.publicKeyHex !== publicKeyHex) return false
+    if (signed.at === null) return key.validFrom === null && key.validTo === null
+    return isKeyOfTime(key, usable, signed.at)
+  })
+}
+
 /**
  * Whether a key of a list may have signed at a time (ADD-07). Signatures older than the first key belong to that key,
  * which existed before the gateway kept a list.

@@ -9,6 +9,11 @@ import { RECEIPT_TAG } from './names.ts'
 export interface Receipt {
   receipt_id: string
   pay_req_id: string
+  /**
+   * The proof that every statement about the locker will name. It ties statements to the receipt by signatures alone;
+   * receipts of older gateways do without.
+   */
+  proof_id?: string
   paid_amount: string
   paid_raw: string
   received_raw?: string

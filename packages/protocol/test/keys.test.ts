@@ -15,6 +15,7 @@ import {
   recoverPersonalSigner,
   sigAlgOf,
 } from '../src/keys.ts'
+import { bytes32, littleEndian } from './scalars.ts'
 
 const { Point } = ed25519
 const ORDER = Point.Fn.ORDER
@@ -186,11 +187,3 @@ describe('isKeyOfTime', () => {
     expect([isKeyOfTime(always, [always], 5), isKeyOfTime(first, [always, first], 5)]).toEqual([true, false])
   })
 })
-
-function littleEndian(bytes: Uint8Array): bigint {
-  return BigInt(`0x${toHex(Uint8Array.from(bytes).reverse())}`)
-}
-
-function bytes32(value: bigint): Uint8Array {
-  return fromHex(value.toString(16).padStart(64, '0'))!.reverse()
-}

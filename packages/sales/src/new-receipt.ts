@@ -13,16 +13,20 @@ export interface Paid {
   units: number
   leg: QuotedLeg
   payment: ChainPayment
+  /** Of the statements to come, where the purchase is of a locker. */
+  proofId?: string
   /** Unix seconds. */
   confirmedAt: number
 }
 
-export function newReceipt({ payReqId, units, leg, payment, confirmedAt }: Paid, signer: Ed25519Signer): SignedReceipt {
+export function newReceipt(paid: Paid, signer: Ed25519Signer): SignedReceipt {
+  const { payReqId, units, leg, payment, proofId, confirmedAt } = paid
   const { network } = leg
   return signReceipt(
     {
       receipt_id: receiptId(payReqId, payment.tx),
       pay_req_id: payReqId,
+      ...(proofId !== undefined && { proof_id: proofId }),
       paid_amount: displayAmount(leg.amount, leg.decimals),
       paid_raw: String(leg.amount),
       received_raw: String(payment.received),

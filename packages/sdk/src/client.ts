@@ -3,13 +3,14 @@
 import { discovery } from '@svc/api/agent/info'
 import type { Endpoint } from '@svc/api/endpoint'
 import { keys } from '@svc/api/info'
+import { unixSeconds } from '@svc/protocol/evidence'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { delegate, delegation, delegations, endDelegation } from './agent/delegations.ts'
 import { checkFindings } from './agent/findings.ts'
 import * as subscriptions from './agent/subscriptions.ts'
 import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
-import { type ClientOptions, type Context, createContext, type Overrides, type Service } from './context.ts'
+import { type ClientOptions, type Context, createContext, type Overrides, type Service, trustedKey } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
 import { bundle, checkPayment, proof, receipt, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
@@ -26,7 +27,12 @@ const gateway: Service = {
   name: 'gateway',
   async readKeys(context) {
     const { body } = await call(context, keys)
-    return body.keys.map(({ public_key_hex }) => public_key_hex)
+    return body.keys.map(({ public_key_hex, use, valid_from, valid_to }) => ({
+      publicKeyHex: public_key_hex,
+      use,
+      validFrom: unixSeconds(valid_from),
+      validTo: unixSeconds(valid_to),
+    }))
   },
   signerHeaders: () => ({}),
 }
@@ -35,7 +41,7 @@ const agentService: Service = {
   name: 'agent service',
   async readKeys(context) {
     const { body } = await call(context, discovery)
-    return [body.signing_key.public_key_hex]
+    return [trustedKey(body.signing_key.public_key_hex)]
   },
   signerHeaders: (address) => ({ [HEADER_IDENTITY]: address }),
 }

@@ -1,6 +1,7 @@
 // The context that the operations of a client share.
 
 import { sleep } from '@svc/concurrency/retry'
+import type { TrustedKey } from '@svc/protocol/keys'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import type { ServiceName } from './errors.ts'
 import { type Journal, memoryJournal } from './journal.ts'
@@ -14,8 +15,11 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch
   /** Where purchases and uploads are recorded. The default is in memory: give a client that pays a durable one. */
   journal?: Journal
-  /** Public keys, 64 hex, from a source other than the service. Only their signatures are accepted. */
-  pinnedKeys?: readonly string[]
+  /**
+   * Public keys from a source other than the service. Only their signatures are accepted: of a key in 64 hex any
+   * signature, of one with a period and a use only what it may have signed.
+   */
+  pinnedKeys?: readonly (string | TrustedKey)[]
   /** The tag that statements are signed under, if the deployment has its own. */
   domainTag?: string
   /** Receives warnings for people; the default writes them to the console. */
@@ -45,8 +49,8 @@ export interface Overrides {
 /** The differences between the two services. */
 export interface Service {
   readonly name: ServiceName
-  /** The public keys that the service shows, 64 hex each. */
-  readKeys(context: Context): Promise<string[]>
+  /** The public keys that the service shows. */
+  readKeys(context: Context): Promise<TrustedKey[]>
   /** Headers of signed requests besides the signature. */
   signerHeaders(address: string): Record<string, string>
 }
@@ -59,7 +63,7 @@ export interface Context {
   readonly journal: Journal
   /** Whether the journal is the default one, in memory. */
   readonly hasDefaultJournal: boolean
-  readonly pinnedKeys: readonly string[]
+  readonly pinnedKeys: readonly TrustedKey[]
   readonly domainTag: string
   readonly warn: (text: string) => void
   readonly onRetry: (retry: Retry) => void
@@ -82,7 +86,7 @@ export function createContext(
     fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
     journal: options.journal ?? memoryJournal(),
     hasDefaultJournal: options.journal === undefined,
-    pinnedKeys: (options.pinnedKeys ?? []).map((key) => key.toLowerCase()),
+    pinnedKeys: (options.pinnedKeys ?? []).map(trustedKey),
     domainTag: options.domainTag ?? DEFAULT_DOMAIN_TAG,
     warn: options.onWarning ?? console.warn,
     onRetry: options.onRetry ?? (() => {}),
@@ -90,6 +94,12 @@ export function createContext(
     wait,
     clockLead: 0,
   }
+}
+
+/** A key in hex is trusted at any time and for every use. */
+export function trustedKey(key: string | TrustedKey): TrustedKey {
+  if (typeof key !== 'string') return key
+  return { publicKeyHex: key.toLowerCase(), use: null, validFrom: null, validTo: null }
 }
 
 /** Reports a retry and waits for it. */

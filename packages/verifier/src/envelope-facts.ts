@@ -52,13 +52,17 @@ function differingField(body: EvidenceBody, { proofId, commitment, files }: Bund
     ['merkle_root', commitment.merkle_root, body.merkle_root],
     ['file_count', commitment.file_count, body.file_count],
     ['manifest_file_count', commitment.manifest_file_count, body.manifest_file_count],
-    // AMB-52: it may be a string or a number.
-    ['total_bytes', String(commitment.total_bytes), body.total_bytes],
+    ['total_bytes', totalText(commitment.total_bytes), body.total_bytes],
     ['check_mode', commitment.check_mode, body.check_mode],
     ['attested_at', commitment.attested_at, body.issued_at],
   ]
   const differing = said.find(([, inCommitment, inBody]) => inCommitment !== inBody)
   return differing ? `commitment.${differing[0]} is not what the statement says` : null
+}
+
+/** AMB-52: a total may be a decimal string or an integer. */
+function totalText(total: Json | undefined): Json | undefined {
+  return typeof total === 'number' && Number.isSafeInteger(total) ? String(total) : total
 }
 
 type Test = (value: Json | undefined) => boolean

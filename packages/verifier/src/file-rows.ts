@@ -2,7 +2,7 @@
 
 import { bare, isHex } from '@svc/protocol/bytes'
 import type { FileEntry } from '@svc/protocol/merkle'
-import { isObject, quoted, RefusedBundle, strictJson } from './untrusted.ts'
+import { isObject, type JsonObject, MAX_FIELDS, otherFields, quoted, RefusedBundle, strictJson } from './untrusted.ts'
 
 const MAX_ROW_LENGTH = 64 * 1024
 const SPACE = /[ \t\n\r]*/y
@@ -12,10 +12,15 @@ const PLAIN_ROW = /\{"filename":"([^"\\\p{Cc}]*)","size_bytes":(0|[1-9]\d{0,15})
 export interface FileRows {
   /** The text from the closing bracket on; null when the list is not over. */
   write(piece: string): string | null
+  /** The paths of fields that rows had besides those of a file entry, which nobody reads. */
+  otherFields(): string[]
 }
+
+const FIELDS = ['filename', 'size_bytes', 'content_hash']
 
 export function createFileRows(onFile: (file: FileEntry) => void): FileRows {
   let text = ''
+  const others = new Set<string>()
   let expected: 'row or end' | 'row' | 'comma or end' = 'row or end'
 
   /** The row that begins at this position, and its end; null when it is cut short. */
@@ -29,7 +34,10 @@ export function createFileRows(onFile: (file: FileEntry) => void): FileRows {
     if (text[at] === ',' || text[at] === ']') throw new RefusedBundle('not_strict_json', 'a file entry must stand here')
     if (text[at] !== '{') throw new RefusedBundle('bad_file_entry', 'a file entry is not an object')
     const end = endOfObject(text, at)
-    return end === -1 ? null : { row: strictJson(text.slice(at, end), MAX_ROW_LENGTH, 'a file entry'), end }
+    if (end === -1) return null
+    const row = strictJson(text.slice(at, end), MAX_ROW_LENGTH, 'a file entry') as JsonObject
+    if (others.size < MAX_FIELDS) for (const field of otherFields(row, FIELDS, 'files[].')) others.add(field)
+    return { row, end }
   }
 
   return {
@@ -52,6 +60,7 @@ export function createFileRows(onFile: (file: FileEntry) => void): FileRows {
       }
       return waitFrom(text.length)
     },
+    otherFields: () => [...others].slice(0, MAX_FIELDS),
   }
 
   function waitFrom(at: number): null {

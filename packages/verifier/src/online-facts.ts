@@ -10,6 +10,7 @@ import { equalBytes } from '@svc/protocol/bytes'
 import { canonicalBytes, type Json } from '@svc/protocol/canonical'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { type Fact, failed, notChecked, type OnlineFacts, PASSED, passedUnless, unavailable } from './facts.ts'
+import type { BundleParts } from './read-bundle.ts'
 import { registryMatches } from './registry-fact.ts'
 import { type AnchorTransaction, askGenesisHash, askTransaction, type Rpc } from './rpc.ts'
 import { type JsonObject, printable } from './untrusted.ts'
@@ -17,30 +18,37 @@ import { isTransactionId } from './wire-transaction.ts'
 
 const ANCHOR_TYPES = ['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']
 
-export async function onlineFacts(
-  rpc: Rpc | undefined,
-  anchor: JsonObject | null,
-  envelope: EvidenceEnvelope | null,
-  pinnedSigners: readonly string[],
-): Promise<OnlineFacts> {
-  if (!anchor) return all(notChecked('the bundle has no anchor'))
-  if (!rpc) return all(notChecked('no node was asked'))
-  if (!ANCHOR_TYPES.includes(anchor.type as string)) return all(notChecked('an anchor of a type that is not known'))
-  const mismatch = await wrongChain(rpc, anchor)
-  if (mismatch) return all(unavailable(mismatch))
-  return {
-    ...(await transactionFacts(rpc, { anchor, envelope, pinnedSigners })),
-    registry_matches: await registryMatches(rpc, anchor, envelope),
-  }
+export interface OnlineCheck {
+  facts: OnlineFacts
+  /** What the anchor was compared with; null when there was nothing. */
+  transaction: AnchorTransaction | null
 }
 
-async function transactionFacts(rpc: Rpc, question: AnchorQuestion) {
+export async function checkOnline(
+  rpc: Rpc | undefined,
+  { anchor, ...question }: AnchorQuestion<JsonObject | null>,
+): Promise<OnlineCheck> {
+  if (!anchor) return nothing(notChecked('the bundle has no anchor'))
+  if (!rpc) return nothing(notChecked('no node was asked'))
+  if (!ANCHOR_TYPES.includes(anchor.type as string)) return nothing(notChecked('an anchor of a type that is not known'))
+  const mismatch = await wrongChain(rpc, anchor)
+  if (mismatch) return nothing(unavailable(mismatch))
+  const { facts, transaction } = await checkTransaction(rpc, { anchor, ...question })
+  const registry_matches = await registryMatches(rpc, anchor, question.envelope)
+  return { facts: { ...facts, registry_matches }, transaction }
+}
+
+function nothing(fact: Fact): OnlineCheck {
+  return { facts: all(fact), transaction: null }
+}
+
+async function checkTransaction(rpc: Rpc, question: AnchorQuestion) {
   const { tx } = question.anchor
   if (typeof tx !== 'string' || !isTransactionId(tx)) return notFound('anchor.tx is not a transaction')
   const answer = await askTransaction(rpc, tx)
-  if ('unavailable' in answer) return all(unavailable(answer.unavailable))
+  if ('unavailable' in answer) return nothing(unavailable(answer.unavailable))
   if (!answer.found) return notFound('the node knows no such transaction')
-  return anchorFacts(question, answer.found)
+  return { facts: anchorFacts(question, answer.found), transaction: answer.found }
 }
 
 /** CAIP-2: a chain of this family is named by the first 32 characters of its genesis hash. */
@@ -50,8 +58,9 @@ async function wrongChain(rpc: Rpc, { chain }: JsonObject): Promise<string | nul
   return chain === `solana:${answer.found?.slice(0, 32)}` ? null : 'the node is of another chain than the anchor'
 }
 
-function notFound(why: string): OnlineFacts {
-  return { ...all(unavailable('there is no transaction to look at')), anchor_tx_succeeded: failed(why) }
+function notFound(why: string): OnlineCheck {
+  const facts = { ...all(unavailable('there is no transaction to look at')), anchor_tx_succeeded: failed(why) }
+  return { facts, transaction: null }
 }
 
 function all(fact: Fact): OnlineFacts {
@@ -67,8 +76,9 @@ function all(fact: Fact): OnlineFacts {
 
 type AnchorFacts = Omit<OnlineFacts, 'registry_matches'>
 
-interface AnchorQuestion {
-  anchor: JsonObject
+interface AnchorQuestion<Anchor = JsonObject> {
+  anchor: Anchor
+  version: BundleParts['version']
   /** Null when the bundle has none, or one that is malformed. */
   envelope: EvidenceEnvelope | null
   /** Publication keys in base58 that the verifier got from elsewhere than the bundle. */
@@ -89,11 +99,19 @@ function anchorFacts(question: AnchorQuestion, transaction: AnchorTransaction): 
   }
 }
 
-/** Oracle-era anchors name the account that was written to, but no signer and no payload to compare. */
-const NO_PAYLOAD = notChecked('an anchor of the oracle era says nothing of it')
+/**
+ * Oracle-era anchors name the account that was written to, but no signer and no payload to compare. A statement is never
+ * published that way: beside one, such an anchor is somebody's transaction and nothing more.
+ */
+function ofOracle({ anchor, version }: AnchorQuestion): Fact {
+  if (version === 2) return failed('an anchor of the oracle era publishes no statement')
+  if (!isVersion(anchor, 1)) return failed('an anchor of the oracle era has the envelope_version 1')
+  return notChecked('an anchor of the oracle era says nothing of it')
+}
 
-function signerMatches({ anchor, pinnedSigners }: AnchorQuestion, { signers }: AnchorTransaction): Fact {
-  if (anchor.type === 'oracle_v2') return NO_PAYLOAD
+function signerMatches(question: AnchorQuestion, { signers }: AnchorTransaction): Fact {
+  const { anchor, pinnedSigners } = question
+  if (anchor.type === 'oracle_v2') return ofOracle(question)
   const { signer } = anchor
   if (typeof signer !== 'string' || !signers.includes(signer))
     return failed('anchor.signer did not sign the transaction')
@@ -105,8 +123,9 @@ function signerMatches({ anchor, pinnedSigners }: AnchorQuestion, { signers }: A
  * One memo of the message itself must be the payload, byte for byte. Other memos do not matter. A memo that a program
  * wrote does not count, because the signer need not have meant it.
  */
-function payloadMatches({ anchor, envelope }: AnchorQuestion, { instructions }: AnchorTransaction): Fact {
-  if (anchor.type === 'oracle_v2') return NO_PAYLOAD
+function payloadMatches(question: AnchorQuestion, { instructions }: AnchorTransaction): Fact {
+  const { anchor, envelope } = question
+  if (anchor.type === 'oracle_v2') return ofOracle(question)
   if (!envelope) return failed('the bundle has no statement that this anchor could publish')
   const memo = anchorMemo(anchorPayload(envelope))
   const isPublished = instructions.some(
@@ -114,9 +133,14 @@ function payloadMatches({ anchor, envelope }: AnchorQuestion, { instructions }: 
   )
   if (!isPublished) return failed('no memo of the transaction is the payload of this statement')
   if (!isCanonically(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
+  if (!isVersion(anchor, 2)) return failed('the anchor of a statement has the envelope_version 2')
   const { statement_digest, body } = envelope
   const isNamed = anchor.statement_digest === statement_digest && anchor.snapshot_id === body.snapshot_id
   return passedUnless(isNamed ? null : 'the anchor names another statement')
+}
+
+function isVersion({ envelope_version = null }: JsonObject, version: 1 | 2): boolean {
+  return envelope_version === null || envelope_version === version
 }
 
 function isCanonically(value: Json | undefined, bytes: Uint8Array): boolean {
@@ -127,17 +151,32 @@ function isCanonically(value: Json | undefined, bytes: Uint8Array): boolean {
   }
 }
 
-function slotMatches(anchor: JsonObject, { slot, blockTime }: AnchorTransaction): Fact {
-  const { slot: said, block_time = null } = anchor
-  if (said === null) return notChecked('the anchor names no slot')
-  if (said !== slot) return failed(`the transaction is in slot ${slot}`)
+/** Where the transaction is, when it was taken, and what it cost. */
+function slotMatches(anchor: JsonObject, { slot, blockTime, feeLamports }: AnchorTransaction): Fact {
+  const { slot: said, block_time = null, fee_lamports = null } = anchor
+  if (said !== null && said !== slot) return failed(`the transaction is in slot ${slot}`)
   const isSameTime = block_time === null || blockTime === null || block_time === blockTime
-  return passedUnless(isSameTime ? null : `the block's time is ${blockTime}`)
+  if (!isSameTime) return failed(`the block's time is ${blockTime}`)
+  const isSameFee = fee_lamports === null || fee_lamports === feeLamports
+  if (!isSameFee) return failed(`the fee is ${feeLamports}`)
+  return said === null ? notChecked('the anchor names no slot') : PASSED
 }
 
-/** A recent anchor is not wrong. Only one that claims to be final, and is not, fails. */
-function finalized(anchor: JsonObject, { isFinal }: AnchorTransaction): Fact {
+/**
+ * A recent anchor is not wrong, and one that was recorded before it was final may still say so. One that claims to be
+ * final, and is not, fails, and so does one whose two fields contradict each other.
+ */
+function finalized({ commitment = null, finalized = null }: JsonObject, { isFinal }: AnchorTransaction): Fact {
+  if (!isCoherent(commitment, finalized)) return failed('commitment and finalized of the anchor do not agree')
   if (isFinal) return PASSED
-  if (anchor.finalized === true) return failed('the anchor says it is final, the node that it is not')
+  if (finalized === true || commitment === 'finalized')
+    return failed('the anchor says it is final, the node that it is not')
   return notChecked('confirmed, and not final yet: ask again')
+}
+
+/** Either may be missing. */
+function isCoherent(commitment: Json, finalized: Json): boolean {
+  if (commitment === null) return finalized === null || typeof finalized === 'boolean'
+  if (commitment !== 'confirmed' && commitment !== 'finalized') return false
+  return finalized === null || finalized === (commitment === 'finalized')
 }

@@ -1,19 +1,16 @@
 // Keys that a verifier got from elsewhere than the bundle.
 
 import type { Json } from '@svc/protocol/canonical'
+import { unixSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex, type KeyPeriod } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, type TrustedKey } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
-export type KeyUse = 'evidence-envelope' | 'attestation'
+export type KeyUse = 'evidence-envelope' | 'attestation' | 'receipt'
 
-export interface PinnedKey extends KeyPeriod {
-  publicKeyHex: string
-  /** Null for a key that is pinned for every use. */
-  use: string | null
-}
+export type PinnedKey = TrustedKey
 
 export type PinnedKeys = { ok: true; keys: PinnedKey[] } | { ok: false; problem: string }
 
@@ -62,7 +59,9 @@ function listedKey(entry: Json): PinnedKey {
 
 function publicKey(hex: Json | undefined): string {
   if (typeof hex === 'string' && ed25519PublicKeyFromHex(hex)) return hex
-  throw new RangeError(`${quoted(String(hex))} is not an Ed25519 public key of 64 lowercase hex digits`)
+  throw new RangeError(
+    `${typeof hex === 'string' ? quoted(hex) : 'a value'} is not an Ed25519 public key of 64 lowercase hex digits`,
+  )
 }
 
 function timeIn(entry: JsonObject, field: string): number | null {
@@ -71,11 +70,4 @@ function timeIn(entry: JsonObject, field: string): number | null {
   const seconds = unixSeconds(value)
   if (seconds === null) throw new RangeError(`${field} is not a time`)
   return seconds
-}
-
-/** Reads `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction. */
-export function unixSeconds(time: Json | undefined): number | null {
-  if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(time)) return null
-  const milliseconds = Date.parse(time)
-  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000)
 }

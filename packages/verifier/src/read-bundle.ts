@@ -11,6 +11,11 @@ import { createRestOfDocument } from './rest-of-document.ts'
 import { isObject, type JsonObject, RefusedBundle, strictJson } from './untrusted.ts'
 
 export interface BundleParts {
+  version: 1 | 2
+  /** Everything but the rows of the file list. */
+  document: JsonObject
+  /** Fields of the rows besides name, size and hash. */
+  otherRowFields: string[]
   receiptId: Json
   proofId: Json
   commitment: JsonObject
@@ -53,10 +58,10 @@ export async function readBundle(
   await settle(order.end())
   const files = counter.end()
   if (!files) throw new RefusedBundle('empty_file_list', 'a bundle must list at least one file')
-  return { ...parts, files }
+  return { ...parts, otherRowFields: rows.otherFields(), files }
 }
 
-function bundleParts(bundle: Json): Omit<BundleParts, 'files'> {
+function bundleParts(bundle: Json): Omit<BundleParts, 'files' | 'otherRowFields'> {
   if (!isObject(bundle) || bundle.schema !== EVIDENCE_BUNDLE_SCHEMA) {
     throw new RefusedBundle('not_a_bundle', `schema is not ${EVIDENCE_BUNDLE_SCHEMA}`)
   }
@@ -78,6 +83,8 @@ function bundleParts(bundle: Json): Omit<BundleParts, 'files'> {
     throw new RefusedBundle('not_a_bundle', 'version 2 has an envelope alone, version 1 a v1_signature alone')
   }
   return {
+    version: bundle_version,
+    document: bundle,
     receiptId: receipt_id,
     proofId: proof_id,
     commitment,

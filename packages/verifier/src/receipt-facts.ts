@@ -1,37 +1,64 @@
 // A receipt on its own: its signature, its id, its key, and whether it is the receipt of a bundle.
 
+import { unixSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
-import { type Fact, notChecked, passedUnless } from './facts.ts'
+import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
+import { holds, keyPinned } from './signature-facts.ts'
+import type { VerifiedBundle } from './verify-bundle.ts'
 
-export type ReceiptFacts = Record<
-  'receipt_signature_valid' | 'receipt_id_matches' | 'receipt_key_pinned' | 'receipt_is_of_bundle',
-  Fact
+export const RECEIPT_FACTS = [
+  'receipt_signature_valid',
+  'receipt_id_matches',
+  'receipt_key_pinned',
+  'receipt_is_of_bundle',
+] as const
+
+export type ReceiptFacts = Record<(typeof RECEIPT_FACTS)[number], Fact>
+
+/** The texts of a receipt that the facts use; nothing else of it is trusted to have any type. */
+export type ReceiptTexts = Pick<
+  SignedReceipt,
+  'receipt_id' | 'pay_req_id' | 'tx_hash' | 'receipt_sig' | 'receipt_signer_pubkey'
 >
 
-export function receiptFacts(
-  receipt: SignedReceipt,
-  pinned: readonly PinnedKey[],
-  bundleReceiptId: string | null,
-): ReceiptFacts {
-  const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey } = receipt
+type Bundle = Pick<VerifiedBundle, 'facts' | 'key' | 'envelope' | 'receiptId'>
+
+export function receiptFacts(of: ReceiptTexts, pinned: readonly PinnedKey[], bundle: Bundle): ReceiptFacts {
+  const receipt = of as SignedReceipt // every field is signed, of whatever type it is
+  const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey, confirmed_at } = receipt
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
-  const isPinned = pinned.some(
-    ({ publicKeyHex, use }) => publicKeyHex === receipt_signer_pubkey && (use === null || use === 'receipt'),
-  )
-  return {
-    receipt_signature_valid: passedUnless(
-      key && isReceiptSignedBy(key, receipt) ? null : 'the signature is not that of receipt_signer_pubkey',
-    ),
+  const isSigned = key !== null && holds(() => isReceiptSignedBy(key, receipt))
+  const own = {
+    receipt_signature_valid: passedUnless(isSigned ? null : 'the signature is not that of receipt_signer_pubkey'),
     receipt_id_matches: passedUnless(
       receipt_id === receiptId(pay_req_id, tx_hash) ? null : 'the id does not follow from quote and payment',
     ),
     receipt_key_pinned:
       pinned.length === 0
-        ? notChecked('no key was pinned')
-        : passedUnless(isPinned ? null : 'the key that signed is not among the pinned keys'),
-    receipt_is_of_bundle: passedUnless(receipt_id === bundleReceiptId ? null : 'the bundle is about another receipt'),
+        ? notChecked('no key was pinned: the signature shows only that the receipt agrees with itself')
+        : keyPinned(receipt_signer_pubkey, pinned, { use: 'receipt', at: unixSeconds(confirmed_at) }),
   }
+  return { ...own, receipt_is_of_bundle: isOfBundle(receipt, own, bundle) }
+}
+
+/**
+ * The receipt and the statement each name the proof under a signature. That links them when both signatures are by one
+ * gateway: by the same key, or by two that are pinned. Anybody can sign a bundle that repeats a proof id.
+ */
+function isOfBundle(receipt: SignedReceipt, own: Omit<ReceiptFacts, 'receipt_is_of_bundle'>, bundle: Bundle): Fact {
+  const { facts, key, envelope, receiptId: named } = bundle
+  const proofId = receipt.proof_id ?? null
+  if (named !== null && named !== receipt.receipt_id) return failed('the bundle is about another receipt')
+  if (!envelope) return notChecked('nothing signed links them: the bundle has no statement')
+  if (proofId === null)
+    return notChecked('nothing signed links them: the receipt is from before receipts named a proof')
+  if (proofId !== envelope.body.proof_id) return failed('the receipt is of another proof than the statement')
+  const areSigned = own.receipt_signature_valid === PASSED && facts.signature_valid === PASSED
+  if (!areSigned) return notChecked('nothing signed links them: a signature does not hold')
+  const arePinned = own.receipt_key_pinned === PASSED && facts.key_pinned === PASSED
+  if (receipt.receipt_signer_pubkey === key?.public_key_hex || arePinned) return PASSED
+  return notChecked('receipt and statement are signed by two keys that are not both pinned')
 }

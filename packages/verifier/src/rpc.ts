@@ -23,8 +23,13 @@ async function ask<T>(
     const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
     return read(result) ?? { unavailable: `the node's answer to ${method} makes no sense` }
   } catch (error) {
-    return { unavailable: `the node does not answer ${method}: ${printable(String(error), 200)}` }
+    return { unavailable: `the node does not answer ${method}: ${printable(messageOf(error), 200)}` }
   }
+}
+
+/** What was thrown may be anything, also an object that cannot be made text. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error === 'string' ? error : 'it failed'
 }
 
 type Commitment = 'confirmed' | 'finalized'
@@ -61,11 +66,12 @@ function readBase64(value: Json | undefined): Uint8Array | null {
 
 /**
  * The transaction that an anchor names. Its content and signers do not depend on the node: its bytes are read and its
- * signatures verified here. Its success, slot and finality are the node's word.
+ * signatures verified here. Its success, slot, fee and finality are the node's word.
  */
 export interface AnchorTransaction extends WireTransaction {
   slot: number
   blockTime: number | null
+  feeLamports: number
   /** Null for a transaction that succeeded. */
   error: Json
   isFinal: boolean
@@ -92,6 +98,8 @@ function readTransaction(result: Json): Omit<AnchorTransaction, 'isFinal'> | nul
   const { slot, blockTime = null, meta } = result
   const bytes = readBase64(result.transaction)
   const wire = bytes && readWireTransaction(bytes)
+  const { err: error, fee: feeLamports } = meta
   if (!wire || typeof slot !== 'number' || (blockTime !== null && typeof blockTime !== 'number')) return null
-  return meta.err === undefined ? null : { ...wire, slot, blockTime, error: meta.err }
+  if (error === undefined || typeof feeLamports !== 'number') return null
+  return { ...wire, slot, blockTime, feeLamports, error }
 }

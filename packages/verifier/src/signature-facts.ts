@@ -1,12 +1,12 @@
 import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
 import { bare } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
-import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy } from '@svc/protocol/evidence'
+import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex, isTrustedKey } from '@svc/protocol/keys'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { type Fact, failed, notChecked, PASSED } from './facts.ts'
-import { type KeyUse, type PinnedKey, unixSeconds } from './pinned-keys.ts'
+import type { KeyUse, PinnedKey } from './pinned-keys.ts'
 import type { BundleParts } from './read-bundle.ts'
 import { isObject, type JsonObject } from './untrusted.ts'
 
@@ -41,12 +41,11 @@ export function signatureFacts(parts: BundleParts, pinned: readonly PinnedKey[],
   const usable = pinned.filter(({ use }) => use === null || use === signed.use)
   const signer = findSigner(usable.map(({ publicKeyHex }) => publicKeyHex).concat(signed.ownKeys), signed)
   if (signer === null) return unsigned('the signature is of none of the keys', pinned)
-  const pins = usable.filter(({ publicKeyHex }) => publicKeyHex === signer)
   const contradiction = signed.contradicts(signer)
   return {
     signature_valid: contradiction === null ? PASSED : failed(contradiction),
-    key_pinned: pinned.length === 0 ? NOTHING_PINNED : keyPinned(pins, usable, signed.at),
-    key: { public_key_hex: signer, key_id: issuerKeyId(signer), pinned: pins.length > 0 },
+    key_pinned: pinned.length === 0 ? NOTHING_PINNED : keyPinned(signer, pinned, signed),
+    key: { public_key_hex: signer, key_id: issuerKeyId(signer), pinned: isAmong(usable, signer) },
   }
 }
 
@@ -57,13 +56,17 @@ function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
   return { signature_valid: failed(why), key_pinned, key: null }
 }
 
-function keyPinned(pins: readonly PinnedKey[], usable: readonly PinnedKey[], at: number | null): Fact {
-  if (pins.length === 0) return failed('the key that signed is not among the pinned keys')
-  if (at !== null && pins.some((pin) => isKeyOfTime(pin, usable, at))) return PASSED
-  if (at === null && pins.some(({ validFrom, validTo }) => validFrom === null && validTo === null)) return PASSED
-  return failed(
-    at === null ? 'the key has a period, and the bundle no time' : `the key was not in use ${isoSeconds(at)}`,
-  )
+/** Whether the key that signed is pinned for that use, and was in use at that time. */
+export function keyPinned(signer: string, pinned: readonly PinnedKey[], signed: Pick<Signed, 'use' | 'at'>): Fact {
+  if (isTrustedKey(signer, pinned, signed)) return PASSED
+  const usable = pinned.filter(({ use }) => use === null || use === signed.use)
+  if (!isAmong(usable, signer)) return failed('the key that signed is not among the pinned keys')
+  const { at } = signed
+  return failed(at === null ? 'the key has a period, and there is no time' : `the key was not in use ${isoSeconds(at)}`)
+}
+
+function isAmong(keys: readonly PinnedKey[], hex: string): boolean {
+  return keys.some(({ publicKeyHex }) => publicKeyHex === hex)
 }
 
 /** How to check the signature, or why there is none to check. */
@@ -119,8 +122,8 @@ function findSigner(candidates: readonly string[], { isSignedBy }: Signed): stri
   return [...new Set(candidates)].find(isSigner) ?? null
 }
 
-/** A body that cannot be hashed throws, and is signed by nobody. */
-function holds(check: () => boolean): boolean {
+/** A value without canonical form throws, and is signed by nobody. */
+export function holds(check: () => boolean): boolean {
   try {
     return check()
   } catch {

@@ -50,6 +50,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** How many fields that nobody knows are named. */
+export const MAX_FIELDS = 50
+
+/** The paths of the fields that an object has besides these. Null says nothing, so it does not count. */
+export function otherFields(object: JsonObject, known: readonly string[], prefix = ''): string[] {
+  const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== null)
+  return others.slice(0, MAX_FIELDS).map((key) => prefix + printable(key, 80))
+}
+
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** One line, not too long, without characters that control terminals or change the direction of writing. */

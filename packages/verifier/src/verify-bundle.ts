@@ -11,11 +11,12 @@ import {
   statementDigestMatches,
 } from './envelope-facts.ts'
 import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS } from './facts.ts'
-import { onlineFacts } from './online-facts.ts'
+import { checkOnline } from './online-facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import type { Rpc } from './rpc.ts'
 import { type SigningKey, signatureFacts } from './signature-facts.ts'
+import { uncheckedFields } from './unchecked.ts'
 import { type Refusal, RefusedBundle } from './untrusted.ts'
 
 /** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
@@ -34,6 +35,8 @@ export interface VerifiedBundle {
   refused: null
   facts: BundleFacts
   failed: BundleFact[]
+  /** The fields that none of the facts covers, as paths: whoever made the bundle may have written anything there. */
+  unchecked: string[]
   /** The key that verifies the signature. */
   key: SigningKey | null
   /** The statement; null in version 1, and when it is malformed. */
@@ -60,19 +63,22 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   const checked = check?.end()
   const { key, ...signature } = signatureFacts(parts, given.pinnedKeys ?? [], given.domainTag ?? DEFAULT_DOMAIN_TAG)
   const envelope = wellFormedEnvelope(parts)
+  const { version, anchor } = parts
+  const online = await checkOnline(given.rpc, { version, anchor, envelope, pinnedSigners: given.pinnedSigners ?? [] })
   const facts: BundleFacts = {
     merkle_root_matches: merkleRootMatches(parts),
     files_match: checked?.fact ?? notChecked('no files were given'),
     statement_digest_matches: statementDigestMatches(parts),
     envelope_binds_commitment: envelopeBindsCommitment(parts),
     ...signature,
-    ...(await onlineFacts(given.rpc, parts.anchor, envelope, given.pinnedSigners ?? [])),
+    ...online.facts,
   }
   const { count, totalBytes, merkleRoot } = parts.files
   return {
     refused: null,
     facts,
     failed: [...OFFLINE_FACTS, ...ONLINE_FACTS].filter((name) => facts[name].value === 'failed'),
+    unchecked: uncheckedFields(parts, online.transaction),
     key,
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,

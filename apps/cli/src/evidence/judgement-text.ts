@@ -8,7 +8,7 @@ import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
-import { factsOf, type Judged } from './judgement.ts'
+import { factsOf, type Judged, uncheckedOf } from './judgement.ts'
 
 /** `keysFrom` says where the pinned keys come from. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
@@ -19,7 +19,12 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   }
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
-  return [head, facts.join('\n'), ...wrongFiles(verification.files)].join('\n\n')
+  const unchecked = uncheckedText(uncheckedOf(verification, judged.receipt), style)
+  return [head, facts.join('\n'), ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
+}
+
+function uncheckedText(fields: readonly string[], style: Style): string[] {
+  return fields.length > 0 ? [style.dim(`covered by no fact: ${shown(fields.join(', '))}`)] : []
 }
 
 /** Lists every wrong file; the fact itself names only the first. */

@@ -1,6 +1,6 @@
 import type { Fact } from '@svc/verifier/facts'
 import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
-import type { Verification } from '@svc/verifier/verify-bundle'
+import type { Verification, VerifiedBundle } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 
 /** The result for one bundle. */
@@ -15,6 +15,12 @@ export function factsOf({ verification, receipt }: Judged): Record<string, Fact>
   return verification.refused ? {} : { ...verification.facts, ...receipt }
 }
 
+/** The fields of a bundle that no fact covers. A receipt that is linked to the bundle covers its own id. */
+export function uncheckedOf({ unchecked }: VerifiedBundle, receipt: ReceiptFacts | null): string[] {
+  const isLinked = receipt?.receipt_is_of_bundle.value === 'passed'
+  return unchecked.filter((field) => !(isLinked && field === 'receipt_id'))
+}
+
 /** The reasons why verification fails, in short; empty if nothing failed and every required fact passed. */
 export function objections(
   judged: readonly Judged[],
@@ -25,10 +31,13 @@ export function objections(
   const ofBundles = judged.flatMap((one) => {
     const { refused } = one.verification
     if (refused) return [about(one.path, `refused (${refused.code})`)]
-    return Object.entries(factsOf(one)).flatMap(([name, { value }]) => {
-      if (value === 'failed') return [about(one.path, name)]
-      return value !== 'passed' && required.includes(name) ? [about(one.path, `${name} is required, and ${value}`)] : []
+    const facts = factsOf(one)
+    const failed = Object.keys(facts).filter((name) => facts[name]?.value === 'failed')
+    const missing = required.flatMap((name) => {
+      const value = facts[name]?.value ?? 'not_checked'
+      return value === 'passed' || value === 'failed' ? [] : [`${name} is required, and ${value}`]
     })
+    return [...failed, ...missing].map((what) => about(one.path, what))
   })
   return [...ofBundles, ...(chain?.problems ?? []).map(({ code }) => `chain: ${code}`)]
 }

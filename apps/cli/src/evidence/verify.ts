@@ -2,12 +2,11 @@ import { createReadStream } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
-import type { SignedReceipt } from '@svc/protocol/receipt'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
 import { OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
-import { receiptFacts } from '@svc/verifier/receipt-facts'
+import { RECEIPT_FACTS, type ReceiptTexts, receiptFacts } from '@svc/verifier/receipt-facts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
@@ -17,7 +16,7 @@ import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
-import { type Judged, objections } from './judgement.ts'
+import { type Judged, objections, uncheckedOf } from './judgement.ts'
 import { chainText, judgedText } from './judgement-text.ts'
 
 interface VerifyOptions {
@@ -31,7 +30,7 @@ interface VerifyOptions {
   require?: string[]
 }
 
-const FACTS: readonly string[] = [...OFFLINE_FACTS, ...ONLINE_FACTS]
+const FACTS: readonly string[] = [...OFFLINE_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
   program
@@ -116,7 +115,7 @@ async function judge(
   for (const path of paths) {
     const verification = await verifyFile(world, path, given)
     world.signal.throwIfAborted()
-    const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification.receiptId) : null
+    const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification) : null
     judged.push({ path, verification, receipt: facts })
   }
   return judged
@@ -140,6 +139,7 @@ function documentOf({ path, verification, receipt }: Judged): object {
     refused: null,
     facts: { ...facts, ...receipt },
     failed,
+    unchecked: uncheckedOf(verification, receipt),
     key,
     receipt_id: receiptId,
     counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
@@ -160,9 +160,9 @@ export async function verifyFile({ stdin, signal }: World, path: string, given: 
 const MAX_RECEIPT_BYTES = 64 * 1024
 
 /** A receipt as `svc receipt --json` prints it. */
-async function readReceiptFile(path: string): Promise<SignedReceipt> {
+async function readReceiptFile(path: string): Promise<ReceiptTexts> {
   try {
-    const receipt = parseStrictJson(await readFile(path, 'utf8'), MAX_RECEIPT_BYTES) as unknown as SignedReceipt
+    const receipt = parseStrictJson(await readFile(path, 'utf8'), MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
     const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
     const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
     if (texts.every((text) => typeof text === 'string')) return receipt

@@ -11,7 +11,14 @@ import type { Publishing } from './publishing.ts'
 import { type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
-import { findRecord, findStatement, insertStatement, lockAttestation, updateAttestation } from './store.ts'
+import {
+  findReceiptProof,
+  findRecord,
+  findStatement,
+  insertStatement,
+  lockAttestation,
+  updateAttestation,
+} from './store.ts'
 
 interface Work {
   snapshot: Snapshot
@@ -34,7 +41,7 @@ export async function writeStatement(
   const isOvertaken = before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
   if (isOvertaken) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
   const record = newStatement(context, snapshot, {
-    proofId: before.proof_id,
+    proofId: before.proof_id ?? (await findReceiptProof(tx, receipt_id)),
     sequence: before.sequence ?? 0,
     statementDigest: await digestOf(tx, before),
   })
@@ -74,7 +81,7 @@ async function digestOf(tx: Transaction<Schema>, { receipt_id, sequence }: Attes
 }
 
 interface Predecessor {
-  /** Null before the first statement. */
+  /** Null before the first statement of a receipt that names none. */
   proofId: string | null
   /** 0 before the first statement. */
   sequence: number

@@ -1,3 +1,4 @@
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type NotNull, sql, type Transaction } from 'kysely'
 import type { AttestationTable, Db, FileRow, Schema, StatementTable } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
@@ -45,6 +46,12 @@ export async function insertAttestation(tx: Tx, row: AttestationTable): Promise<
     .onConflict((conflict) => conflict.column('receipt_id').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows > 0n
+}
+
+/** The proof that the receipt names under its signature; null where it is from before receipts did. */
+export async function findReceiptProof(db: Db, receiptId: string): Promise<string | null> {
+  const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
+  return row ? ((JSON.parse(row.receipt) as SignedReceipt).proof_id ?? null) : null
 }
 
 export async function updateAttestation(tx: Tx, { receipt_id, ...row }: AttestationTable): Promise<void> {

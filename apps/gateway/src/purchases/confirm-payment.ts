@@ -4,6 +4,7 @@ import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
+import { toHex } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import * as sales from '@svc/sales/new-receipt'
@@ -91,7 +92,11 @@ export function newReceipt(
   leg: QuotedLeg,
   payment: ChainPayment,
 ): SignedReceipt {
-  return sales.newReceipt({ payReqId, units, leg, payment, confirmedAt: unixNow(context) }, context.signers.statement)
+  const proofId = toHex(context.randomBytes(16))
+  return sales.newReceipt(
+    { payReqId, units, leg, payment, proofId, confirmedAt: unixNow(context) },
+    context.signers.statement,
+  )
 }
 
 /**

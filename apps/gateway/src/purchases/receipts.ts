@@ -1,9 +1,10 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
+import { unixSeconds } from '@svc/protocol/evidence'
 import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
+import type { KeysAt } from '../info/signing-keys.ts'
 import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
 /** The stored text, which is answered without parsing it. */
@@ -17,13 +18,17 @@ export async function readReceipt(context: Context, id: string): Promise<SignedR
   return JSON.parse(await readReceiptText(context, id))
 }
 
-/** The answer holds the signed message and the key, so that anybody can repeat the check. */
-export async function verifyReceipt(context: Context, id: string) {
+/**
+ * Believes only the keys that the gateway lists for the time of the receipt (ADD-07), never a key because it stands in
+ * the receipt. The answer holds the signed message and the key, so that anybody can repeat the check.
+ */
+export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: string) {
   const receipt = await readReceipt(context, id)
-  const key = ed25519PublicKeyFromHex(receipt.receipt_signer_pubkey)
+  const at = unixSeconds(receipt.confirmed_at)
+  const key = at === null ? null : (await context.keysAt(at)).get(receipt.receipt_signer_pubkey)
   const checks = {
     receipt_exists: true,
-    signature_valid: key !== null && isReceiptSignedBy(key, receipt),
+    signature_valid: !!key && isReceiptSignedBy(key, receipt),
     receipt_id_matches: receiptId(receipt.pay_req_id, receipt.tx_hash) === receipt.receipt_id,
   }
   return {

@@ -7,6 +7,7 @@ import { attCode } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToAttest, attest, expectChain, objectPath, statementsOf, statusOf } from './attest.ts'
@@ -163,6 +164,24 @@ forEachDatabase('attesting in the request', (database) => {
     await locker.call(['locker:write'], 'DELETE', '/files/a')
     expect((await attest(house, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['b'])
     await expectChain(house, locker)
+  })
+
+  it('T-38 T-51 EVID-01 names the proof that the receipt has signed, or a new one for a receipt from before', async () => {
+    const { db } = house.gateway.context.database
+    const older = await house.locker(ed25519Identity())
+    const receipts = db.selectFrom('receipts').select('receipt')
+    const receiptOf = async ({ receiptId }: TestLocker): Promise<SignedReceipt> =>
+      JSON.parse((await receipts.where('receipt_id', '=', receiptId).executeTakeFirstOrThrow()).receipt)
+    const { proof_id, ...withoutProof } = await receiptOf(older)
+    const stored = { receipt: JSON.stringify(withoutProof) }
+    await db.updateTable('receipts').set(stored).where('receipt_id', '=', older.receiptId).execute()
+    for (const one of [locker, older]) await one.put('a', 'a')
+    expect((await attest(house, locker)).attestation.proof_id).toBe((await receiptOf(locker)).proof_id)
+    const first = (await attest(house, older)).attestation.proof_id
+    expect(first).toMatch(/^[0-9a-f]{32}$/)
+    expect(first).not.toBe(proof_id)
+    await older.put('b', 'b')
+    expect((await attest(house, older)).attestation.proof_id).toBe(first)
   })
 
   it('EVID-03 AMB-36 gives the same files the same snapshot id in different statements', async () => {

@@ -1,11 +1,11 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { fromHex } from '@svc/protocol/bytes'
+import { fromHex, toHex } from '@svc/protocol/bytes'
 import { receiptId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { isReceiptSignedBy } from '@svc/protocol/receipt'
+import { isReceiptSignedBy, signReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buy, expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
 
@@ -34,6 +34,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
     expect(body).toEqual({
       receipt_id: primary.receipt_id,
       pay_req_id: payReqId(primary.quote),
+      proof_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       paid_amount: '0.75',
       paid_raw: '750000',
       received_raw: '750000',
@@ -145,6 +146,35 @@ describe('the signature of a receipt', () => {
     ['paid_raw', '1', { receipt_exists: true, signature_valid: false, receipt_id_matches: true }],
     ['pay_req_id', 'pr_other', { receipt_exists: true, signature_valid: false, receipt_id_matches: false }],
   ])('RCPT-08 GET …/verify detects a stored receipt whose %s was changed', async (field, value, checks) => {
+    expect(await verified({ ...evm.receipt, [field]: value })).toMatchObject({ valid: false, checks })
+  })
+
+  it('RCPT-08 T-38 GET …/verify does not believe a key because it stands in the receipt', async () => {
+    const forger = ed25519Signer(new Uint8Array(32).fill(66))
+    const forged = signReceipt({ ...evm.receipt, payer_pubkey: 'a stranger' }, forger)
+    const checks = { receipt_exists: true, signature_valid: false, receipt_id_matches: true }
+    expect(await verified(forged)).toMatchObject({ valid: false, checks, signer_pubkey: toHex(forger.publicKey) })
+  })
+
+  it('RCPT-08 ADD-07 a retired key holds for receipts of its period, and for no others', async () => {
+    const { context } = shop.gateway
+    const retired = ed25519Signer(new Uint8Array(32).fill(67))
+    const period = { valid_from: '2026-03-01T00:00:00Z', valid_to: '2026-05-01T00:00:00Z' }
+    const row = { public_key_hex: toHex(retired.publicKey), ...period }
+    await context.database.db.insertInto('signing_keys').values(row).execute()
+    const isValid = async (confirmed_at: string, signer = retired) =>
+      ((await verified(signReceipt({ ...evm.receipt, confirmed_at }, signer))) as { valid: boolean }).valid
+    expect(await isValid('2026-04-01T00:00:00Z')).toBe(true)
+    expect(await isValid('2026-05-01T00:05:00Z')).toBe(true)
+    expect(await isValid('2026-06-01T00:00:00Z')).toBe(false)
+    expect(await isValid('2026-09-01T12:00:00Z')).toBe(false)
+    expect(await isValid('2026-04-01T00:00:00Z', context.signers.statement)).toBe(false)
+    await context.database.db.deleteFrom('signing_keys').where('public_key_hex', '=', row.public_key_hex).execute()
+    expect(await isValid('2026-04-01T00:00:00Z')).toBe(false)
+  })
+
+  /** The answer about the receipt of the EVM purchase while this one is stored in its place. */
+  async function verified(stored: object): Promise<unknown> {
     const { db } = shop.gateway.context.database
     const store = (receipt: object) =>
       db
@@ -152,11 +182,11 @@ describe('the signature of a receipt', () => {
         .set({ receipt: JSON.stringify(receipt) })
         .where('receipt_id', '=', evm.receipt_id)
         .execute()
-    await store({ ...evm.receipt, [field]: value })
+    await store(stored)
     const { body } = await shop.get(`/v1/receipts/${evm.receipt_id}/verify`)
     await store(evm.receipt)
-    expect(body).toMatchObject({ valid: false, checks })
-  })
+    return body
+  }
 })
 
 it('PAY-56 neither confirming again, reading, checking nor any other method changes or removes a receipt', async () => {

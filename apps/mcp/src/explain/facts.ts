@@ -11,9 +11,10 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
     'The statement is signed by the key it names. Alone this proves only that the bundle agrees with itself.',
   key_pinned: 'That key is one that the operator of this server got elsewhere than from the gateway (SVC_KEYS).',
   anchor_tx_succeeded: 'A node says that the transaction which published the statement is on chain, and succeeded.',
-  anchor_signer_matches: 'That transaction is signed by a publication key known from elsewhere (SVC_ANCHOR_SIGNERS).',
+  anchor_signer_matches:
+    'That transaction is signed by the key that the anchor names; where SVC_ANCHOR_SIGNERS is set, by one of those.',
   anchor_payload_matches: 'What was published on chain is this statement.',
-  anchor_slot_matches: 'It was published when the bundle says.',
+  anchor_slot_matches: 'It was published when and where the bundle says, for the fee that it says.',
   anchor_finalized: 'A node says that the transaction is final.',
   registry_matches: 'The attestation registry on chain holds this statement.',
 }

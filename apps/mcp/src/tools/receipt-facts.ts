@@ -1,7 +1,10 @@
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { GatewayError, UntrueAnswer } from '@svc/sdk/errors'
 import type { Context } from '../context.ts'
 
 export interface ReceiptFacts {
+  /** Null when it is not to be believed. */
+  receipt: SignedReceipt | null
   facts: {
     fact: string
     value: 'passed' | 'failed' | 'not_checked' | 'unavailable'
@@ -10,27 +13,29 @@ export interface ReceiptFacts {
   }[]
 }
 
-const SIGNED = 'The gateway has signed this receipt, and its id follows from quote and transaction.'
+const SIGNED =
+  'A trusted key has signed this receipt: one of SVC_KEYS, or without those a key that the gateway showed first.'
 const PAID = 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.'
 
 /** The facts about a receipt itself. */
 export async function receiptFacts(context: Context, receiptId: string, signal: AbortSignal): Promise<ReceiptFacts> {
-  const signed = await signedFact(context, receiptId, signal)
+  const signed = await readSigned(context, receiptId, signal)
   const paid = await paidFact(context, receiptId, signal)
+  const { receipt, ...signedFact } = signed
   return {
+    receipt,
     facts: [
-      { fact: 'receipt_signed', ...signed, means: SIGNED },
+      { fact: 'receipt_signed', ...signedFact, means: SIGNED },
       { fact: 'payment_on_chain', ...paid, means: PAID },
     ],
   }
 }
 
-async function signedFact({ client }: Context, receiptId: string, signal: AbortSignal) {
+async function readSigned({ client }: Context, receiptId: string, signal: AbortSignal) {
   try {
-    await client.receipt(receiptId, { signal })
-    return { value: 'passed', why: null } as const
+    return { receipt: await client.receipt(receiptId, { signal }), value: 'passed', why: null } as const
   } catch (error) {
-    if (error instanceof UntrueAnswer) return { value: 'failed', why: error.message } as const
+    if (error instanceof UntrueAnswer) return { receipt: null, value: 'failed', why: error.message } as const
     throw error
   }
 }

@@ -1,6 +1,14 @@
 import { folderSource } from '@svc/sdk/node'
-import { type BundleFacts, OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import {
+  type BundleFacts,
+  notChecked,
+  OFFLINE_FACTS,
+  ONLINE_FACTS,
+  type Fact as VerifierFact,
+} from '@svc/verifier/facts'
+import type { PinnedKey } from '@svc/verifier/pinned-keys'
 import type { Chunks } from '@svc/verifier/read-bundle'
+import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import { type Context, primaryNode } from '../context.ts'
@@ -28,6 +36,7 @@ const Verification = Type.Object({
   receipt_id: Type.Union([Type.String(), Type.Null()], { description: 'Of a bundle: what it says of itself.' }),
   facts: Type.Array(Fact),
   failed: Type.Array(Type.String()),
+  unchecked: Type.Array(Type.String(), { description: 'Fields of the bundle that no fact covers.' }),
   refused: Type.Union([Type.Object({ code: Type.String(), why: Type.String() }), Type.Null()], {
     description: 'Why it cannot be read as an evidence bundle at all.',
   }),
@@ -81,7 +90,13 @@ async function verified(
   const { root, settings } = context
   const folder = wanted.folder === undefined ? null : await root.enter(wanted.folder)
   const bundle = await openBundle(context, wanted, call.signal)
-  const base = { receipt_id: wanted.receipt_id ?? null, facts: receipt?.facts ?? [], refused: null, statement: null }
+  const base = {
+    receipt_id: wanted.receipt_id ?? null,
+    facts: receipt?.facts ?? [],
+    unchecked: [],
+    refused: null,
+    statement: null,
+  }
   if (bundle === null)
     return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: `attest` first.')
   try {
@@ -94,7 +109,7 @@ async function verified(
     if (result.refused) {
       return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is no evidence bundle.')
     }
-    return outcome({ ...base, ...described(result, base) }, '')
+    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt, settings.pinnedKeys)) }, '')
   } finally {
     await bundle.close()
   }
@@ -107,12 +122,17 @@ async function* unlessAborted(chunks: Chunks, signal: AbortSignal): AsyncGenerat
   }
 }
 
-function described(result: VerifiedBundle, { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>) {
-  const { envelope, counted, receiptId } = result
+function described(
+  result: VerifiedBundle,
+  { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>,
+  links: Data['facts'],
+) {
+  const { envelope, counted, receiptId, unchecked } = result
   return {
     receipt_id: receipt_id ?? receiptId,
-    facts: [...facts, ...(receipt_id === null ? [] : [namesReceipt(receipt_id, receiptId)]), ...factsOf(result.facts)],
+    facts: [...facts, ...links, ...factsOf(result.facts)],
     failed: [],
+    unchecked,
     statement: envelope && {
       sequence: envelope.body.sequence,
       issued_at: envelope.body.issued_at,
@@ -123,17 +143,23 @@ function described(result: VerifiedBundle, { receipt_id, facts }: Pick<Data, 're
   }
 }
 
-function namesReceipt(asked: string, named: string | null): Data['facts'][number] {
-  const means = 'The bundle names the receipt that was asked for. No signature covers that: it is the gateway’s word.'
-  const why = asked === named ? null : 'the gateway gave the bundle of another receipt'
-  return { fact: 'bundle_names_receipt', value: why === null ? 'passed' : 'failed', why, means }
+const NAMES_RECEIPT = 'The bundle is of the receipt that was asked for: both are signed, and name the same proof.'
+
+/** Whether the bundle is of the receipt; nothing when no receipt was asked for. */
+function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null, pinnedKeys: readonly PinnedKey[]): Data['facts'] {
+  if (!of) return []
+  const found = of.receipt
+    ? receiptOfBundleFacts(of.receipt, pinnedKeys, result).receipt_is_of_bundle
+    : notChecked('there is no receipt to believe')
+  return [reported('bundle_names_receipt', found, NAMES_RECEIPT)]
 }
 
 function factsOf(facts: BundleFacts): Data['facts'] {
-  return [...OFFLINE_FACTS, ...ONLINE_FACTS].map((fact) => {
-    const found = facts[fact]
-    return { fact, value: found.value, why: 'why' in found ? found.why : null, means: FACT_MEANINGS[fact] }
-  })
+  return [...OFFLINE_FACTS, ...ONLINE_FACTS].map((fact) => reported(fact, facts[fact], FACT_MEANINGS[fact]))
+}
+
+function reported(fact: string, found: VerifierFact, means: string): Data['facts'][number] {
+  return { fact, value: found.value, why: 'why' in found ? found.why : null, means }
 }
 
 function outcome(data: Data, note: string): Outcome<Data> {

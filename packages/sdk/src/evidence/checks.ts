@@ -1,12 +1,12 @@
 import type { Attestation } from '@svc/api/attestations'
 import { bare } from '@svc/protocol/bytes'
-import { type EvidenceBody, isStatementSignedBy } from '@svc/protocol/evidence'
+import { type EvidenceBody, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
 import { manifestDigest, snapshotId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, isTrustedKey, type TrustedKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
-import type { Context } from '../context.ts'
+import { type Context, trustedKey } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 
@@ -15,9 +15,11 @@ export async function checkAttestation(context: Context, receiptId: string, atte
   const { envelope } = attestation
   if (attestation.receipt_id !== receiptId) throw new UntrueAnswer('the attestation is of another receipt')
   if (!envelope) throw new UntrueAnswer('the attestation comes without its signed envelope')
-  await requireTrusted(context, envelope.issuer_pubkey, 'the attestation')
-  const key = ed25519PublicKeyFromHex(envelope.issuer_pubkey ?? '')
-  if (!key || !isStatementSignedBy(key, envelope, context.domainTag))
+  const { issuer_pubkey, body } = envelope
+  const signed = { use: 'evidence-envelope', at: unixSeconds(body.issued_at) }
+  await requireTrusted(context, issuer_pubkey, 'the attestation', signed)
+  const key = ed25519PublicKeyFromHex(issuer_pubkey ?? '')
+  if (!key || !holds(() => isStatementSignedBy(key, envelope, context.domainTag)))
     throw new UntrueAnswer('the signature of the attestation does not hold')
   if (!isAboutItsFiles(attestation, envelope.body))
     throw new UntrueAnswer('the attestation is not about the files that it lists')
@@ -42,26 +44,52 @@ function isAboutItsFiles({ merkle_root, file_count, files: listed }: Attestation
 
 /** Requires that a receipt, with all its fields, is signed by a trusted key. */
 export async function checkReceipt(context: Context, receipt: SignedReceipt): Promise<void> {
-  const { receipt_signer_pubkey } = receipt
-  await requireTrusted(context, receipt_signer_pubkey, 'the receipt')
+  const { receipt_signer_pubkey, confirmed_at } = receipt
+  await requireTrusted(context, receipt_signer_pubkey, 'the receipt', { use: 'receipt', at: unixSeconds(confirmed_at) })
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
-  if (!key || !isReceiptSignedBy(key, receipt)) throw new UntrueAnswer('the signature of the receipt does not hold')
+  if (!key || !holds(() => isReceiptSignedBy(key, receipt)))
+    throw new UntrueAnswer('the signature of the receipt does not hold')
 }
 
-/** The pinned keys, or else the keys that this service showed first. */
-async function trustedKeys(context: Context): Promise<readonly string[]> {
+/** Requires that a receipt and a statement name the same proof. Receipts of older gateways name none. */
+export function requireSameProof({ proof_id }: SignedReceipt, { envelope }: Attestation): void {
+  if (proof_id === undefined || !envelope || envelope.body.proof_id === proof_id) return
+  throw new UntrueAnswer('the attestation is of another proof than the receipt')
+}
+
+/** A value without canonical form throws, and is signed by nobody. */
+function holds(check: () => boolean): boolean {
+  try {
+    return check()
+  } catch {
+    return false
+  }
+}
+
+/** The pinned keys, or else the keys that this service showed first. Older clients recorded these in hex alone. */
+async function trustedKeys(context: Context): Promise<readonly TrustedKey[]> {
   const { pinnedKeys, journal, baseUrl, warn } = context
   if (pinnedKeys.length > 0) return pinnedKeys
-  const entry = journalEntry<string[]>(journal, `keys ${baseUrl}`)
+  const entry = journalEntry<(string | TrustedKey)[]>(journal, `keys ${baseUrl}`)
   const known = await entry.read()
-  if (known) return known
-  const seen = [...new Set(await context.service.readKeys(context))]
+  if (known) return known.map(trustedKey)
+  const seen = await context.service.readKeys(context)
   if (!(await entry.write(seen))) return trustedKeys(context)
-  warn(`Trusting the keys that ${baseUrl} shows of itself: ${seen.join(', ')}. Pin them to be sure.`)
+  const hexes = [...new Set(seen.map(({ publicKeyHex }) => publicKeyHex))]
+  warn(`Trusting the keys that ${baseUrl} shows of itself: ${hexes.join(', ')}. Pin them to be sure.`)
   return seen
 }
 
-export async function requireTrusted(context: Context, publicKeyHex: string | null, what: string): Promise<void> {
-  if (publicKeyHex !== null && (await trustedKeys(context)).includes(publicKeyHex)) return
-  throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is not a trusted key`)
+/** `signed`: what for, and when; a key is not trusted beyond its use and period. Absent: any use at any time. */
+export async function requireTrusted(
+  context: Context,
+  publicKeyHex: string | null,
+  what: string,
+  signed?: { use: string; at: number | null },
+): Promise<void> {
+  const keys = await trustedKeys(context)
+  if (publicKeyHex === null || !keys.some((key) => key.publicKeyHex === publicKeyHex))
+    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is not a trusted key`)
+  if (signed && !isTrustedKey(publicKeyHex, keys, signed))
+    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which is not a key of that time and use`)
 }

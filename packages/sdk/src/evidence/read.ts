@@ -9,7 +9,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { call, open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { NoAnswer, UntrueAnswer } from '../errors.ts'
-import { checkAttestation, checkReceipt } from './checks.ts'
+import { checkAttestation, checkReceipt, requireSameProof } from './checks.ts'
 
 /** Reads a receipt and checks its signature and id. */
 export async function receipt(
@@ -18,9 +18,13 @@ export async function receipt(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<SignedReceipt> {
   const { body } = await call(context, readReceipt, { params: { receipt_id }, signal })
-  if (body.receipt_id !== receipt_id) throw new UntrueAnswer('the receipt is another one')
+  requireAsked(body, receipt_id)
   await checkReceipt(context, body)
   return body
+}
+
+function requireAsked(receipt: SignedReceipt, asked: string): void {
+  if (receipt.receipt_id !== asked) throw new UntrueAnswer('the receipt is another one')
 }
 
 /** Reads the attestation of a receipt. The client checks a signed statement itself. */
@@ -31,8 +35,12 @@ export async function verify(
 ): Promise<VerifyAnswer> {
   const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
   const { body } = await call(context, verifyEndpoint, { query, signal })
+  requireAsked(body.receipt, receipt_id)
   await checkReceipt(context, body.receipt)
-  if (body.attestation?.envelope) await checkAttestation(context, receipt_id, body.attestation)
+  if (body.attestation?.envelope) {
+    await checkAttestation(context, receipt_id, body.attestation)
+    requireSameProof(body.receipt, body.attestation)
+  }
   return body
 }
 

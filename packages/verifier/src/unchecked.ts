@@ -1,0 +1,50 @@
+// What a bundle says and no fact of this run covers. A fact that was not checked says so itself; this list names the
+// fields that stay open although every fact passed, because nothing signs them or nobody could be asked.
+
+import type { BundleParts } from './read-bundle.ts'
+import type { AnchorTransaction } from './rpc.ts'
+import { isObject, type JsonObject, otherFields } from './untrusted.ts'
+
+const BUNDLE = ['schema', 'bundle_version', 'algorithms', 'commitment', 'files', 'envelope', 'v1_signature', 'anchor']
+const ALGORITHMS = ['merkle', 'envelope']
+const ENVELOPE = ['body', 'statement_digest', 'signature', 'issuer_pubkey', 'sig_alg']
+const SIGNED_COMMITMENT = ['manifest_file_count', 'total_bytes', 'check_mode', 'attested_at']
+const COUNTED_COMMITMENT = ['merkle_root', 'file_count']
+const ROOT_SIGNATURE = ['manifest_signature', 'signed_message']
+const ANCHOR = ['type', 'chain', 'tx', 'slot', 'fee_lamports', 'commitment', 'finalized', 'envelope_version']
+const STATEMENT_ANCHOR = ['signer', 'statement_digest', 'snapshot_id', 'payload']
+const REGISTRY_PLACE = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode']
+
+/** Paths of fields, such as `receipt_id` and `anchor.sas.replaced_previous`. */
+export function uncheckedFields(parts: BundleParts, transaction: AnchorTransaction | null): string[] {
+  const { version, document, commitment, envelope, v1Signature } = parts
+  const signed = version === 2
+  return [
+    ...otherFields(document, signed ? [...BUNDLE, 'proof_id'] : BUNDLE),
+    ...otherFields(document.algorithms as JsonObject, ALGORITHMS, 'algorithms.'), // an object, or it was refused
+    ...otherFields(
+      commitment,
+      signed ? [...COUNTED_COMMITMENT, ...SIGNED_COMMITMENT] : COUNTED_COMMITMENT,
+      'commitment.',
+    ),
+    ...parts.otherRowFields,
+    ...otherFields(envelope ?? {}, ENVELOPE, 'envelope.'),
+    ...otherFields(v1Signature ?? {}, ROOT_SIGNATURE, 'v1_signature.'),
+    ...uncheckedOfAnchor(parts, transaction),
+  ]
+}
+
+function uncheckedOfAnchor({ anchor }: BundleParts, transaction: AnchorTransaction | null): string[] {
+  if (!anchor) return []
+  if (!transaction) return ['anchor']
+  const { type, sas } = anchor
+  const isRegistered = type === 'chain_sas_v1' && isObject(sas)
+  const checked = [
+    ...ANCHOR,
+    ...(transaction.blockTime === null ? [] : ['block_time']),
+    ...(type === 'oracle_v2' ? [] : STATEMENT_ANCHOR),
+    ...(isRegistered ? ['sas'] : []),
+  ]
+  const ofRegistry = isRegistered ? otherFields(sas, REGISTRY_PLACE, 'anchor.sas.') : []
+  return [...otherFields(anchor, checked, 'anchor.'), ...ofRegistry]
+}

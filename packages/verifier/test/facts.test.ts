@@ -1,0 +1,189 @@
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { receiptId } from '@svc/protocol/ids'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { type Receipt, signReceipt } from '@svc/protocol/receipt'
+import { describe, expect, it } from 'vitest'
+import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS } from '../src/facts.ts'
+import { RECEIPT_FACTS, type ReceiptFacts, receiptFacts } from '../src/receipt-facts.ts'
+import { bundleOf, listedFiles, SIGNER } from './bundles.ts'
+import { CASES, givenOf, packBytes, pinnedKeys, verified } from './pack.ts'
+
+/** How a fact can fail, and how it can stay unchecked; or why it never does. */
+interface Stories<Story> {
+  fails: Story
+  notChecked: Story | { never: string }
+}
+
+/** Cases of the conformance pack. */
+const BUNDLE_STORIES: Record<BundleFact, Stories<string>> = {
+  merkle_root_matches: {
+    fails: 'list-renamed',
+    notChecked: { never: 'a bundle without files or commitment is refused as a whole' },
+  },
+  files_match: { fails: 'folder-changed', notChecked: 'v2' },
+  statement_digest_matches: { fails: 'body-nonce', notChecked: 'v1' },
+  envelope_binds_commitment: { fails: 'commitment-total-other', notChecked: 'v1' },
+  signature_valid: {
+    fails: 'v1-unsigned',
+    notChecked: { never: 'a bundle that is not signed, or by nobody known, fails: EVID-18' },
+  },
+  key_pinned: { fails: 'v1-all-replaced', notChecked: 'v2-not-pinned' },
+  anchor_tx_succeeded: { fails: 'node-tx-failed', notChecked: 'anchor-offline' },
+  anchor_signer_matches: { fails: 'anchor-signed-by-other', notChecked: 'anchor-oracle' },
+  anchor_payload_matches: { fails: 'anchor-oracle-of-statement', notChecked: 'anchor-oracle' },
+  anchor_slot_matches: { fails: 'anchor-fee-other', notChecked: 'anchor-slot-null' },
+  anchor_finalized: { fails: 'node-not-final', notChecked: 'anchor-young' },
+  registry_matches: { fails: 'registry-older', notChecked: 'registry-replaced' },
+}
+
+describe('facts about a bundle', () => {
+  it.each([...OFFLINE_FACTS, ...ONLINE_FACTS])(
+    'T-38 CLI-02 CLI-03 %s can fail, and says when it is not checked',
+    async (fact) => {
+      const { fails, notChecked } = BUNDLE_STORIES[fact]
+      expect(await outcomeOf(fact, fails)).toMatchObject({ value: 'failed', why: expect.stringMatching(/^.{5,}$/u) })
+      if (typeof notChecked !== 'string') return expectNever(fact, 'not_checked')
+      expect(await outcomeOf(fact, notChecked)).toMatchObject({
+        value: 'not_checked',
+        why: expect.stringMatching(/^.{5,}$/u),
+      })
+    },
+  )
+
+  async function outcomeOf(fact: BundleFact, name: string) {
+    const { file, given } = CASES.find((one) => one.name === name)!
+    return (await verified([await packBytes(file)], await givenOf(given))).facts[fact]
+  }
+
+  function expectNever(fact: BundleFact, value: string): void {
+    expect(CASES.filter(({ expect: expected }) => expected[fact] === value)).toEqual([])
+  }
+})
+
+const OTHER = ed25519Signer(new Uint8Array(32).fill(8))
+const bundle = bundleOf(listedFiles(3))
+const RECEIPT: Receipt = {
+  receipt_id: receiptId('pr_1', '0xab'),
+  pay_req_id: 'pr_1',
+  proof_id: bundle.proof_id,
+  paid_amount: '1',
+  paid_raw: '1',
+  pay_asset: 'USDC',
+  network: 'evm-mainnet',
+  block_number: 1,
+  sig_alg: 'secp256k1',
+  tx_hash: '0xab',
+  payer_pubkey: '0xcd',
+  units: 1,
+  confirmed_at: '2026-06-12T00:00:00Z',
+  result_hash: '',
+}
+const { proof_id: _, ...OLDER } = RECEIPT
+
+interface Situation {
+  receipt?: object
+  document?: object
+  pins?: string[] | object
+}
+
+const OF_RECEIPT = { ...bundle, receipt_id: RECEIPT.receipt_id }
+const KEY = toHex(SIGNER.publicKey)
+const SIGNED = signReceipt(RECEIPT, SIGNER)
+
+/** The key in a list that retired it a month before the receipt. */
+const RETIRED = {
+  schema: 'svc/signing-keys/v1',
+  keys: [KEY, toHex(OTHER.publicKey)].flatMap((public_key_hex, i) =>
+    ['receipt', 'evidence-envelope'].map((use) => {
+      const period =
+        i === 0
+          ? { valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-05-12T00:00:00Z' }
+          : { valid_from: '2026-05-12T00:00:00Z' }
+      const status = i === 0 ? 'retired' : 'active'
+      return {
+        key_id: `ed25519:${public_key_hex.slice(0, 16)}`,
+        alg: 'ed25519',
+        public_key_hex,
+        use,
+        status,
+        ...period,
+      }
+    }),
+  ),
+}
+
+async function factsIn({ receipt = SIGNED, document = OF_RECEIPT, pins = [KEY] }: Situation): Promise<ReceiptFacts> {
+  const pinned = Array.isArray(pins) && pins.length === 0 ? [] : pinnedKeys(pins)
+  const about = await verified([utf8(JSON.stringify(document))], { pinnedKeys: pinned })
+  return receiptFacts(receipt as typeof SIGNED, pinned, about)
+}
+
+const RECEIPT_STORIES: Record<(typeof RECEIPT_FACTS)[number], Stories<Situation>> = {
+  receipt_signature_valid: {
+    fails: { receipt: { ...SIGNED, paid_raw: '2' } },
+    notChecked: { never: 'a receipt names its key and its signature, or is not read as one' },
+  },
+  receipt_id_matches: {
+    fails: { receipt: signReceipt({ ...RECEIPT, tx_hash: '0xef' }, SIGNER) },
+    notChecked: { never: 'the receipt holds what its id is made of' },
+  },
+  receipt_key_pinned: { fails: { pins: RETIRED }, notChecked: { pins: [] } },
+  receipt_is_of_bundle: {
+    fails: { receipt: signReceipt({ ...RECEIPT, proof_id: '0c'.repeat(16) }, SIGNER) },
+    notChecked: { receipt: signReceipt(OLDER, SIGNER) },
+  },
+}
+
+describe('facts about a receipt', () => {
+  it('T-38 PAY-56 all pass for the receipt that the statement is about', async () => {
+    const facts = await factsIn({})
+    for (const fact of RECEIPT_FACTS) expect(facts[fact], fact).toEqual({ value: 'passed' })
+  })
+
+  it.each(RECEIPT_FACTS)('T-38 PAY-56 %s can fail, and says when it is not checked', async (fact) => {
+    const { fails, notChecked } = RECEIPT_STORIES[fact]
+    expect((await factsIn(fails))[fact]).toMatchObject({ value: 'failed', why: expect.stringMatching(/^.{5,}$/u) })
+    if ('never' in notChecked) return
+    expect((await factsIn(notChecked))[fact]).toMatchObject({
+      value: 'not_checked',
+      why: expect.stringMatching(/^.{5,}$/u),
+    })
+  })
+
+  const bothKeys = [KEY, toHex(OTHER.publicKey)]
+  it.each<[string, string, Situation]>([
+    ['of two keys that are both pinned', 'passed', { receipt: signReceipt(RECEIPT, OTHER), pins: bothKeys }],
+    ['of two keys, one of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER) }],
+    ['of two keys, none of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER), pins: [] }],
+    ['of one key that is not pinned', 'passed', { pins: [] }],
+    ['where the bundle names no receipt', 'passed', { document: { ...bundle, receipt_id: null } }],
+    ['where the bundle names another receipt', 'failed', { document: bundle }],
+    ['where the receipt was altered', 'not_checked', { receipt: { ...SIGNED, paid_raw: '2' } }],
+    [
+      'where the receipt got its proof later',
+      'not_checked',
+      { receipt: { ...signReceipt(OLDER, SIGNER), proof_id: bundle.proof_id } },
+    ],
+    [
+      'where the statement is not signed',
+      'not_checked',
+      { document: { ...OF_RECEIPT, envelope: { ...bundle.envelope, signature: null, sig_alg: 'none' } } },
+    ],
+    [
+      'where the proof is no text',
+      'failed',
+      { receipt: signReceipt({ ...RECEIPT, proof_id: [bundle.proof_id] as never }, SIGNER) },
+    ],
+  ])('T-38 T-51 receipt and bundle %s are linked: %s', async (_, value, situation) => {
+    expect((await factsIn(situation)).receipt_is_of_bundle.value).toBe(value)
+  })
+
+  it.each([1.5, '\ud800', { a: '\udfff' }, null, [], 2 ** 53])(
+    'T-38 a receipt with %j in it never throws',
+    async (value) => {
+      const facts = await factsIn({ receipt: { ...SIGNED, units: value } })
+      expect(facts.receipt_signature_valid.value).toBe('failed')
+      expect((await factsIn({ receipt: { ...SIGNED, confirmed_at: value } })).receipt_key_pinned.value).toBe('passed')
+    },
+  )
+})
