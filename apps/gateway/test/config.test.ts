@@ -104,6 +104,26 @@ describe('production', () => {
     for (const name of named) expect(() => readConfig(bad)).toThrow(name)
   })
 
+  it('T-45 refuses a quorum that its nodes cannot reach, and counts each host once', () => {
+    const quorum = (EVM_RPC_QUORUM: string, EVM_RPC_URLS: string) =>
+      readConfig({ ...production(), EVM_RPC_QUORUM, EVM_RPC_URLS }).config.payments.evm?.quorum
+    expect(quorum('', 'https://a.example')).toBe(1)
+    expect(quorum('2', 'https://a.example,https://b.example/key,https://c.example')).toBe(2)
+    const unreachable = 'EVM_RPC_QUORUM is 2, but EVM_RPC_URLS has nodes at 1 hosts only'
+    expect(() => quorum('2', 'https://a.example')).toThrow(unreachable)
+    expect(() => quorum('2', 'https://a.example/key-1,https://a.example/key-2')).toThrow(unreachable)
+    expect(() => quorum('0', 'https://a.example')).toThrow('EVM_RPC_QUORUM must be an integer')
+    expect(() => readConfig({ ...production(), PRIMARY_RPC_QUORUM: '2' })).toThrow(
+      'PRIMARY_RPC_URLS has nodes at 0 hosts',
+    )
+  })
+
+  it('T-39 has no rate of its own', () => {
+    expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
+    const set = readConfig({ ...production(), FALLBACK_USD_ETH: '2500' }).config
+    expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
+  })
+
   it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {
     const tokens = { ATTEST_JWT_ISSUER: 'https://issuer.example', ATTEST_JWT_AUDIENCE: 'gateway' }
     const jwks = (ATTEST_JWT_JWKS_URL: string) => ({ ...production(), ...tokens, ATTEST_JWT_JWKS_URL })

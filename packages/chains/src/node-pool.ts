@@ -15,7 +15,12 @@ export class WrongChain extends NodeProblem {
 
 /** No node of the chain answers. */
 export class ChainUnavailable extends Error {
-  override name = 'ChainUnavailable'
+  override name: string = 'ChainUnavailable'
+}
+
+/** Nodes answer, but too few of them the same. */
+export class NodesDisagree extends ChainUnavailable {
+  override name = 'NodesDisagree'
 }
 
 /** What a chain family knows about asking one node. */
@@ -43,17 +48,17 @@ export type NodeReply<Answer> = { node: string; answer: Answer } | { node: strin
 
 export interface NodePool<Client> {
   readonly nodes: readonly ChainNode<Client>[]
-  /** Asks all nodes at once: the first good answer, or what every node replied when none was good. */
-  race<Answer>(
-    question: Question<Client, Answer>,
-    isGood: (answer: Answer) => boolean,
-  ): Promise<{ answer: Answer } | { replies: NodeReply<Answer>[] }>
   /** Asks all nodes at once: the first good answer, or any when none is good. Throws `ChainUnavailable`. */
   first<Answer>(question: Question<Client, Answer>, isGood?: (answer: Answer) => boolean): Promise<Answer>
+  /**
+   * Asks all nodes at once: the first answer that a quorum of nodes gives. An answer that something is absent counts only
+   * when so many nodes give it that the others cannot be a quorum. Throws `ChainUnavailable` or `NodesDisagree`.
+   */
+  agree<Answer>(question: Question<Client, Answer>, isAbsence?: (answer: Answer) => boolean): Promise<Answer>
+  /** Asks all nodes at once: the highest number that a quorum of nodes has reached. Throws `ChainUnavailable`. */
+  highest(question: Question<Client, number>): Promise<number>
   /** Asks all nodes at once: the answers that come within a second of the first. */
   all<Answer>(question: Question<Client, Answer>): Promise<Answer[]>
-  /** Asks one node after the other until one answers. Throws `ChainUnavailable`. */
-  inTurn<Answer>(question: Question<Client, Answer>): Promise<Answer>
   /** Whether a node answers right now, for the right chain. */
   isAvailable(): Promise<boolean>
 }
@@ -63,11 +68,18 @@ const KNOWN_FOR_MS = 10_000
 /** How long the other nodes are waited for after the first has answered. */
 const OTHERS_MS = 1000
 
-/** `chain` names the chain in errors. `timeoutMs` is for one question to one node, with the check of its chain. */
+export interface PoolOptions {
+  /** For one question to one node, with the check of its chain. */
+  timeoutMs: number
+  /** How many nodes must agree where `agree` and `highest` ask; 1 unless set. */
+  quorum?: number
+}
+
+/** `chain` names the chain in errors. */
 export function createNodePool<Client>(
   chain: string,
   options: readonly NodeOptions<Client>[],
-  timeoutMs: number,
+  { timeoutMs, quorum = 1 }: PoolOptions,
 ): NodePool<Client> {
   const nodes = options.map((node) => createNode(node, timeoutMs))
 
@@ -82,48 +94,68 @@ export function createNodePool<Client>(
     }
   }
 
-  const race: NodePool<Client>['race'] = async (question, isGood) => {
-    const replies = nodes.map((node) => replyOf(node, question))
-    const good = replies.map(async (pending) => {
-      const reply = await pending
-      if ('answer' in reply && isGood(reply.answer)) return { answer: reply.answer }
-      throw new NodeProblem('no good answer')
-    })
-    return Promise.any(good).catch(async () => ({ replies: await Promise.all(replies) }))
-  }
-
   function unavailable(replies: readonly NodeReply<unknown>[]): ChainUnavailable {
     return new ChainUnavailable(`no node of the ${chain} answers`, { cause: new NodeProblem(problemsIn(replies)) })
   }
 
+  function withoutQuorum(replies: readonly NodeReply<unknown>[]): ChainUnavailable {
+    const answers = replies.filter((reply) => 'answer' in reply)
+    const sides = Object.values(Object.groupBy(answers, ({ answer }) => comparable(answer)))
+    if (sides.length < 2) return unavailable(replies)
+    const parties = sides.map((side = []) => side.map(({ node }) => node).join(', '))
+    const cause = new NodeProblem(`the nodes contradict each other: ${parties.join(' against ')}`)
+    return new NodesDisagree(`the nodes of the ${chain} disagree`, { cause })
+  }
+
+  const all: NodePool<Client>['all'] = async (question) => {
+    const answers: Awaited<ReturnType<typeof question>>[] = []
+    const asked = nodes.map(async (node) => answers.push(await node.ask(question)))
+    await Promise.any(asked).catch(() => {})
+    await Promise.race([Promise.allSettled(asked), sleep(OTHERS_MS, null, { ref: false })])
+    return [...answers]
+  }
+
   return {
     nodes,
-    race,
+    all,
 
     async first(question, isGood = () => true) {
-      const result = await race(question, isGood)
-      if ('answer' in result) return result.answer
-      const any = result.replies.find((reply) => 'answer' in reply)
-      if (any) return any.answer
-      throw unavailable(result.replies)
+      const replies = nodes.map((node) => replyOf(node, question))
+      const good = replies.map(async (pending) => {
+        const reply = await pending
+        if ('answer' in reply && isGood(reply.answer)) return reply.answer
+        throw new NodeProblem('no good answer')
+      })
+      return Promise.any(good).catch(async () => {
+        const all = await Promise.all(replies)
+        const any = all.find((reply) => 'answer' in reply)
+        if (any) return any.answer
+        throw unavailable(all)
+      })
     },
 
-    async all(question) {
-      const answers: Awaited<ReturnType<typeof question>>[] = []
-      const asked = nodes.map(async (node) => answers.push(await node.ask(question)))
-      await Promise.any(asked).catch(() => {})
-      await Promise.race([Promise.allSettled(asked), sleep(OTHERS_MS, null, { ref: false })])
-      return [...answers]
+    async agree(question, isAbsence = () => false) {
+      const replies = nodes.map((node) => replyOf(node, question))
+      const votes: string[] = []
+      const agreed = replies.map(async (pending) => {
+        const reply = await pending
+        if ('problem' in reply) throw new NodeProblem(reply.problem)
+        const text = comparable(reply.answer)
+        votes.push(text)
+        const count = votes.filter((vote) => vote === text).length
+        const needed = isAbsence(reply.answer) ? nodes.length - quorum + 1 : quorum
+        if (count < needed) throw new NodeProblem('too few nodes say so')
+        return reply.answer
+      })
+      return Promise.any(agreed).catch(async () => {
+        throw withoutQuorum(await Promise.all(replies))
+      })
     },
 
-    async inTurn(question) {
-      const replies: NodeReply<never>[] = []
-      for (const node of nodes) {
-        const reply = await replyOf(node, question)
-        if ('answer' in reply) return reply.answer
-        replies.push(reply)
-      }
-      throw unavailable(replies)
+    async highest(question) {
+      const reached = (await all(question)).toSorted((a, b) => b - a)[quorum - 1]
+      if (reached === undefined) throw new ChainUnavailable(`too few nodes of the ${chain} answer`)
+      return reached
     },
 
     async isAvailable() {
@@ -152,8 +184,13 @@ export function createChainProbe(
   }
 }
 
+/** The same text for the same answer. */
+function comparable(answer: unknown): string {
+  return JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)) ?? ''
+}
+
 /** What the nodes that did not answer replied, each by its name. */
-export function problemsIn(replies: readonly NodeReply<unknown>[]): string {
+function problemsIn(replies: readonly NodeReply<unknown>[]): string {
   if (replies.length === 0) return 'no node is configured'
   return replies.flatMap((reply) => ('problem' in reply ? [`${reply.node}: ${reply.problem}`] : [])).join('; ')
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([primary.stop(), evm.stop()]))
 
 const probePrimary = (urls: readonly string[], now = Date.now) =>
-  createChainProbe(connectSolana({ genesisHash: GENESIS_HASH }, urls, TIMEOUT_MS), now)
+  createChainProbe(connectSolana({ genesisHash: GENESIS_HASH }, urls, { timeoutMs: TIMEOUT_MS }), now)
 const probeEvm = (urls: readonly string[]) =>
   createChainProbe(connectEvm(LOCAL_CHAIN, urls, { timeoutMs: TIMEOUT_MS }), Date.now)
 

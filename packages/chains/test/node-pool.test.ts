@@ -19,25 +19,14 @@ const hangs = node('silent', (signal) => {
 })
 const never = node('never', () => new Promise(() => {}))
 
-const poolOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, 60)
+const poolOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, { timeoutMs: 60 })
 const ask = (client: Ask, signal: AbortSignal) => client(signal)
 const isGood = (answer: string) => answer === 'good'
 
 describe('a pool of nodes', () => {
   it('takes the first good answer without waiting for the others', async () => {
     const pool = poolOf(never, fails('a'), says('bad'), says('good'))
-    expect(await pool.race(ask, isGood)).toEqual({ answer: 'good' })
     expect(await pool.first(ask, isGood)).toBe('good')
-  })
-
-  it('tells what every node replied when no answer is good', async () => {
-    expect(await poolOf(says('bad'), fails('a.example'), hangs).race(ask, isGood)).toEqual({
-      replies: [
-        { node: 'says', answer: 'bad' },
-        { node: 'a.example', problem: 'makes no sense' },
-        { node: 'silent', problem: 'no answer within 60 ms' },
-      ],
-    })
   })
 
   it('takes any answer when none is good', async () => {
@@ -45,15 +34,15 @@ describe('a pool of nodes', () => {
   })
 
   it('is unavailable when no node answers, and the cause names each node and its problem', async () => {
-    const cause = { message: 'a: makes no sense; b: makes no sense' }
+    const cause = { message: 'a: makes no sense; silent: no answer within 60 ms' }
     const unavailable = { name: 'ChainUnavailable', message: 'no node of the test chain answers', cause }
-    await expect(poolOf(fails('a'), fails('b')).first(ask)).rejects.toMatchObject(unavailable)
-    await expect(poolOf(fails('a'), fails('b')).inTurn(ask)).rejects.toMatchObject(unavailable)
+    await expect(poolOf(fails('a'), hangs).first(ask)).rejects.toMatchObject(unavailable)
+    await expect(poolOf(fails('a'), hangs).agree(ask)).rejects.toMatchObject(unavailable)
   })
 
   it('is unavailable without nodes', async () => {
     await expect(poolOf().first(ask)).rejects.toBeInstanceOf(ChainUnavailable)
-    await expect(poolOf().inTurn(ask)).rejects.toMatchObject({ cause: { message: 'no node is configured' } })
+    await expect(poolOf().agree(ask)).rejects.toMatchObject({ cause: { message: 'no node is configured' } })
     expect(await poolOf().all(ask)).toEqual([])
     expect(await poolOf().isAvailable()).toBe(false)
   })
@@ -62,15 +51,11 @@ describe('a pool of nodes', () => {
     expect(await poolOf(says('one'), fails('a'), says('two'), hangs).all(ask)).toEqual(['one', 'two'])
   })
 
-  it('asks one node after the other until one answers', async () => {
-    expect(await poolOf(fails('a'), says('second'), says('third')).inTurn(ask)).toBe('second')
-  })
-
   it("has errors of libraries described by the node's family", async () => {
     const broken = node('b', async () => {
       throw new TypeError('http://user:password@b.example/key')
     })
-    expect(await poolOf(broken).race(ask, isGood)).toEqual({ replies: [{ node: 'b', problem: 'broken' }] })
+    await expect(poolOf(broken).first(ask)).rejects.toMatchObject({ cause: { message: 'b: broken' } })
   })
 
   it('checks the chain of a node once, and again after a failure', async () => {
@@ -103,5 +88,46 @@ describe('a pool of nodes', () => {
   it('names a node by its host, never by what may hold a key', () => {
     expect(nodeName('https://user:secret@rpc.example:8443/v1/secret?key=secret')).toBe('rpc.example:8443')
     expect(nodeName('no address')).toBe('node')
+  })
+})
+
+describe('a quorum of nodes', () => {
+  const twoOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, { timeoutMs: 60, quorum: 2 })
+  const isAbsence = (answer: string) => answer === 'nothing'
+
+  it('T-45 takes the answer that two nodes give, whatever the third says or does', async () => {
+    for (const other of [says('lie'), says('nothing'), fails('a'), never])
+      expect(await twoOf(other, says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
+  })
+
+  it('T-45 decides nothing while no two nodes agree, and names who contradicts whom', async () => {
+    const disputed = {
+      name: 'NodesDisagree',
+      message: 'the nodes of the test chain disagree',
+      cause: { message: 'the nodes contradict each other: a against b' },
+    }
+    const saying = (host: string, answer: string) => node(host, async () => answer)
+    await expect(twoOf(saying('a', 'one'), saying('b', 'two'), fails('c')).agree(ask)).rejects.toMatchObject(disputed)
+    const alone = twoOf(saying('a', 'one'), fails('b'), fails('c')).agree(ask)
+    await expect(alone).rejects.toMatchObject({
+      name: 'ChainUnavailable',
+      cause: { message: 'b: makes no sense; c: makes no sense' },
+    })
+  })
+
+  it('T-45 something is absent only when the other nodes could not be a quorum', async () => {
+    expect(await twoOf(says('nothing'), says('nothing'), says('lie')).agree(ask, isAbsence)).toBe('nothing')
+    expect(await twoOf(says('nothing'), says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
+    await expect(twoOf(says('nothing'), fails('a'), fails('b')).agree(ask, isAbsence)).rejects.toBeInstanceOf(
+      ChainUnavailable,
+    )
+    const any = poolOf(says('nothing'), fails('a'))
+    await expect(any.agree(ask, isAbsence)).rejects.toMatchObject({ name: 'ChainUnavailable' })
+  })
+
+  it('T-45 the highest number is one that two nodes have reached', async () => {
+    const height = async (client: Ask, signal: AbortSignal) => Number(await client(signal))
+    expect(await twoOf(says('999'), says('12'), says('10')).highest(height)).toBe(12)
+    await expect(twoOf(says('999'), fails('a')).highest(height)).rejects.toBeInstanceOf(ChainUnavailable)
   })
 })

@@ -15,6 +15,6 @@ type Read<Client> = (
 export function createBalanceReader<Client>(pool: NodePool<Client>, read: Read<Client>): BalanceReader {
   return {
     read: (destinations) =>
-      pool.inTurn((client, signal) => read(client, destinations, signal)).catch(() => destinations.map(() => null)),
+      pool.agree((client, signal) => read(client, destinations, signal)).catch(() => destinations.map(() => null)),
   }
 }

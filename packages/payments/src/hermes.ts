@@ -78,7 +78,9 @@ function judge({ now, maxAgeSeconds, maxConfidenceRatio }: HermesOptions, price:
   if (mantissa <= 0n) return { problem: 'the price is not above 0' }
   const ratio = Number(price.conf) / Number(mantissa)
   if (ratio > maxConfidenceRatio) return { problem: `the price is uncertain by ${ratio.toPrecision(2)} of itself` }
-  return { usd: decimalText(mantissa, price.expo), publishedAt: price.publish_time }
+  const { expo, publish_time: publishedAt } = price
+  const lowest = mantissa - BigInt(price.conf)
+  return { usd: decimalText(mantissa, expo), lowestUsd: decimalText(lowest, expo), publishedAt }
 }
 
 /** Wide enough for any coin; without a bound, an absurd exponent would fill the memory. */

@@ -6,6 +6,8 @@ export interface Destination {
   /** Mint or contract; the native coin by its stand-in address. */
   asset: string
   payTo: string
+  /** The id of the authorization that must have paid, where the payer signed one. Then only its own transfer counts. */
+  authorization?: string
 }
 
 /** One transaction as seen on chain, final enough to rely on. */
@@ -23,14 +25,16 @@ export interface ChainPayment {
   blockTime: number | null
   /** Every `pay_req_id` that the transaction carries in memos or calldata. */
   references: readonly string[]
+  /** The ids of signed authorizations that made up what arrived; on the EVM chain only (EIP-3009). */
+  authorizations: readonly string[]
 }
 
 export type ChainReading =
   | ChainPayment
   | { outcome: 'not_found' }
   | { outcome: 'rejected'; reason: RejectionReason }
-  /** No node answers, or none can be believed: nothing is known about the payment. */
-  | { outcome: 'unavailable'; problem: string }
+  /** Too few nodes answer, or they contradict each other: nothing is known about the payment. */
+  | { outcome: 'unavailable'; problem: string; isDisputed?: true }
 
 export type RejectionReason =
   | 'wrong_transaction_form'

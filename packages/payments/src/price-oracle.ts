@@ -1,17 +1,18 @@
-// USD rates of the coins: asked for once a minute, kept within bounds, and replaced by configured values when in doubt.
+// USD rates of the coins: asked for once a minute, and kept within bounds. In doubt, the last good price stands in for an
+// hour, then the configured rate; a coin that has neither has no rate.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Decimal, parseDecimal } from './amounts.ts'
 import { ORACLE_SYMBOLS, type OracleSymbol } from './assets.ts'
 
-/** One coin's price as a source tells it, or why it tells none. */
-export type PriceReading = { usd: string; publishedAt: number } | { problem: string }
+/** One coin's price as a source tells it, with the lower end of its confidence interval, or why it tells none. */
+export type PriceReading = { usd: string; lowestUsd: string; publishedAt: number } | { problem: string }
 type PriceReadings = Readonly<Partial<Record<OracleSymbol, PriceReading>>>
 
 /** Asks for all prices at once. A coin may be missing; when the promise is rejected, all are. */
 export type PriceSource = () => Promise<PriceReadings>
 
-/** `oracle_rate` of a quote's leg. */
+/** `oracle_rate` of a quote's leg. `fallback` marks what stands in for a new price: an older one, or a configured rate. */
 export interface Rate {
   usd: string
   source: 'oracle' | 'fallback'
@@ -19,7 +20,10 @@ export interface Rate {
   fallback: boolean
 }
 
-/** Null where neither the source nor the configuration has a price: such a leg cannot be offered. */
+/** What stands in for a price that cannot be used. */
+export type StandIn = 'last price' | 'configured rate' | 'none'
+
+/** Null where there is no price to sell at: such a leg cannot be offered. */
 export type Rates = Record<OracleSymbol, Rate | null>
 
 export interface PriceOracleOptions {
@@ -28,34 +32,51 @@ export interface PriceOracleOptions {
   /** Unix milliseconds. */
   now: () => number
   cacheMs?: number
-  /** Told of each price that could not be used. */
-  onProblem?: (symbol: OracleSymbol, problem: string) => void
+  /** Told of each price that could not be used, and of what is used instead. */
+  onProblem?: (symbol: OracleSymbol, problem: string, standIn: StandIn) => void
 }
 
 export interface PriceOracle {
   rates(): Promise<Rates>
+  /** The coins that had no rate when they were last asked for. */
+  missing(): OracleSymbol[]
 }
 
 interface Entry {
   rate: Rate | null
   at: number
   isGood: boolean
+  /** When it must not be used any more, even if nothing newer is known. */
+  until: number
+}
+
+interface GoodPrice {
+  price: Decimal
+  /** What the last price is worth at least. */
+  lowestUsd: string
+  publishedAt: number
+  /** When it was published, but never in the future. */
+  at: number
 }
 
 const CACHE_MS = 60_000
 const RETRY_MS = 5_000
 const LARGEST_JUMP = 10n
-/** For so long a price is held against the last good one; without an end, a true move beyond the bound would never count. */
-const JUMP_MEMORY_MS = 3_600_000
+/**
+ * For so long the last good price stands in, and new prices are held against it. Without an end, a true move beyond the
+ * bound would never count.
+ */
+const GOOD_MS = 3_600_000
 
 /**
- * A rate is good for its 60 s; then, if there is no new one, the configured value stands in at once (PAY-28). The last
- * good rate gets no grace: one marked as the oracle's would be older than the cache allows, and hide the failure.
+ * A rate is good for its 60 s (PAY-28). Then, if there is no new one, the lower end of the last good price's confidence
+ * interval stands in: the buyer pays no less than the price that was known asked for (T-39). A configured rate stands in
+ * after that, unless it is as far from the last good price as no new price may be.
  */
 export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   const { source, fallback, now, cacheMs = CACHE_MS, onProblem } = options
   const entries = new Map<OracleSymbol, Entry>()
-  const lastGood = new Map<OracleSymbol, { price: Decimal; at: number }>()
+  const lastGood = new Map<OracleSymbol, GoodPrice>()
   let request: Promise<void> | null = null
   for (const usd of Object.values(fallback)) if (!positive(usd)) throw new RangeError(`${usd} is no fallback price`)
 
@@ -69,29 +90,30 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   }
 
   function judge(symbol: OracleSymbol, reading: PriceReading | undefined, at: number): Entry {
-    const checked = check(reading, recentGood(symbol, at))
-    if ('problem' in checked) {
-      onProblem?.(symbol, checked.problem)
-      return { rate: fallbackRate(fallback[symbol], at), at, isGood: false }
-    }
-    lastGood.set(symbol, { price: checked.price, at })
-    return { rate: checked.rate, at, isGood: true }
-  }
-
-  function recentGood(symbol: OracleSymbol, time: number): Decimal | null {
     const good = lastGood.get(symbol)
-    return good && isWithin(JUMP_MEMORY_MS, good.at, time) ? good.price : null
+    const recent = good && isWithin(GOOD_MS, good.at, at) ? good : null
+    const checked = check(reading, recent?.price ?? null)
+    if ('problem' in checked) {
+      const rate = recent ? lastRate(recent) : configuredRate(fallback[symbol], good?.price, at)
+      onProblem?.(symbol, checked.problem, recent ? 'last price' : rate ? 'configured rate' : 'none')
+      return { rate, at, isGood: false, until: recent ? recent.at + GOOD_MS : Number.POSITIVE_INFINITY }
+    }
+    const { price, rate, lowestUsd, publishedAt } = checked
+    lastGood.set(symbol, { price, lowestUsd, publishedAt, at: Math.min(at, publishedAt * 1000) })
+    return { rate, at, isGood: true, until: Number.POSITIVE_INFINITY }
   }
 
   function isDue(entry: Entry | undefined, time: number): boolean {
-    return !entry || !isWithin(entry.isGood ? cacheMs : RETRY_MS, entry.at, time)
+    return !entry || time >= entry.until || !isWithin(entry.isGood ? cacheMs : RETRY_MS, entry.at, time)
   }
 
   function isUsable(entry: Entry | undefined, time: number): boolean {
-    return entry !== undefined && isWithin(cacheMs, entry.at, time)
+    return entry !== undefined && time < entry.until && isWithin(cacheMs, entry.at, time)
   }
 
   return {
+    missing: () => ORACLE_SYMBOLS.filter((symbol) => entries.get(symbol)?.rate === null),
+
     async rates() {
       const time = now()
       const known = ORACLE_SYMBOLS.map((symbol) => entries.get(symbol))
@@ -121,16 +143,21 @@ async function read(source: PriceSource): Promise<PriceReadings> {
 function check(
   reading: PriceReading | undefined,
   reference: Decimal | null,
-): { problem: string } | { price: Decimal; rate: Rate } {
+): { problem: string } | { price: Decimal; rate: Rate; lowestUsd: string; publishedAt: number } {
   if (!reading) return { problem: 'the price source does not know it' }
   if ('problem' in reading) return reading
-  const { usd, publishedAt } = reading
+  const { usd, lowestUsd, publishedAt } = reading
   const price = positive(usd)
-  if (!price) return { problem: `${usd} is no price` }
-  if (reference && (isMoreThan(LARGEST_JUMP, price, reference) || isMoreThan(LARGEST_JUMP, reference, price))) {
+  if (!price || !positive(lowestUsd)) return { problem: `${usd} is no price` }
+  if (reference && isFarFrom(price, reference)) {
     return { problem: `${usd} is more than ${LARGEST_JUMP} times away from the last good price` }
   }
-  return { price, rate: { usd, source: 'oracle', as_of: isoSeconds(publishedAt), fallback: false } }
+  const rate = { usd, source: 'oracle', as_of: isoSeconds(publishedAt), fallback: false } as const
+  return { price, rate, lowestUsd, publishedAt }
+}
+
+function isFarFrom(price: Decimal, reference: Decimal): boolean {
+  return isMoreThan(LARGEST_JUMP, price, reference) || isMoreThan(LARGEST_JUMP, reference, price)
 }
 
 function positive(usd: string): Decimal | null {
@@ -143,8 +170,13 @@ function isMoreThan(factor: bigint, a: Decimal, b: Decimal): boolean {
   return a.digits * 10n ** BigInt(b.scale) > factor * b.digits * 10n ** BigInt(a.scale)
 }
 
-function fallbackRate(usd: string | undefined, time: number): Rate | null {
-  if (usd === undefined) return null
+function lastRate({ lowestUsd, publishedAt }: GoodPrice): Rate {
+  return { usd: lowestUsd, source: 'oracle', as_of: isoSeconds(publishedAt), fallback: true }
+}
+
+function configuredRate(usd: string | undefined, last: Decimal | undefined, time: number): Rate | null {
+  const price = usd === undefined ? null : positive(usd)
+  if (usd === undefined || !price || (last && isFarFrom(price, last))) return null
   return { usd, source: 'fallback', as_of: isoSeconds(Math.floor(time / 1000)), fallback: true }
 }
 

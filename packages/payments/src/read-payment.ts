@@ -1,16 +1,20 @@
-import { type NodePool, problemsIn, type Question } from '@svc/chains/node-pool'
+import { ChainUnavailable, type NodePool, NodesDisagree, type Question } from '@svc/chains/node-pool'
 import type { ChainReading } from './payment.ts'
 
-/** Asks all nodes at once and takes the first that has the transaction. */
+/**
+ * Asks all nodes at once and takes the reading that a quorum of them agrees on. "Not found" takes so many nodes that the
+ * others could not be a quorum: one that failed may be the one that has the transaction, and callers let a quote expire
+ * over a transaction that is not there.
+ */
 export async function readPayment<Client>(
   pool: NodePool<Client>,
   read: Question<Client, ChainReading>,
 ): Promise<ChainReading> {
-  const result = await pool.race(read, ({ outcome }) => outcome !== 'not_found')
-  if ('answer' in result) return result.answer
-  // "Not found" only when every node says so: the one that failed may have been the one that has the transaction, and
-  // callers let a quote expire over a transaction that is not there.
-  const { replies } = result
-  const isNotFound = replies.length > 0 && replies.every((reply) => 'answer' in reply)
-  return isNotFound ? { outcome: 'not_found' } : { outcome: 'unavailable', problem: problemsIn(replies) }
+  try {
+    return await pool.agree(read, ({ outcome }) => outcome === 'not_found')
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error
+    const problem = error.cause instanceof Error ? error.cause.message : error.message
+    return { outcome: 'unavailable', problem, ...(error instanceof NodesDisagree && { isDisputed: true }) }
+  }
 }

@@ -31,15 +31,15 @@ function wire(price: object): string {
 
 describe('reading Hermes prices', () => {
   it('sends the API key', async () => {
-    expect((await read()).SOL).toEqual({ usd: '150.25', publishedAt: NOW })
+    expect((await read()).SOL).toEqual({ usd: '150.25', lowestUsd: '150.174875', publishedAt: NOW })
     await expect(read({ apiKey: 'another' })).rejects.toThrow('status 401')
     await expect(read({ apiKey: '' })).rejects.toThrow('status 401')
   })
 
   it('T-23 prices are exact texts, whatever their size', async () => {
     for (const usd of ['0.000000000000000001', '12345678901.23456789', '0.1', '99999999999']) {
-      server.setPrice('SOL', usd)
-      expect((await read()).SOL).toEqual({ usd, publishedAt: NOW })
+      server.setPrice('SOL', usd, { confidence: '0' })
+      expect((await read()).SOL).toEqual({ usd, lowestUsd: usd, publishedAt: NOW })
     }
   })
 
@@ -50,7 +50,7 @@ describe('reading Hermes prices', () => {
     ['1500', -1, '150'],
   ])('%s × 10^%d is %s', async (price, expo, usd) => {
     server.answerAlways(200, wire({ price, conf: '0', expo, publish_time: NOW }))
-    expect((await read()).SOL).toEqual({ usd, publishedAt: NOW })
+    expect((await read()).SOL).toEqual({ usd, lowestUsd: usd, publishedAt: NOW })
   })
 
   it.each([
@@ -86,7 +86,7 @@ describe('reading Hermes prices', () => {
 
   it('asks for feeds however their ids are written, and for no others', async () => {
     const feeds = { ETH: `0x${HERMES_FEEDS.ETH.toUpperCase()}` }
-    expect(await read({ feeds })).toEqual({ ETH: { usd: '3500', publishedAt: NOW } })
+    expect(await read({ feeds })).toEqual({ ETH: { usd: '3500', lowestUsd: '3498.25', publishedAt: NOW } })
   })
 
   it('asks for each feed alone when one of them gets the whole request refused', async () => {

@@ -22,6 +22,7 @@ const PAYMENT: ChainPayment = {
   height: 7,
   blockTime: 1_050,
   references: [],
+  authorizations: [],
 }
 
 const judge = (payment: Partial<ChainPayment>, terms: Partial<PaymentTerms> = {}) =>

@@ -31,12 +31,18 @@ function hermes(options: Partial<HermesOptions> = {}) {
 }
 
 function startOracle(options: Partial<PriceOracleOptions> = {}) {
-  const onProblem = (symbol: string, problem: string) => problems.push(`${symbol}: ${problem}`)
+  const onProblem = (symbol: string, problem: string, standIn: string) =>
+    problems.push(`${symbol}: ${problem} (${standIn})`)
   return createPriceOracle({ source: hermes(), fallback: FALLBACK, now, onProblem, ...options })
 }
 
 function fromOracle(usd: string, as_of = '2026-09-01T12:00:00Z') {
   return { usd, source: 'oracle', as_of, fallback: false }
+}
+
+/** The last good price, less its confidence of a 2000th. */
+function fromLast(usd: string, as_of = '2026-09-01T12:00:00Z') {
+  return { usd, source: 'oracle', as_of, fallback: true }
 }
 
 function fromFallback(usd: string, as_of = '2026-09-01T12:00:00Z') {
@@ -142,14 +148,53 @@ describe('a source that fails', () => {
     expect((await oracle.rates()).SOL?.source).toBe('oracle')
   })
 
-  it('PAY-28 loses its rate when the minute is over', async () => {
+  it('PAY-28 T-39 is replaced by the careful end of its last price for an hour, and then by the configured rate', async () => {
     const oracle = startOracle()
     await oracle.rates()
     server.answerAlways(500, '')
     time += 59_999
-    expect((await oracle.rates()).SOL?.source).toBe('oracle')
+    expect((await oracle.rates()).SOL).toEqual(fromOracle('150.25'))
     time += 1
-    expect((await oracle.rates()).SOL).toEqual(fromFallback('140', '2026-09-01T12:01:00Z'))
+    expect((await oracle.rates()).SOL).toEqual(fromLast('150.174875'))
+    expect(problems[0]).toBe('SOL: the price source failed: status 500 (last price)')
+    time = START + 3_599_999
+    expect((await oracle.rates()).SOL).toEqual(fromLast('150.174875'))
+    time += 1
+    expect((await oracle.rates()).SOL).toEqual(fromFallback('140', '2026-09-01T13:00:00Z'))
+    expect(problems.at(-3)).toMatch(/^SOL: .*\(configured rate\)$/)
+  })
+
+  it('T-39 without a configured rate a coin has a price for an hour, counted from when it was published', async () => {
+    server.setPrice('SOL', '150', { ageSeconds: 60, confidence: '3' })
+    const oracle = startOracle({ fallback: {} })
+    await oracle.rates()
+    expect(oracle.missing()).toEqual([])
+    server.answerAlways(500, '')
+    time = START + 3_539_999
+    expect((await oracle.rates()).SOL).toEqual(fromLast('147', '2026-09-01T11:59:00Z'))
+    time += 1
+    expect(await oracle.rates()).toMatchObject({ SOL: null, ETH: { fallback: true } })
+    expect(oracle.missing()).toEqual(['SOL'])
+    expect(problems.at(-1)).toMatch(/^SOL: .*\(none\)$/)
+    time = START + 3_600_000
+    expect(await oracle.rates()).toEqual({ SOL: null, MON: null, ETH: null })
+    server.recover()
+    time += 60_000
+    expect((await oracle.rates()).SOL?.fallback).toBe(false)
+    expect(oracle.missing()).toEqual([])
+  })
+
+  it.each([
+    ['1502.51', null],
+    ['1502.5', '1502.5'],
+    ['15.024', null],
+    ['15.025', '15.025'],
+  ])('T-22 T-39 a configured rate of %s stands in for 150.25 as: %s', async (usd, expected) => {
+    const oracle = startOracle({ fallback: { SOL: usd } })
+    await oracle.rates()
+    server.answerAlways(500, '')
+    time += 3_600_000
+    expect((await oracle.rates()).SOL?.usd ?? null).toBe(expected)
   })
 })
 
@@ -180,38 +225,43 @@ describe('a price out of bounds', () => {
   })
 
   it.each([
-    ['1502.51', 'fallback'],
-    ['1502.5', 'oracle'],
-    ['15.024', 'fallback'],
-    ['15.025', 'oracle'],
+    ['1502.51', '150.174875'],
+    ['1502.5', '1502.5'],
+    ['15.024', '150.174875'],
+    ['15.025', '15.025'],
   ])('T-22 from 150.25 to %s: %s', async (usd, expected) => {
     const oracle = startOracle()
     await oracle.rates()
     server.setPrice('SOL', usd)
     time += 60_000
     const { SOL, ETH } = await oracle.rates()
-    expect(SOL?.source).toBe(expected)
-    expect(ETH?.source).toBe('oracle')
+    expect(SOL?.usd).toBe(expected)
+    expect(ETH).toMatchObject({ usd: '3500', fallback: false })
   })
 
   it('T-22 the next price is not compared with an outlier, and an outlier stays out for an hour only', async () => {
     const oracle = startOracle()
-    const sourceOf = async (usd: string) => {
+    const isTaken = async (usd: string) => {
       server.setPrice('SOL', usd)
       time += 60_000
-      return (await oracle.rates()).SOL?.source
+      return (await oracle.rates()).SOL?.usd === usd
     }
     await oracle.rates()
-    expect(await sourceOf('9000')).toBe('fallback')
-    expect(await sourceOf('9000')).toBe('fallback')
-    expect(await sourceOf('149')).toBe('oracle')
+    expect(await isTaken('9000')).toBe(false)
+    expect(await isTaken('9000')).toBe(false)
+    expect(await isTaken('149')).toBe(true)
     time += 3_600_000
-    expect(await sourceOf('9000')).toBe('oracle')
+    expect(await isTaken('9000')).toBe(true)
   })
 
   it.each(['NaN', '', '-1', '1e5', '0.000', 'Infinity'])('T-22 "%s" is no price from any source', async (usd) => {
-    const source = async () => ({ SOL: { usd, publishedAt: START / 1000 } })
-    expect((await startOracle({ source }).rates()).SOL).toEqual(fromFallback('140'))
+    for (const [price, lowest] of [
+      [usd, '1'],
+      ['1', usd],
+    ] as const) {
+      const source = async () => ({ SOL: { usd: price, lowestUsd: lowest, publishedAt: START / 1000 } })
+      expect((await startOracle({ source }).rates()).SOL).toEqual(fromFallback('140'))
+    }
   })
 
   it('PAY-28 while one coin is retried, the others keep the rate of their minute', async () => {

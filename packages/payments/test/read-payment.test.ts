@@ -11,6 +11,7 @@ const FOUND: ChainReading = {
   height: 1,
   blockTime: null,
   references: [],
+  authorizations: [],
 }
 const NOT_FOUND: ChainReading = { outcome: 'not_found' }
 const FAILED: ChainReading = { outcome: 'rejected', reason: 'transaction_failed' }
@@ -23,7 +24,7 @@ function read(...readings: (ChainReading | null)[]): Promise<ChainReading> {
     requireChain: async () => {},
     describe: () => 'broken',
   }))
-  return readPayment(createNodePool('test chain', nodes, 60_000), async (reading) => {
+  return readPayment(createNodePool('test chain', nodes, { timeoutMs: 60_000 }), async (reading) => {
     if (!reading) throw new NodeProblem('makes no sense')
     return reading
   })

@@ -48,9 +48,27 @@ export async function priceOnLegs(sales: { market(): Promise<Market> }, due: Due
 }
 
 export function priceOnMarket({ legs, rates }: Market, { totalUsd, units, choice, from }: Due): PricedLegs {
-  const [first, ...others] = priceLegs(chosenLegs(legs, choice, from), rates, totalUsd, units)
+  const chosen = chosenLegs(legs, choice, from)
+  const [first, ...others] = priceLegs(chosen, rates, totalUsd, units)
   if (first) return [first, ...others]
-  throw new ServiceError('chain_unavailable', 'no way to pay is available right now', { hint: 'try again in a minute' })
+  throw chosen.length > 0 ? noPrice(chosen) : noLegs()
+}
+
+function noLegs(): ServiceError {
+  return new ServiceError('chain_unavailable', 'no way to pay is available right now', {
+    hint: 'try again in a minute',
+    headers: { 'retry-after': '60' },
+  })
+}
+
+/** No price is better than a wrong one (T-39). */
+function noPrice(legs: readonly Leg[]): ServiceError {
+  const tickers = [...new Set(legs.map(({ of }) => of.ticker))].join(', ')
+  return new ServiceError('chain_unavailable', `no price of ${tickers} is known right now`, {
+    hint: 'pay in another asset: ask without pay_asset to see what can be paid, or try again in a minute',
+    details: { reason: 'no_price' },
+    headers: { 'retry-after': '60' },
+  })
 }
 
 function chosenLegs(offered: readonly Leg[], choice: LegChoice, from: 'body' | 'query'): Leg[] {

@@ -102,7 +102,6 @@ export async function readPayment(
   const reading = await seller.sales.reader(leg.network).read(tx, leg)
   switch (reading.outcome) {
     case 'unavailable':
-      seller.log.warn({ network: leg.network.name, problem: reading.problem }, 'a chain could not be read')
       throw chainUnavailable()
     case 'not_found':
       throw txNotFound(leg.network)

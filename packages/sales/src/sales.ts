@@ -6,8 +6,10 @@ import { connectSolana } from '@svc/chains/solana/nodes'
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '@svc/payments/assets'
 import type { BalanceReader } from '@svc/payments/balance-reader'
+import { type DecimalsWatch, type ReadDecimals, watchDecimals } from '@svc/payments/decimals'
 import { createEvmBalanceReader } from '@svc/payments/evm/balance-reader'
 import { createEvmPaymentReader } from '@svc/payments/evm/payment-reader'
+import { createEvmDecimalsReader } from '@svc/payments/evm/token-decimals'
 import { createHermesSource } from '@svc/payments/hermes'
 import { configuredLegs, type Leg } from '@svc/payments/legs'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
@@ -16,15 +18,21 @@ import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
 import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
+import { createSolanaDecimalsReader } from '@svc/payments/solana/token-decimals'
+import { countReadings, type ReadingCount } from './count-readings.ts'
 import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
 export interface Sales {
-  /** Legs that can be paid right now. One whose token account does not exist cannot. */
+  /** Legs that can be paid right now. One cannot whose token account does not exist, or whose decimals are not checked. */
   offeredLegs(): Promise<Leg[]>
   market(): Promise<Market>
   reader(network: Network): PaymentReader
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
+  /** Why legs are not sold right now, for people. */
+  warnings(): string[]
+  /** What readings of payments came to since the start. */
+  readings(): ReadingCount[]
   treasuries: readonly Treasury[]
 }
 
@@ -53,22 +61,32 @@ export async function openSales(
   const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
   const tokenAccounts = watchTokenAccounts({
     rpcUrls: secrets.primaryRpcUrls,
+    quorum: config.primary?.quorum ?? 1,
     accounts: legs.filter(isTokenAccount).map(({ payTo }) => payTo),
     now,
   })
-  const readers = paymentReaders(config, secrets)
+  const readings = countReadings(paymentReaders(config, secrets), log)
+  const decimals = checkDecimals(legs, config, secrets, now, log)
+  const oracle = priceOracle(config, secrets, now, log)
   const probes = new Map<Network, () => Promise<boolean>>([
-    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, PROBE_TIMEOUT_MS), now)],
+    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, { timeoutMs: PROBE_TIMEOUT_MS }), now)],
     [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, { timeoutMs: PROBE_TIMEOUT_MS }), now)],
   ])
   const offeredLegs = async () => {
-    const existing = await tokenAccounts.existing()
-    return legs.filter((leg) => !isTokenAccount(leg) || existing.has(leg.payTo))
+    const [existing, checked] = await Promise.all([tokenAccounts.existing(), decimals.checked()])
+    return legs.filter(
+      (leg) => (!isTokenAccount(leg) || existing.has(leg.payTo)) && (!isToken(leg) || checked.has(leg)),
+    )
   }
   return {
     offeredLegs,
-    market: watchMarket(offeredLegs, priceOracle(config, secrets, now, log)),
-    reader: ({ family }) => readers[family],
+    market: watchMarket(offeredLegs, oracle),
+    reader: readings.reader,
+    readings: readings.counts,
+    warnings: () => [
+      ...oracle.missing().map((symbol) => `no price of ${symbol} is known: it is left out of quotes`),
+      ...[...decimals.problems().values()].map((problem) => `${problem}: it is left out of quotes`),
+    ],
     async health(network) {
       const probe = treasuries.has(network) && probes.get(network)
       if (!probe) return 'disabled'
@@ -78,13 +96,42 @@ export async function openSales(
       network,
       address,
       legs: legs.filter(({ of }) => of.network === network),
-      balances: balanceReader(network, secrets),
+      balances: balanceReader(network, config, secrets),
     })),
   }
 }
 
-function balanceReader({ family }: Network, { primaryRpcUrls, evmRpcUrls }: SalesSecrets): BalanceReader {
-  return family === 'evm' ? createEvmBalanceReader(evmRpcUrls) : createSolanaBalanceReader(primaryRpcUrls)
+function balanceReader({ family }: Network, { primary, evm }: SalesConfig, secrets: SalesSecrets): BalanceReader {
+  return family === 'evm'
+    ? createEvmBalanceReader(secrets.evmRpcUrls, evm?.quorum)
+    : createSolanaBalanceReader(secrets.primaryRpcUrls, primary?.quorum)
+}
+
+function isToken({ of, asset }: Leg): boolean {
+  return asset !== of.network.nativeAsset
+}
+
+function checkDecimals(
+  legs: readonly Leg[],
+  { primary, evm }: SalesConfig,
+  { primaryRpcUrls, evmRpcUrls }: SalesSecrets,
+  now: () => number,
+  log: Log,
+): DecimalsWatch {
+  const readers: Record<Network['family'], ReadDecimals> = {
+    solana: createSolanaDecimalsReader(primaryRpcUrls, primary?.quorum),
+    evm: createEvmDecimalsReader(evmRpcUrls, evm?.quorum),
+  }
+  return watchDecimals({
+    legs: legs.filter(isToken),
+    read: ({ family }) => readers[family],
+    now,
+    onWrong: ({ of, asset }, problem) =>
+      log.error(
+        { network: of.network.name, asset: of.ticker, address: asset, expected: of.decimals, problem },
+        'a token has other decimals than this service reckons with; it is not sold',
+      ),
+  })
 }
 
 function assetAddress({ assets }: SalesConfig, asset: Asset): string | null {
@@ -107,12 +154,12 @@ function paymentReaders(
 ): Record<Network['family'], PaymentReader> {
   const { genesisHash } = PRIMARY
   const { chainId } = EVM
-  const depth = evm && { confirmations: evm.confirmations, finality: evm.finality }
+  const depth = evm && { confirmations: evm.confirmations, finality: evm.finality, quorum: evm.quorum }
   return {
     solana: createSolanaPaymentReader({
       rpcUrls: primaryRpcUrls,
       genesisHash,
-      ...(primary && { commitment: primary.commitment }),
+      ...(primary && { commitment: primary.commitment, quorum: primary.quorum }),
     }),
     evm: createEvmPaymentReader({ rpcUrls: evmRpcUrls, chainId, ...depth }),
   }
@@ -136,6 +183,6 @@ function priceOracle(
     }),
     fallback: oracle.fallback,
     now,
-    onProblem: (symbol, problem) => log.warn({ symbol, problem }, 'price oracle failed; the configured rate is used'),
+    onProblem: (symbol, problem, standIn) => log.warn({ symbol, problem, standIn }, 'a price cannot be used'),
   })
 }

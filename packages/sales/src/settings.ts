@@ -1,5 +1,6 @@
 // Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
+import { nodeName } from '@svc/chains/node-pool'
 import type { SettingsReader } from '@svc/http-service/config'
 import { parseDecimal } from '@svc/payments/amounts'
 import type { OracleSymbol } from '@svc/payments/assets'
@@ -10,16 +11,22 @@ export interface SalesConfig {
   quoteTtlSeconds: number
   lateConfirmSeconds: number
   timeSkewSeconds: number
-  primary: { treasury: string; commitment: 'confirmed' | 'finalized' } | null
-  evm: { treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } | null
+  primary: ({ treasury: string; commitment: 'confirmed' | 'finalized' } & Quorum) | null
+  evm: ({ treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } & Quorum) | null
   /** Mints and contracts that have no default. */
   assets: { BETA: string | null; USDT0: string | null; EVM_WETH: string | null }
   oracle: {
     url: string
     maxAgeSeconds: number
     feeds: Record<OracleSymbol, string>
-    fallback: Record<OracleSymbol, string>
+    /** Only what is set: no rate is compiled in. */
+    fallback: Partial<Record<OracleSymbol, string>>
   }
+}
+
+interface Quorum {
+  /** How many nodes must agree on what decides about money. */
+  quorum: number
 }
 
 export interface SalesSecrets {
@@ -72,6 +79,8 @@ export function readSalesConfig(settings: SettingsReader, isProduction: boolean)
       'PRIMARY_RPC_URLS and PRIMARY_TREASURY, or EVM_RPC_URLS and EVM_TREASURY, must be set: nothing can be sold',
     )
   }
+  const primaryQuorum = quorum(settings, 'PRIMARY_RPC_QUORUM', primaryRpcUrls)
+  const evmQuorum = quorum(settings, 'EVM_RPC_QUORUM', evmRpcUrls)
   const commitment = settings.oneOf('PRIMARY_COMMITMENT', ['confirmed', 'finalized'], 'confirmed')
   const confirmations = settings.integer('EVM_CONFIRMATIONS', 1, { min: 1, max: 10_000 })
   const finality = settings.oneOf('EVM_FINALITY', ['latest-confirmations', 'finalized'], 'latest-confirmations')
@@ -79,8 +88,8 @@ export function readSalesConfig(settings: SettingsReader, isProduction: boolean)
     quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
     lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
     timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
-    primary: primaryTreasury ? { treasury: primaryTreasury, commitment } : null,
-    evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality } : null,
+    primary: primaryTreasury ? { treasury: primaryTreasury, commitment, quorum: primaryQuorum } : null,
+    evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality, quorum: evmQuorum } : null,
     assets: {
       BETA: optional(settings, 'BETA_MINT', (text) => fromBase58(text, 32) !== null),
       USDT0: optional(settings, 'EVM_USDT0_CONTRACT', isEvmAddress),
@@ -95,9 +104,9 @@ export function readSalesConfig(settings: SettingsReader, isProduction: boolean)
         ETH: settings.text('ORACLE_FEED_ETH', HERMES_FEEDS.ETH),
       },
       fallback: {
-        SOL: usd(settings, 'FALLBACK_USD_SOL', '150'),
-        MON: usd(settings, 'FALLBACK_USD_MON', '0.03'),
-        ETH: usd(settings, 'FALLBACK_USD_ETH', '3000'),
+        ...fallbackRate(settings, 'SOL'),
+        ...fallbackRate(settings, 'MON'),
+        ...fallbackRate(settings, 'ETH'),
       },
     },
   }
@@ -111,6 +120,21 @@ function urls(settings: SettingsReader, name: string): string[] {
       settings.problem(`${name} must be http or https addresses with commas between`)
   }
   return list
+}
+
+/** Two addresses of one host are one party, whose word counts once. */
+function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string[]): number {
+  const nodes = new Set(rpcUrls.map(nodeName)).size
+  const wanted = settings.integer(name, 1, { min: 1, max: 100 })
+  if (wanted > Math.max(nodes, 1)) {
+    settings.problem(`${name} is ${wanted}, but ${name.replace('QUORUM', 'URLS')} has nodes at ${nodes} hosts only`)
+  }
+  return wanted
+}
+
+function fallbackRate(settings: SettingsReader, symbol: OracleSymbol): Partial<Record<OracleSymbol, string>> {
+  const name = `FALLBACK_USD_${symbol}`
+  return settings.text(name) === '' ? {} : { [symbol]: usd(settings, name, '') }
 }
 
 function treasury(

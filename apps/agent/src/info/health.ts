@@ -18,11 +18,13 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     sales.health(PRIMARY),
     sales.health(EVM),
   ])
+  const warnings = sales.warnings()
   const state = (isOk: boolean) => (isOk ? 'ok' : 'failing')
   return new Answer(isDatabaseUp ? 200 : 503, {
     status: isDatabaseUp ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
     checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), primary_chain, evm_chain },
+    ...(warnings.length > 0 && { warnings }),
   })
 }

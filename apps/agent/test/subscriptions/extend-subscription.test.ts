@@ -41,7 +41,16 @@ forEachDatabase('payments for subscriptions', (database) => {
   }
 
   async function paid({ payer = 'ann', tx = toBase58(randomBytes(64)), payReqId = '' } = {}): Promise<SignedReceipt> {
-    const payment = { outcome: 'found', tx, payer, received: 5n, height: 1, blockTime: null, references: [] } as const
+    const payment = {
+      outcome: 'found',
+      tx,
+      payer,
+      received: 5n,
+      height: 1,
+      blockTime: null,
+      references: [],
+      authorizations: [],
+    } as const
     return newReceipt({ payReqId: payReqId || (await quoted()), units: 1, leg, payment, confirmedAt: time }, signer)
   }
 

@@ -355,6 +355,24 @@ export const migrations: Migrations = {
     await db.schema.createIndex('settling_objects_seen').on('settling_objects').column('seen_at').execute()
   },
 
+  '0017-payment-authorizations': async (db, column) => {
+    await db.schema
+      .createTable('payment_authorizations')
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('authorization_id', column.text, (c) => c.notNull())
+      .addColumn('pay_req_id', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('payment_authorizations_pk', ['network', 'authorization_id'])
+      .execute()
+    await db.schema
+      .createIndex('payment_authorizations_pay_req_id')
+      .on('payment_authorizations')
+      .column('pay_req_id')
+      .execute()
+    // Settlements on the EVM chain name their authorization: `from:nonce`.
+    await sql`insert into payment_authorizations (network, authorization_id, pay_req_id)
+      select network, payment_id, pay_req_id from x402_settlements where payment_id like '0x%:0x%'`.execute(db)
+  },
+
   '0019-growth': async (db, column) => {
     await db.schema
       .alterTable('cron_failures')

@@ -15,6 +15,7 @@ export interface Schema extends QueueTables, GuardTables {
   pay_requests: PayRequestTable
   idempotency_keys: IdempotencyKeyTable
   payment_transactions: PaymentTransactionTable
+  payment_authorizations: PaymentAuthorizationTable
   receipts: ReceiptTable
   owners: OwnerTable
   lockers: LockerTable
@@ -66,13 +67,21 @@ interface IdempotencyKeyTable {
 export interface PaymentTransactionTable {
   network: string
   tx: string
-  kind: 'single' | 'batch'
+  kind: 'single' | 'batch' | 'authorizations'
+  /** Of several authorizations, the payer of the first that was claimed. */
   payer: string
   /** Ticker. A row counts one asset; other assets in the same transaction are ignored. */
   asset: string
   /** Atomic units that arrived, and those that receipts account for; decimal text. */
   received: string
   bound: string
+}
+
+/** Which quote a signed authorization pays. A row is never released: the authorization may be used at any time. */
+export interface PaymentAuthorizationTable {
+  network: string
+  authorization_id: string
+  pay_req_id: string
 }
 
 export interface ReceiptTable {

@@ -18,7 +18,11 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     context.publishingCosts.balance(),
   ])
   const storage = state([...health.values()].some(Boolean))
-  const warnings = [...silentProviders(health), ...(balance.state === 'low' ? [lowBalance(balance)] : [])]
+  const warnings = [
+    ...silentProviders(health),
+    ...context.sales.warnings(),
+    ...(balance.state === 'low' ? [lowBalance(balance)] : []),
+  ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
     status: isServing ? 'ok' : 'degraded',

@@ -15,6 +15,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
 import {
   deletePaymentTransaction,
+  findAuthorizationOwners,
   findPayRequest,
   findReceiptOfRequest,
   insertPaymentTransaction,
@@ -22,7 +23,8 @@ import {
   lockPaymentTransaction,
   type PayRequest,
   receiptFinder,
-  setBound,
+  setAmounts,
+  takeAuthorization,
 } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
@@ -64,7 +66,8 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
 }
 
 /**
- * Turns a pending quote into a paid one. The claim on the transaction and the receipt are one database transaction. Of
+ * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
+ * quote. The claim on the transaction and the receipt are one database transaction. Of
  * concurrent calls for one quote, one writes the receipt and the others return it.
  */
 export async function claimPayment(
@@ -72,10 +75,12 @@ export async function claimPayment(
   request: PayRequest,
   leg: QuotedLeg,
   payment: ChainPayment,
+  authorization?: string,
 ): Promise<{ receipt: SignedReceipt; isNew: boolean }> {
   const receipt = newReceipt(context, request, leg, payment)
+  const kind = authorization === undefined ? 'single' : 'authorizations'
   return context.database.db.transaction().execute(async (tx) => {
-    const [written] = await bookReceipts(tx, 'single', [receipt])
+    const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
     if (written) {
       await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       return { receipt, isNew: true }
@@ -99,18 +104,22 @@ export function newReceipt(
   )
 }
 
+type Kind = PaymentTransactionTable['kind']
+
 /**
  * Writes the receipts of one chain transaction and returns the new ones. A quote that has a receipt gets no second one.
- * A single purchase takes the whole transaction; batches share it until its amount is used up (T-01). If the transaction
- * is taken, nothing is written.
+ * A single purchase takes the whole transaction; batches share it until its amount is used up; authorizations take what
+ * each of them paid (T-01). If the transaction or an authorization in it is taken, nothing is written.
  */
 export async function bookReceipts(
   tx: Transaction<Schema>,
-  kind: 'single' | 'batch',
+  kind: Kind,
   receipts: readonly SignedReceipt[],
+  authorizations: readonly string[],
 ): Promise<SignedReceipt[]> {
   const [first] = receipts
-  const entry = first ? await openEntry(tx, kind, first) : null
+  if (!first || !(await mayUse(tx, kind, receipts, authorizations))) return []
+  const entry = await openEntry(tx, kind, first)
   if (!entry) return []
   const written: SignedReceipt[] = []
   // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
@@ -120,14 +129,32 @@ export async function bookReceipts(
   const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
   if (bound > BigInt(entry.received)) throw paymentRefused('amount_too_small')
   // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
-  await (bound === 0n ? deletePaymentTransaction(tx, entry) : setBound(tx, entry, String(bound)))
+  if (bound === 0n) await deletePaymentTransaction(tx, entry)
+  else if (written.length > 0) await setAmounts(tx, { ...entry, bound: String(bound) })
   return written
+}
+
+/** An authorization that was signed for one quote pays no other, whoever sent it and names it (T-46). */
+async function mayUse(
+  tx: Transaction<Schema>,
+  kind: Kind,
+  receipts: readonly SignedReceipt[],
+  authorizations: readonly string[],
+): Promise<boolean> {
+  const [{ network, pay_req_id }] = receipts as readonly [SignedReceipt, ...SignedReceipt[]]
+  if (kind === 'authorizations') {
+    for (const authorization_id of authorizations)
+      if (!(await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return false
+    return true
+  }
+  const owners = await findAuthorizationOwners(tx, network, authorizations)
+  return owners.every((owner) => receipts.some((receipt) => receipt.pay_req_id === owner))
 }
 
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
 async function openEntry(
   tx: Transaction<Schema>,
-  kind: 'single' | 'batch',
+  kind: Kind,
   receipt: SignedReceipt,
 ): Promise<PaymentTransactionTable | null> {
   const entry = {
@@ -142,7 +169,8 @@ async function openEntry(
   if (await insertPaymentTransaction(tx, entry)) return entry
   if (kind === 'single') return null
   const known = await lockPaymentTransaction(tx, entry)
+  if (known.kind !== kind || known.asset !== entry.asset) return null
+  if (kind === 'authorizations') return { ...known, received: String(BigInt(known.received) + BigInt(entry.received)) }
   // Another asset or amount means another destination, whose money this row does not count.
-  const isSame = known.kind === 'batch' && known.asset === entry.asset && known.received === entry.received
-  return isSame ? known : null
+  return known.received === entry.received ? known : null
 }

@@ -106,8 +106,8 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const transaction = { tx: order.tx, network: order.tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
-  const receipts = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : []
-  return db.transaction().execute((tx) => writePurchases(context, tx, order, requests, receipts))
+  const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
+  return db.transaction().execute((tx) => writePurchases(context, tx, order, requests, payment))
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -125,9 +125,22 @@ async function findReceipts(db: Kysely<Schema>, payReqIds: readonly string[]) {
   return new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
 }
 
-async function readReceipts(context: Context, transaction: SponsoredTransaction, unpaid: readonly PayRequest[]) {
+/** The receipts of what a transaction paid for, not yet written. */
+interface PaidReceipts {
+  receipts: readonly SignedReceipt[]
+  authorizations: readonly string[]
+}
+
+const NOTHING_PAID: PaidReceipts = { receipts: [], authorizations: [] }
+
+async function readReceipts(
+  context: Context,
+  transaction: SponsoredTransaction,
+  unpaid: readonly PayRequest[],
+): Promise<PaidReceipts> {
   const { purchases, payment } = await inQuoteTime(context, unpaid, () => findPayment(context, transaction, unpaid))
-  return purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment))
+  const receipts = purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment))
+  return { receipts, authorizations: payment.authorizations }
 }
 
 async function writePurchases(
@@ -135,9 +148,10 @@ async function writePurchases(
   tx: Transaction<Schema>,
   { kind, payReqIds, ownerIdentity, tags }: SponsoredOrder,
   requests: readonly PayRequest[],
-  receipts: readonly SignedReceipt[],
+  { receipts, authorizations }: PaidReceipts,
 ): Promise<SponsoredPurchase[]> {
-  const written = new Set((await bookReceipts(tx, kind, receipts)).map(({ receipt_id }) => receipt_id))
+  const booked = await bookReceipts(tx, kind, receipts, authorizations)
+  const written = new Set(booked.map(({ receipt_id }) => receipt_id))
   const all = await findReceipts(tx, payReqIds)
   const purchases: SponsoredPurchase[] = []
   const { maxLockersPerOwner: maxPerOwner } = context.config.payments

@@ -1,6 +1,12 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Kysely, Selectable } from 'kysely'
-import type { PaymentTransactionTable, PayRequestTable, ReceiptTable, Schema } from '../db/schema.ts'
+import type {
+  PaymentAuthorizationTable,
+  PaymentTransactionTable,
+  PayRequestTable,
+  ReceiptTable,
+  Schema,
+} from '../db/schema.ts'
 
 type Db = Kysely<Schema>
 export type PayRequest = Selectable<PayRequestTable>
@@ -123,10 +129,13 @@ export function lockPaymentTransaction(db: Db, { network, tx }: PaymentKey): Pro
     .executeTakeFirstOrThrow()
 }
 
-export async function setBound(db: Db, { network, tx }: PaymentKey, bound: string): Promise<void> {
+export async function setAmounts(
+  db: Db,
+  { network, tx, received, bound }: PaymentKey & Pick<PaymentTransactionTable, 'received' | 'bound'>,
+): Promise<void> {
   await db
     .updateTable('payment_transactions')
-    .set({ bound })
+    .set({ received, bound })
     .where('network', '=', network)
     .where('tx', '=', tx)
     .execute()
@@ -134,6 +143,30 @@ export async function setBound(db: Db, { network, tx }: PaymentKey, bound: strin
 
 export async function deletePaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<void> {
   await db.deleteFrom('payment_transactions').where('network', '=', network).where('tx', '=', tx).execute()
+}
+
+/** Takes an authorization for a quote; false when it is for another quote. */
+export async function takeAuthorization(db: Db, row: PaymentAuthorizationTable): Promise<boolean> {
+  await db
+    .insertInto('payment_authorizations')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const [owner] = await findAuthorizationOwners(db, row.network, [row.authorization_id])
+  return owner === row.pay_req_id
+}
+
+/** The quotes that authorizations are for, as far as they are known. */
+export async function findAuthorizationOwners(db: Db, network: string, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const query = db.selectFrom('payment_authorizations').select('pay_req_id').where('network', '=', network)
+  return (await query.where('authorization_id', 'in', ids).execute()).map(({ pay_req_id }) => pay_req_id)
+}
+
+/** The authorizations that were signed for a quote. */
+export async function findAuthorizations(db: Db, payReqId: string): Promise<string[]> {
+  const query = db.selectFrom('payment_authorizations').select('authorization_id').where('pay_req_id', '=', payReqId)
+  return (await query.execute()).map(({ authorization_id }) => authorization_id)
 }
 
 interface ReceiptCount {

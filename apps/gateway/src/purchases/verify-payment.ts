@@ -10,7 +10,7 @@ import { paidLeg, type QuotedLeg } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { readReceipt } from './receipts.ts'
-import { findPayRequest } from './store.ts'
+import { findAuthorizations, findPayRequest } from './store.ts'
 
 /** Reads the transaction again and compares the receipt with it, field by field. */
 export async function verifyPayment(context: Context, receiptId: string, wire: WireRequest) {
@@ -22,7 +22,7 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
     })
   }
   const leg = await legOf(context, receipt)
-  const reading = await context.sales.reader(leg.network).read(receipt.tx_hash, leg)
+  const reading = await readAgain(context, receipt, leg)
   if (reading.outcome === 'unavailable') throw chainUnavailable()
   if (reading.outcome === 'not_found')
     throw new ServiceError('tx_not_found_on_chain', 'the chain does not show the transaction of this receipt')
@@ -45,6 +45,16 @@ async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLe
   if (!request || !networkNamed(receipt.network)) throw new Error(`receipt ${receipt.receipt_id} has no quote`)
   const { accepts } = JSON.parse(request.quote) as Quote
   return paidLeg(accepts, { pay_network: receipt.network, pay_asset: receipt.pay_asset })
+}
+
+/** By the authorization that was signed for the quote, where there is one: others may have paid in the same transaction. */
+async function readAgain(context: Context, receipt: SignedReceipt, leg: QuotedLeg): Promise<ChainReading> {
+  const reader = context.sales.reader(leg.network)
+  for (const authorization of await findAuthorizations(context.database.db, receipt.pay_req_id)) {
+    const reading = await reader.read(receipt.tx_hash, { ...leg, authorization })
+    if (reading.outcome !== 'rejected') return reading
+  }
+  return reader.read(receipt.tx_hash, leg)
 }
 
 function compare(reading: KnownReading, receipt: SignedReceipt, { network }: QuotedLeg) {

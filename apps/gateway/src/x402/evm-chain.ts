@@ -1,11 +1,14 @@
 import { type Costs, createEvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
 import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
+import { connectEvm } from '@svc/chains/evm/nodes'
+import { quantity, readLogTransactions } from '@svc/chains/evm/rpc-answers'
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { AUTHORIZATION_USED, type Authorization } from '@svc/payments/evm/authorizations'
 import { EVM } from '@svc/payments/networks'
-import { type Address, type Hex, parseAbi, parseAbiItem } from 'viem'
-import { Refused, type SettlementOutcome } from './settler.ts'
+import { type Address, encodeFunctionData, type Hex, numberToHex, padHex, parseAbi, parseTransaction } from 'viem'
+import { Refused, type SettlementOutcome, type SettlerNodes } from './settler.ts'
 
 const ABI = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
-const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)')
 
 /** The code of an account that delegates to a contract and still has its key begins with this (EIP-7702). */
 const DELEGATED = '0xef0100'
@@ -13,20 +16,16 @@ const DELEGATED = '0xef0100'
 const LOG_BLOCKS = 100
 const MAX_LOG_QUERIES = 50
 
-export interface Authorization {
-  token: Address
-  from: Address
-  nonce: Hex
-}
-
 type Read = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
 type Write = { to: Address; data: Hex }
 export type EvmChain = ReturnType<typeof createEvmChain>
 
 /** The questions and transactions of the EVM settler. Its account pays the network fees. Throws `Refused`. */
-export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
+export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Array) {
   const account = createEvmAccount(EVM, rpcUrls, key)
   const { client } = account
+  // For what decides whether a payment was made; what it takes to send one is asked of any node.
+  const pool = connectEvm(EVM, rpcUrls, { quorum })
 
   return {
     address: account.address,
@@ -53,28 +52,47 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
     costs: (write: Write): Promise<Costs> => account.costs(write).catch(rejectAsRefused),
     sign: (write: Write & Costs): Promise<SignedTransaction> => account.sign(write).catch(rejectAsRefused),
     send: account.send,
-    canStillLand: (raw: Hex): Promise<boolean> => account.canStillLand(raw).catch(rejectAsRefused),
+
+    async canStillLand(raw: Hex): Promise<boolean> {
+      const { nonce = 0 } = parseTransaction(raw)
+      const params = [account.address, 'finalized']
+      const isTaken = pool.agree(
+        async (rpc, signal) => quantity(await rpc('eth_getTransactionCount', params, signal)) > BigInt(nonce),
+      )
+      return !(await isTaken.catch(rejectAsRefused))
+    },
 
     height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),
 
-    isUsed: ({ token, from, nonce }: Authorization): Promise<boolean> =>
-      client
-        .readContract({ address: token, abi: ABI, functionName: 'authorizationState', args: [from, nonce] })
-        .catch(rejectAsRefused),
+    isUsed(token: string, { from, nonce }: Authorization): Promise<boolean> {
+      const args = [from as Address, nonce as Hex] as const
+      const data = encodeFunctionData({ abi: ABI, functionName: 'authorizationState', args })
+      return pool
+        .agree(
+          async (rpc, signal) => quantity(await rpc('eth_call', [{ to: token, data }, 'latest'], signal)) !== 0n,
+          (isUsed) => !isUsed,
+        )
+        .catch(rejectAsRefused)
+    },
 
     /** An authorization is public once it is sent: anybody may have used it in their own transaction. */
-    async findUse({ token, from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
-      const last = await client.getBlockNumber().catch(rejectAsRefused)
-      const args = { authorizer: from, nonce }
+    async findUse(token: string, { from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
+      const newest = pool.highest(async (rpc, signal) => Number(quantity(await rpc('eth_blockNumber', [], signal))))
+      const last = BigInt(await newest.catch(rejectAsRefused))
+      const topics = [AUTHORIZATION_USED, padHex(from as Address, { size: 32 }), nonce]
       let fromBlock = BigInt(Math.max(0, since - LOG_BLOCKS))
       for (let queries = 0; queries < MAX_LOG_QUERIES; queries++) {
         const next = fromBlock + BigInt(LOG_BLOCKS)
         const isLast = next > last
         const toBlock = isLast ? last : next - 1n
-        const [log] = await client
-          .getLogs({ address: token, event: USED, args, fromBlock, toBlock })
+        const filter = { address: token, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }
+        const [tx] = await pool
+          .agree(
+            async (rpc, signal) => readLogTransactions(await rpc('eth_getLogs', [filter], signal)),
+            (found) => found.length === 0,
+          )
           .catch(rejectAsRefused)
-        if (log) return { outcome: 'landed', tx: log.transactionHash }
+        if (tx) return { outcome: 'landed', tx }
         // Used without an event: the payer has cancelled it.
         if (isLast) return { outcome: 'expired' }
         fromBlock = next
@@ -85,6 +103,7 @@ export function createEvmChain(rpcUrls: readonly string[], key: Uint8Array) {
 }
 
 function rejectAsRefused(error: unknown): never {
+  if (error instanceof ChainUnavailable) throw new Refused({ why: 'unavailable', problem: error.message })
   throw refused(toEvmError(error))
 }
 

@@ -6,16 +6,24 @@ import type { EvmPayload } from '@svc/api/x402'
 import { Reverted } from '@svc/chains/evm/errors'
 import { noteAndSend } from '@svc/chains/transactions'
 import { mutex } from '@svc/concurrency/locks'
+import { authorizationId, readAuthorizationId } from '@svc/payments/evm/authorizations'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
 import { createEvmChain, type EvmChain } from './evm-chain.ts'
-import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
+import {
+  type Refusal,
+  Refused,
+  runFacilitator,
+  type SettlementOrder,
+  type Settler,
+  type SettlerNodes,
+} from './settler.ts'
 
 const MAX_ATTEMPTS = 10
 const PAUSE_MS = 50
 
-export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[]; key: Uint8Array }): Settler {
-  const chain = createEvmChain(rpcUrls, key)
+export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key: Uint8Array }): Settler {
+  const chain = createEvmChain({ rpcUrls, quorum }, key)
   // One at a time, so that no two transactions take the same nonce.
   const sending = mutex()
 
@@ -44,17 +52,15 @@ export function createEvmSettler({ rpcUrls, key }: { rpcUrls: readonly string[];
     feePayer: null,
     paymentId(payload) {
       if (!('authorization' in payload)) return null
-      const { from, nonce } = payload.authorization
-      return `${from}:${nonce}`.toLowerCase()
+      return authorizationId(payload.authorization)
     },
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {
       await chain.send(raw as Hex)
     },
     async outcome({ payment_id, raw, height }, leg, hasFailed) {
-      const [from, nonce] = payment_id.split(':') as [Address, Hex]
-      const authorization = { token: leg.asset as Address, from, nonce }
-      if (await chain.isUsed(authorization)) return chain.findUse(authorization, height)
+      const authorization = readAuthorizationId(payment_id)
+      if (await chain.isUsed(leg.asset, authorization)) return chain.findUse(leg.asset, authorization, height)
       if (hasFailed) return { outcome: 'failed' }
       return { outcome: (await chain.canStillLand(raw as Hex)) ? 'pending' : 'expired' }
     },

@@ -18,14 +18,18 @@ export async function createX402(
   { storePayRequest }: Needs,
   { svmFeePayerSeed, evmFacilitatorKey, primaryRpcUrls, evmRpcUrls }: X402Secrets & SalesSecrets,
 ): Promise<X402Context> {
+  const { primary, evm } = context.config.payments
   const settlers = new Map<Network, Settler>()
   if (svmFeePayerSeed) {
     const { createSolanaSettler } = await import('./solana-settler.ts')
-    settlers.set(PRIMARY, createSolanaSettler({ rpcUrls: primaryRpcUrls, seed: svmFeePayerSeed }))
+    settlers.set(
+      PRIMARY,
+      createSolanaSettler({ rpcUrls: primaryRpcUrls, quorum: primary?.quorum ?? 1, seed: svmFeePayerSeed }),
+    )
   }
   if (evmFacilitatorKey) {
     const { createEvmSettler } = await import('./evm-settler.ts')
-    settlers.set(EVM, createEvmSettler({ rpcUrls: evmRpcUrls, key: evmFacilitatorKey }))
+    settlers.set(EVM, createEvmSettler({ rpcUrls: evmRpcUrls, quorum: evm?.quorum ?? 1, key: evmFacilitatorKey }))
   }
   return { ...context, storePayRequest, settlers }
 }

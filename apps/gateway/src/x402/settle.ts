@@ -11,7 +11,7 @@ import { paymentRefused, quoteExpired } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
 import { unixNow } from '../context.ts'
 import { claimPayment } from '../purchases/confirm-payment.ts'
-import type { PayRequest } from '../purchases/store.ts'
+import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
 import { cannotSettle, notSettled, settlementPending } from './errors.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOrder, type SettlementOutcome, type Settler } from './settler.ts'
@@ -71,7 +71,7 @@ export async function resumeSettlement(context: X402Context, request: PayRequest
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
-  const leg = quotedLeg(legOf(request, settlement))
+  const leg = paidLeg(request, settlement)
   const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
   // A gateway may have stopped between noting and sending.
   if (outcome === 'not_found') await settlerOf(context, network)?.resend(settlement)
@@ -99,17 +99,19 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
   )
 }
 
-function noteFor({ database }: X402Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
+/** From now on the authorization is for this quote alone, whoever sends it (T-46). */
+function noteFor({ database: { db } }: X402Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
   const { pay_req_id } = request
-  const { network } = quotedLeg(leg)
+  const network = quotedLeg(leg).network.name
+  const authorization_id = authorizationOf({ network, payment_id: id })
   return (sent, replacing) => {
-    if (replacing !== undefined) return replaceTransaction(database.db, { pay_req_id, ...sent }, replacing)
-    return insertSettlement(database.db, {
-      pay_req_id,
-      network: network.name,
-      asset: leg.asset,
-      payment_id: id,
-      ...sent,
+    if (replacing !== undefined) return replaceTransaction(db, { pay_req_id, ...sent }, replacing)
+    const settlement = { pay_req_id, network, asset: leg.asset, payment_id: id, ...sent }
+    return db.transaction().execute(async (tx) => {
+      if (!(await insertSettlement(tx, settlement))) return false
+      if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
+      await deleteSettlement(tx, settlement)
+      return false
     })
   }
 }
@@ -128,9 +130,23 @@ function legOf(request: PayRequest, settlement: Settlement): X402Leg {
   return leg
 }
 
+interface PaidLeg extends QuotedLeg {
+  authorization?: string
+}
+
+/** A payment on the EVM chain is an authorization, which anybody may send; the payment has its id. */
+function authorizationOf({ network, payment_id }: Pick<Settlement, 'network' | 'payment_id'>): string | null {
+  return networkNamed(network)?.family === 'evm' ? payment_id : null
+}
+
+function paidLeg(request: PayRequest, settlement: Settlement): PaidLeg {
+  const authorization = authorizationOf(settlement)
+  return { ...quotedLeg(legOf(request, settlement)), ...(authorization && { authorization }) }
+}
+
 async function finish(context: X402Context, request: PayRequest, settlement: Settlement): Promise<Outcome> {
   const leg = legOf(request, settlement)
-  const paid = quotedLeg(leg)
+  const paid = paidLeg(request, settlement)
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') return claim(context, request, paid, reading, [request.pay_req_id])
   requireFailure(reading)
@@ -172,7 +188,7 @@ async function outcomeOf(
 const INTERVALS = { intervalMs: 100, maxIntervalMs: 1000 }
 
 /** Reads until the chain shows the transaction or the time is up. */
-async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlement): Promise<ChainReading> {
+async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   let reading: ChainReading = { outcome: 'not_found' }
   const read = async () => {
@@ -186,12 +202,12 @@ async function watch(context: X402Context, leg: QuotedLeg, settlement: Settlemen
 async function claim(
   context: X402Context,
   request: PayRequest,
-  leg: QuotedLeg,
+  leg: PaidLeg,
   payment: Extract<ChainReading, { outcome: 'found' }>,
   payReqIds: readonly string[],
 ): Promise<Settled> {
   const anyTime = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
   const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...anyTime })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
-  return claimPayment(context, request, leg, payment)
+  return claimPayment(context, request, leg, payment, leg.authorization)
 }

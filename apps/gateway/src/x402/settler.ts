@@ -19,6 +19,12 @@ export interface Settler {
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
 
+export interface SettlerNodes {
+  rpcUrls: readonly string[]
+  /** How many nodes must agree on the outcome of a payment. */
+  quorum: number
+}
+
 export interface SettlementOrder {
   leg: X402Leg
   payload: EvmPayload | SvmPayload

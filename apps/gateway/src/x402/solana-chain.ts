@@ -2,7 +2,7 @@ import { ChainUnavailable } from '@svc/chains/node-pool'
 import { createSolanaNodes } from '@svc/chains/solana/nodes'
 import { PRIMARY } from '@svc/payments/networks'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
-import { type Refusal, Refused } from './settler.ts'
+import { type Refusal, Refused, type SettlerNodes } from './settler.ts'
 
 /** The place of the owner in a token account. */
 const OWNER = { offset: 32, length: 32 }
@@ -11,8 +11,8 @@ const OWNER = { offset: 32, length: 32 }
 const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"InsufficientFundsForRent":/
 
 /** The questions and transactions of the Solana settler. Throws `Refused` when no node answers. */
-export function createSolanaChain(rpcUrls: readonly string[]) {
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
+export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
+  const nodes = createSolanaNodes(PRIMARY, rpcUrls, { quorum })
 
   async function isOwner(account: string, owner: string): Promise<boolean> {
     const found = await nodes.account(account, OWNER)

@@ -15,7 +15,14 @@ import { noteAndSend } from '@svc/chains/transactions'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
-import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
+import {
+  type Refusal,
+  Refused,
+  runFacilitator,
+  type SettlementOrder,
+  type Settler,
+  type SettlerNodes,
+} from './settler.ts'
 import { createSolanaChain } from './solana-chain.ts'
 
 /** Limits what a payer can make us spend: at most 20,000 lamports besides the fee for two signatures. */
@@ -24,10 +31,10 @@ const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, 
 /** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
 const LIFE_BLOCKS = 300
 
-export function createSolanaSettler({ rpcUrls, seed }: { rpcUrls: readonly string[]; seed: Uint8Array }): Settler {
+export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { seed: Uint8Array }): Settler {
   const key = ed25519Signer(seed)
   const feePayer = address(toBase58(key.publicKey))
-  const chain = createSolanaChain(rpcUrls)
+  const chain = createSolanaChain({ rpcUrls, quorum })
 
   /** Call it only for a checked transaction: with our signature, it can spend our coins. */
   function sign(transaction: string): { tx: string; raw: string } {

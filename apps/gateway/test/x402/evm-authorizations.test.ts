@@ -1,13 +1,23 @@
-import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
-import { type Address, type Hex, parseAbi, parseSignature } from 'viem'
+import {
+  type Address,
+  concat,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  multicall3Abi,
+  parseAbi,
+  parseSignature,
+  stringToHex,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { expectError } from '../purchases/market.ts'
+import { expectError, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
-import { encoded, PRICE, pay, treasuryUsdc } from './x402-testbed.ts'
+import { encoded, legOn, PRICE, pay, type SignedHeader, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let testbed: FaultyTestbed
 beforeAll(async () => {
@@ -60,6 +70,99 @@ describe('an authorization of the EVM chain', () => {
     expect(body.receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: from.toLowerCase() })
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
+
+  const transfer = (payload: SignedHeader['payload']) => {
+    const { signature: signed, authorization } = payload.payload as unknown as Signed
+    const { from, to, value, validAfter, validBefore, nonce } = authorization
+    const amounts = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
+    const args = [from, to, ...amounts, nonce, ...signature(signed)] as const
+    return encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args })
+  }
+
+  /** Sends calls of the token in one transaction of a stranger. */
+  function bundle(...calls: Hex[]): Promise<Hex> {
+    const all = calls.map((callData) => ({ target: token, allowFailure: false, callData }))
+    return stranger().writeContract({
+      address: MULTICALL3.address,
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      args: [all],
+    })
+  }
+
+  async function expectVerified(receiptId: string) {
+    const response = await fetch(`${testbed.gateway.url}/v1/receipts/${receiptId}/verify-payment`)
+    expect(await response.json()).toMatchObject({ verified: true, matches: { payer_matches: true } })
+  }
+
+  it('T-46 a stranger who uses an authorization beside a payment of their own cannot hide who paid', async () => {
+    const { text, payload } = await testbed.sign('evm')
+    const { from, to } = (payload.payload as unknown as Signed).authorization
+    const dust = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1n] })
+    await stranger().writeContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [MULTICALL3.address, 1n],
+    })
+    let theirs: Hex | undefined
+    beforeSending(async () => {
+      theirs = await bundle(dust, transfer(payload))
+    })
+    const { status, body } = await pay(testbed.gateway.url, text)
+    expect(status, JSON.stringify(body)).toBe(200)
+    const paid = { tx_hash: theirs, payer_pubkey: from.toLowerCase(), received_raw: String(PRICE) }
+    expect(body.receipt).toMatchObject(paid)
+    await expectVerified(body.receipt_id)
+  })
+
+  it('T-01 T-46 two customers whose authorizations a stranger bundles get one receipt each, and nobody a third', async () => {
+    const { url } = testbed.gateway
+    const first = await testbed.sign('evm')
+    const second = await signFor(await walletOn('evm', testbed.chains, 2), url)
+    testbed.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
+    expectPending(await pay(url, first.text))
+    let theirs: Hex | undefined
+    beforeSending(async () => {
+      theirs = await bundle(transfer(first.payload), transfer(second.payload))
+    })
+    const replies = [await pay(url, second.text), await pay(url, first.text)]
+    expect(replies.map(({ status, body }) => [status, body.receipt?.tx_hash, body.receipt?.received_raw])).toEqual([
+      [200, theirs, String(PRICE)],
+      [200, theirs, String(PRICE)],
+    ])
+    const payers = [2, 1].map((payer) => DEV_PAYERS[payer]!.address.toLowerCase())
+    expect(replies.map(({ body }) => body.receipt.payer_pubkey)).toEqual(payers)
+    for (const { body } of replies) await expectVerified(body.receipt_id)
+    const again = await Promise.all([first, second].map(({ text }) => pay(url, text)))
+    expect(again.map(({ body }) => [body.idempotent, body.receipt_id])).toEqual(
+      replies.toReversed().map(({ body }) => [true, body.receipt_id]),
+    )
+    const thief = await testbed.sign('evm')
+    expectError(await confirmFor(thief, theirs!), 402, 'payment_verification_failed')
+    const { db } = testbed.gateway.context.database
+    const booked = await db.selectFrom('payment_transactions').selectAll().where('tx', '=', theirs!).execute()
+    expect(booked).toMatchObject([{ received: String(2n * PRICE), bound: String(2n * PRICE) }])
+  })
+
+  it('T-46 whoever uses an authorization first cannot confirm it for a quote of their own', async () => {
+    const { text, payload } = await testbed.sign('evm')
+    const thief = await testbed.sign('evm')
+    let reply: Awaited<ReturnType<typeof confirmFor>> | undefined
+    beforeSending(async () => {
+      const named = concat([transfer(payload), stringToHex(thief.payload.accepted.extra.pay_req_id as string)])
+      const theirs = await stranger().sendTransaction({ to: token, data: named })
+      reply = await confirmFor(thief, theirs)
+    })
+    expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+    expectError(reply!, 402, 'payment_verification_failed', 'transaction_already_used')
+  })
+
+  function confirmFor({ quote }: SignedHeader, tx: string) {
+    const leg = legOn('evm', quote)
+    const body = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: 'USDC' }
+    return shopOf(testbed.gateway).confirm(body, tx)
+  }
 
   it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', async () => {
     const before = await treasuryUsdc('evm', testbed.chains)

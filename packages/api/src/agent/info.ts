@@ -19,6 +19,9 @@ export const AgentHealth = Type.Object(
       primary_chain: CheckState,
       evm_chain: CheckState,
     }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What needs the attention of the operator, as sentences.' }),
+    ),
   },
   { title: 'AgentHealth' },
 )

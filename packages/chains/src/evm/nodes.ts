@@ -12,7 +12,14 @@ import {
   publicActions,
   type Transport,
 } from 'viem'
-import { type ChainNode, createNodePool, type NodePool, NodeProblem, WrongChain } from '../node-pool.ts'
+import {
+  type ChainNode,
+  createNodePool,
+  type NodePool,
+  NodeProblem,
+  type PoolOptions,
+  WrongChain,
+} from '../node-pool.ts'
 import { quantity } from './rpc-answers.ts'
 
 export interface EvmChain {
@@ -25,10 +32,9 @@ export type EvmRpc = (method: string, params: unknown[], signal: AbortSignal) =>
 
 type AnyCall = { Method: string; Parameters: unknown[]; ReturnType: unknown }
 
-interface PoolOptions {
+interface EvmPoolOptions extends Partial<PoolOptions> {
   /** How often a node is asked again that is busy or cannot be reached. */
   retryCount?: number
-  timeoutMs?: number
 }
 
 const TIMEOUT_MS = 5_000
@@ -38,10 +44,10 @@ const BASE_FEE_MULTIPLIER = 2
 export function connectEvm(
   { chainId }: Pick<EvmChain, 'chainId'>,
   rpcUrls: readonly string[],
-  { retryCount = 0, timeoutMs = TIMEOUT_MS }: PoolOptions = {},
+  { retryCount = 0, timeoutMs = TIMEOUT_MS, quorum = 1 }: EvmPoolOptions = {},
 ): NodePool<EvmRpc> {
   const nodes = rpcUrls.map((url) => ({ url, client: connectNode(url), requireChain, describe }))
-  return createNodePool('EVM chain', nodes, timeoutMs)
+  return createNodePool('EVM chain', nodes, { timeoutMs, quorum })
 
   function connectNode(url: string): EvmRpc {
     // The pool has a deadline; viem's would not cover the body of an answer.

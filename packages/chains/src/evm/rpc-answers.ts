@@ -70,6 +70,11 @@ export function readBlock(answer: unknown): Block {
   }
 }
 
+/** The transactions of the logs that a search has found, in their order. */
+export function readLogTransactions(answer: unknown): Hex[] {
+  return list(answer).map((log) => hash(record(log).transactionHash))
+}
+
 function readLog(answer: unknown): Log {
   const fields = record(answer)
   return {

@@ -11,7 +11,7 @@ import {
   type Signature,
   SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR,
 } from '@solana/kit'
-import { createNodePool, type NodePool, NodeProblem, WrongChain } from '../node-pool.ts'
+import { createNodePool, type NodePool, NodeProblem, type PoolOptions, WrongChain } from '../node-pool.ts'
 
 export interface SolanaChain {
   genesisHash: string
@@ -49,10 +49,10 @@ const CONFIRMED = { commitment: 'confirmed', encoding: 'base64' } as const
 export function connectSolana(
   { genesisHash }: SolanaChain,
   rpcUrls: readonly string[],
-  timeoutMs = TIMEOUT_MS,
+  { timeoutMs = TIMEOUT_MS, quorum = 1 }: Partial<PoolOptions> = {},
 ): NodePool<SolanaRpc> {
   const nodes = rpcUrls.map((url) => ({ url, client: createSolanaRpc(url), requireChain, describe }))
-  return createNodePool('primary chain', nodes, timeoutMs)
+  return createNodePool('primary chain', nodes, { timeoutMs, quorum })
 
   async function requireChain(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<void> {
     const found: string = await rpc.getGenesisHash().send({ abortSignal })
@@ -63,8 +63,8 @@ export function connectSolana(
 export type SolanaNodes = ReturnType<typeof createSolanaNodes>
 
 /** The questions that sending transactions takes. All but `send` and `sightings` throw `ChainUnavailable`. */
-export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[], timeoutMs?: number) {
-  const pool = connectSolana(chain, rpcUrls, timeoutMs)
+export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[], options?: Partial<PoolOptions>) {
+  const pool = connectSolana(chain, rpcUrls, options)
 
   return {
     lifetime: (): Promise<Lifetime> =>
@@ -131,7 +131,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
 
     /** Null where there is none. */
     account: (address: string, dataSlice?: DataSlice): Promise<AccountOnChain | null> =>
-      pool.first(async (rpc, abortSignal) => {
+      pool.agree(async (rpc, abortSignal) => {
         const options = { ...CONFIRMED, ...(dataSlice && { dataSlice }) }
         const { value } = await rpc.getAccountInfo(address as Address, options).send({ abortSignal })
         return value && { owner: value.owner, data: Buffer.from(value.data[0], 'base64') }
@@ -144,7 +144,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
       }),
 
     height: (commitment: 'confirmed' | 'finalized'): Promise<number> =>
-      pool.first(async (rpc, abortSignal) =>
+      pool.highest(async (rpc, abortSignal) =>
         wholeNumber(await rpc.getBlockHeight({ commitment }).send({ abortSignal })),
       ),
   }

@@ -125,7 +125,7 @@ describe('a node of another chain', () => {
 it('T-19 no question waits forever for a node that hangs', async () => {
   const hanging = await startFaultyNode('', () => null)
   onTestFinished(hanging.stop)
-  const hung = createSolanaNodes(LOCAL_CHAIN, [hanging.url], 100)
+  const hung = createSolanaNodes(LOCAL_CHAIN, [hanging.url], { timeoutMs: 100 })
   const simulated = hung.simulate('AA==', { sigVerify: true })
   const asked = [hung.lifetime(), simulated, hung.costs('tx'), hung.balance('key')]
   const [sent, seen, ...answers] = await Promise.all([

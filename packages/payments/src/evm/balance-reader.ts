@@ -5,8 +5,8 @@ import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
 import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
 
-export function createEvmBalanceReader(rpcUrls: readonly string[]): BalanceReader {
-  return createBalanceReader(connectEvm(EVM, rpcUrls), readBalances)
+export function createEvmBalanceReader(rpcUrls: readonly string[], quorum = 1): BalanceReader {
+  return createBalanceReader(connectEvm(EVM, rpcUrls, { quorum }), readBalances)
 }
 
 function readBalances(rpc: EvmRpc, destinations: readonly Destination[], signal: AbortSignal) {

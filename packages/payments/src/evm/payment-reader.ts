@@ -22,6 +22,8 @@ export interface EvmPaymentReaderOptions {
   finality?: 'latest-confirmations' | 'finalized'
   /** How many blocks must hold the payment or stand on one that does; 1 is its own block alone. */
   confirmations?: number
+  /** How many nodes must agree. */
+  quorum?: number
   /** For one reading, however many questions it takes. */
   timeoutMs?: number
 }
@@ -29,9 +31,10 @@ export interface EvmPaymentReaderOptions {
 type Depth = number | 'finalized'
 
 export function createEvmPaymentReader(options: EvmPaymentReaderOptions): PaymentReader {
-  const { rpcUrls, chainId, finality = 'latest-confirmations', confirmations = 1, timeoutMs = 10_000 } = options
+  const { rpcUrls, chainId, finality = 'latest-confirmations', confirmations = 1 } = options
+  const { quorum = 1, timeoutMs = 10_000 } = options
   const depth = finality === 'finalized' ? 'finalized' : confirmations
-  const pool = connectEvm({ chainId }, rpcUrls, { timeoutMs, retryCount: 1 })
+  const pool = connectEvm({ chainId }, rpcUrls, { timeoutMs, quorum, retryCount: 1 })
   return {
     isTransactionId,
     async read(text, destination) {
@@ -86,7 +89,7 @@ async function reliableHeight(rpc: EvmRpc, depth: Depth, signal: AbortSignal): P
 
 function readingOf(tx: string, { receipt, transaction, block }: Seen, destination: Destination): ChainReading {
   if (receipt.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
-  const { received, sources } = arrivalOf(receipt, transaction, destination)
+  const { received, sources, authorizations } = arrivalOf(receipt, transaction, destination)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
   const [payer, ...others] = sources
   // Freshly minted tokens come from nobody.
@@ -99,6 +102,8 @@ function readingOf(tx: string, { receipt, transaction, block }: Seen, destinatio
     received,
     height: Number(receipt.blockNumber),
     blockTime: block.timestamp,
-    references: findReferences(hexToBytes(transaction.input)),
+    // Anybody may send an authorization, and adds to the calldata what they like.
+    references: destination.authorization === undefined ? findReferences(hexToBytes(transaction.input)) : [],
+    authorizations,
   }
 }

@@ -8,8 +8,8 @@ const TIMEOUT_MS = 5_000
 /** Where a token account has its amount. */
 const AMOUNT = { offset: 64, length: 8 }
 
-export function createSolanaBalanceReader(rpcUrls: readonly string[]): BalanceReader {
-  return createBalanceReader(connectSolana(PRIMARY, rpcUrls, TIMEOUT_MS), readBalances)
+export function createSolanaBalanceReader(rpcUrls: readonly string[], quorum = 1): BalanceReader {
+  return createBalanceReader(connectSolana(PRIMARY, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum }), readBalances)
 }
 
 async function readBalances(rpc: SolanaRpc, destinations: readonly Destination[], abortSignal: AbortSignal) {

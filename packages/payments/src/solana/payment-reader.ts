@@ -14,13 +14,15 @@ export interface SolanaPaymentReaderOptions {
   /** Which chain the nodes must be on. */
   genesisHash: string
   commitment?: PaymentCommitment
+  /** How many nodes must agree. */
+  quorum?: number
   /** For one reading, however many questions it takes. */
   timeoutMs?: number
 }
 
 export function createSolanaPaymentReader(options: SolanaPaymentReaderOptions): PaymentReader {
-  const { rpcUrls, genesisHash, commitment = 'confirmed', timeoutMs = 10_000 } = options
-  const pool = connectSolana({ genesisHash }, rpcUrls, timeoutMs)
+  const { rpcUrls, genesisHash, commitment = 'confirmed', quorum = 1, timeoutMs = 10_000 } = options
+  const pool = connectSolana({ genesisHash }, rpcUrls, { timeoutMs, quorum })
   return {
     isTransactionId,
     async read(tx, destination) {
@@ -60,7 +62,16 @@ function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destinat
   const payer = asset === PRIMARY.nativeAsset ? solPayer(seen, payTo, received) : tokenPayer(seen, asset)
   if (payer === null) return { outcome: 'rejected', reason: 'payer_unclear' }
   const { slot: height, blockTime } = seen
-  return { outcome: 'found', tx, payer, received, height, blockTime, references: referencesIn(seen) }
+  return {
+    outcome: 'found',
+    tx,
+    payer,
+    received,
+    height,
+    blockTime,
+    references: referencesIn(seen),
+    authorizations: [],
+  }
 }
 
 // Balances, not instructions, tell what arrived: they see inner transfers, batches, lookup tables and transfer fees.

@@ -16,11 +16,13 @@ export interface TokenAccounts {
 /** Asked once a minute for all callers. While no node answers, the last answer holds and nobody waits. */
 export function watchTokenAccounts(options: {
   rpcUrls: readonly string[]
+  /** How many nodes must agree. */
+  quorum?: number
   accounts: readonly string[]
   now: () => number
 }): TokenAccounts {
-  const { rpcUrls, accounts, now } = options
-  const pool = connectSolana(PRIMARY, rpcUrls, TIMEOUT_MS)
+  const { rpcUrls, quorum = 1, accounts, now } = options
+  const pool = connectSolana(PRIMARY, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
   let known: ReadonlySet<string> | null = null
   let askAgainAt = Number.NEGATIVE_INFINITY
   let request: Promise<void> | null = null
@@ -51,9 +53,12 @@ async function existingAccounts(
 ): Promise<ReadonlySet<string> | null> {
   const addresses = accounts.map((text) => address(text))
   const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 0, length: 0 } } as const
-  const found = pool.inTurn(async (rpc, abortSignal) => {
+  const found = pool.agree(async (rpc, abortSignal) => {
     const { value } = await rpc.getMultipleAccounts(addresses, options).send({ abortSignal })
-    return new Set(accounts.filter((_, i) => value[i]))
+    return accounts.filter((_, i) => value[i])
   })
-  return found.catch(() => null)
+  return found.then(
+    (existing) => new Set(existing),
+    () => null,
+  )
 }

@@ -21,7 +21,7 @@ const WAIT_MS = 8_000
 type Parts = Context & { publishingCosts: PublishingCosts }
 
 export function createMetrics(context: Parts, countAttestations: () => Promise<AttestationCounts>): Metrics {
-  const { publishingCosts, providers, now, log } = context
+  const { publishingCosts, providers, sales, now, log } = context
   const http = createHttpMetrics()
   // Created by the first scrape: observing the event loop and garbage collection costs time.
   let process: Registry | null = null
@@ -47,11 +47,24 @@ export function createMetrics(context: Parts, countAttestations: () => Promise<A
         http.family(),
         ...(known ? numberFamilies(known) : []),
         healthFamily(health),
+        readingFamily(sales.readings()),
         ...(totals ? totalFamilies(totals) : []),
         ...balanceFamilies(balance),
       ]
       return `${metricsText(families)}\n${await process.metrics()}`
     },
+  }
+}
+
+function readingFamily(readings: ReturnType<Context['sales']['readings']>): Family {
+  return {
+    name: 'svc_payment_readings_total',
+    type: 'counter',
+    help: 'Readings of payments by this process: known, unavailable, or disputed by nodes that contradict each other.',
+    samples: readings.map(({ network, outcome, count }) => ({
+      labels: { network: network.name, outcome },
+      value: count,
+    })),
   }
 }
 

@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const EVM = { treasury: `0x${'cd'.repeat(20)}`, confirmations: 1, finality: 'finalized' } as const
+const EVM = { treasury: `0x${'cd'.repeat(20)}`, confirmations: 1, finality: 'finalized', quorum: 1 } as const
 const EVM_REGISTRY_CONTRACT = `0x${'ab'.repeat(20)}`
 const EVM_REGISTRY_KEY = '05'.repeat(32)
 

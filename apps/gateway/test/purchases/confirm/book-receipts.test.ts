@@ -3,7 +3,7 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import type { Kysely } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { bookReceipts } from '../../../src/purchases/confirm-payment.ts'
@@ -12,6 +12,7 @@ import {
   findReceiptsOfTransaction,
   insertReceipt,
   streamReceivedAmounts,
+  takeAuthorization,
 } from '../../../src/purchases/store.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(7))
@@ -31,7 +32,7 @@ forEachDatabase('claims on a transaction', (database) => {
   })
 
   const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
-    db.transaction().execute((tx) => bookReceipts(tx, kind, receipts))
+    db.transaction().execute((tx) => bookReceipts(tx, kind, receipts, []))
   const entryOf = (tx: string) =>
     db.selectFrom('payment_transactions').selectAll().where('tx', '=', tx).executeTakeFirst()
 
@@ -73,6 +74,40 @@ forEachDatabase('claims on a transaction', (database) => {
     expect(await book('single', receiptOf('g', 'tx5'))).toHaveLength(1)
   })
 
+  describe('authorizations in one transaction', () => {
+    const authorize = (id: string, receipt: SignedReceipt) =>
+      db.transaction().execute((tx) => bookReceipts(tx, 'authorizations', [receipt], [id]))
+    const whole = (receipt: SignedReceipt, ...ids: string[]) =>
+      db.transaction().execute((tx) => bookReceipts(tx, 'single', [receipt], ids))
+
+    it('T-01 T-46 each pays one quote, once, and the transaction counts what they paid', async () => {
+      const [ann, bob] = [receiptOf('j', 'tx7', { received_raw: '10' }), receiptOf('k', 'tx7', { received_raw: '12' })]
+      expect(await authorize('ann:1', ann)).toEqual([ann])
+      expect(await authorize('bob:1', bob)).toEqual([bob])
+      expect(await authorize('bob:1', bob)).toEqual([])
+      expect(await authorize('bob:1', receiptOf('l', 'tx7'))).toEqual([])
+      expect(await entryOf('tx7')).toMatchObject({ kind: 'authorizations', received: '22', bound: '20' })
+    })
+
+    it('T-01 T-46 a transaction is taken whole or by its authorizations, never both', async () => {
+      expect(await whole(receiptOf('l', 'tx7'))).toEqual([])
+      expect(await book('batch', receiptOf('l', 'tx7'))).toEqual([])
+      expect(await whole(receiptOf('m', 'tx8'), 'cy:1')).toHaveLength(1)
+      expect(await authorize('cy:1', receiptOf('n', 'tx8'))).toEqual([])
+    })
+
+    it('T-46 a transaction is not taken whole while an authorization in it is for another quote', async () => {
+      await takeAuthorization(db, { network: 'primary-mainnet', authorization_id: 'dee:1', pay_req_id: 'o' })
+      expect(await whole(receiptOf('p', 'tx9'), 'dee:0', 'dee:1')).toEqual([])
+      expect(await whole(receiptOf('o', 'tx9'), 'dee:0', 'dee:1')).toHaveLength(1)
+    })
+
+    it('T-16 of many claims on one authorization, one writes a receipt', async () => {
+      const claims = Array.from({ length: 8 }, (_, i) => authorize('eve:1', receiptOf(`q${i}`, 'tx10')))
+      expect((await Promise.all(claims)).flat()).toHaveLength(1)
+    })
+  })
+
   it('T-01 the same transaction id on two networks is two transactions', async () => {
     expect(await book('single', receiptOf('h', 'tx6'))).toHaveLength(1)
     expect(await book('single', receiptOf('i', 'tx6'))).toHaveLength(0)
@@ -84,7 +119,7 @@ forEachDatabase('totals over all claims', (database) => {
   it('INT-04 ADD-08 every transaction and every receipt is counted once, and receipts are found by transaction', async () => {
     const { db } = await database.open<Schema>(migrations)
     const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
-      db.transaction().execute((tx) => bookReceipts(tx, kind, receipts))
+      db.transaction().execute((tx) => bookReceipts(tx, kind, receipts, []))
     const mon = { network: 'evm-mainnet', pay_asset: 'MON', received_raw: String(10n ** 30n) }
     const pair = [receiptOf('c', '0x1', mon), receiptOf('d', '0x1', mon)]
     await book('single', receiptOf('a', 'tx1'))

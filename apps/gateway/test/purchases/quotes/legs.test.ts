@@ -1,5 +1,10 @@
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { startFaultyNode } from '@svc/devnet/faulty-node'
+import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
+import { createLog } from '@svc/http-service/log'
+import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
+import { expectError, type Market, openMarket, type Shop, shopOf, WITHOUT_EVM, WITHOUT_PRIMARY } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -94,5 +99,40 @@ describe('legs by configuration', () => {
   it('a gateway without any leg answers 503 instead of a quote', async () => {
     const closed = await market.open({ ...WITHOUT_PRIMARY, ...WITHOUT_EVM })
     expectError(await closed.post('/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
+  })
+})
+
+describe('tokens with other decimals', () => {
+  it('T-39 are left out of quotes, and the log and /health say why', async () => {
+    const lines: string[] = []
+    const write = (line: string) => void lines.push(line)
+    const log = createLog('error', { write, writeSoon: write, flush: () => {} })
+    const wrong = { BETA_MINT: MINTS.WETH.mint, EVM_USDT0_CONTRACT: TOKENS.WETH.address }
+    const seller = shopOf(
+      await startTestGateway({ ...market.chains.variables, ...wrong }, { log, now: market.clock.now }),
+    )
+    const left = [...PRIMARY_LEGS, ...EVM_LEGS].filter((leg) => !/BETA|USDT0/.test(leg))
+    expect(await legsOf(seller, {})).toEqual(left)
+    expectError(await seller.post('/v1/storage/request', { units: 1, pay_asset: 'BETA' }), 400, 'leg_not_in_quote')
+    const { status, body } = await seller.get<{ warnings: string[] }>('/health')
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([
+      `BETA on primary-mainnet (${wrong.BETA_MINT}) must have 0 decimals, but the chain says 8: it is left out of quotes`,
+      `USDT0 on evm-mainnet (${wrong.EVM_USDT0_CONTRACT}) must have 6 decimals, but the chain says 18: it is left out of quotes`,
+    ])
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toContain('"expected":0,"problem":"the chain says 8"')
+    await seller.stop()
+  })
+
+  it('T-39 a gateway starts while no node answers, and sells tokens once their decimals are read', async () => {
+    const node = await startFaultyNode(market.chains.evm.url, () => ({ status: 500, body: '' }))
+    const seller = await market.open({ ...WITHOUT_PRIMARY, EVM_RPC_URLS: node.url })
+    expect(await legsOf(seller, {})).toEqual(['MON evm'])
+    node.behave(async ({ honest }) => ({ body: await honest() }))
+    market.clock.advance(5)
+    await expect.poll(() => legsOf(seller, {})).toEqual(EVM_LEGS)
+    await seller.stop()
+    await node.stop()
   })
 })

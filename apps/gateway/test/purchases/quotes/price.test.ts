@@ -1,6 +1,6 @@
 import type { Price } from '@svc/api/purchases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, type Shop } from '../market.ts'
+import { expectError, legOf, type Market, openMarket, PRODUCTION, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
@@ -144,8 +144,41 @@ describe('exchange rates', () => {
     await shop.quote()
     market.clock.advance(60)
     market.chains.rates.setPrice('SOL', usd, doubts)
-    expect(await rateOf('SOL')).toMatchObject({ usd: 150, source: 'fallback', fallback: true })
-    expect(await rateOf('MON', 'evm-mainnet')).toMatchObject({ source: 'oracle' })
+    expect(await rateOf('SOL')).toMatchObject({ usd: 299.85, source: 'oracle', fallback: true })
+    expect(await rateOf('MON', 'evm-mainnet')).toMatchObject({ source: 'oracle', fallback: false })
+  })
+
+  it('T-39 while the oracle fails, a leg costs no less than its last price for an hour, then it stops alone', async () => {
+    const { rates } = market.chains
+    const seller = await market.open(PRODUCTION)
+    const query = '?pay_asset=WETH'
+    const before = (await price(query, seller)).amounts
+    rates.answerAlways(500, 'oops')
+    market.clock.advance(3599)
+    const during = (await price(query, seller)).amounts
+    expect(during).toHaveLength(before.length)
+    for (const [i, { amount, oracle_rate }] of during.entries()) {
+      expect(BigInt(amount)).toBeGreaterThan(BigInt(before[i]!.amount))
+      expect(oracle_rate).toMatchObject({ source: 'oracle', as_of: before[i]!.oracle_rate?.as_of, fallback: true })
+    }
+    market.clock.advance(1)
+    const refused = await seller.get(`/v1/price${query}`)
+    expectError(refused, 503, 'chain_unavailable', 'no_price')
+    expect(refused.body).toMatchObject({ message: 'no price of WETH is known right now' })
+    const { accepts } = await seller.quote()
+    expect(accepts.filter(({ extra }) => extra.oracle_rate)).toEqual([])
+    expect(accepts.map(({ extra }) => extra.name)).toContain('USDC')
+    const { body: health } = await seller.get<{ warnings: string[] }>('/health')
+    expect(health.warnings).toContain('no price of SOL is known: it is left out of quotes')
+    rates.recover()
+  })
+
+  it('T-39 no rate is compiled in: a new production gateway without an oracle sells for dollars only', async () => {
+    const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1' })
+    const { accepts } = await seller.quote()
+    expect(accepts.filter(({ extra }) => extra.oracle_rate)).toEqual([])
+    const explicit = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD_MON: '0.05' })
+    expect(legOf(await explicit.quote(), 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ usd: 0.05 })
   })
 
   it('T-22 an amount is at least one atomic unit at any rate', async () => {

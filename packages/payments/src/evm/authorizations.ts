@@ -1,0 +1,20 @@
+// EIP-3009: a payer signs an authorization, and anybody may send it, alone or among others. What it paid is the transfer
+// that the token makes right after it has marked the authorization as used.
+
+/** keccak256('AuthorizationUsed(address,bytes32)') */
+export const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
+
+export interface Authorization {
+  from: string
+  nonce: string
+}
+
+/** One text for one authorization: a token takes a nonce of a payer once. */
+export function authorizationId({ from, nonce }: Authorization): string {
+  return `${from}:${nonce}`.toLowerCase()
+}
+
+export function readAuthorizationId(id: string): Authorization {
+  const [from = '', nonce = ''] = id.split(':')
+  return { from, nonce }
+}

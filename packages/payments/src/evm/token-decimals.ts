@@ -1,0 +1,31 @@
+import { answerOf } from '@svc/chains/evm/errors'
+import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
+import { quantity } from '@svc/chains/evm/rpc-answers'
+import { encodeFunctionData, erc20Abi } from 'viem'
+import type { ReadDecimals } from '../decimals.ts'
+import { EVM } from '../networks.ts'
+
+/** Generous: while it lasts at the start of a process, which is busy, a leg is not sold. */
+const TIMEOUT_MS = 10_000
+const DECIMALS = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
+/** What `decimals()` can answer at most: it is one byte. */
+const LARGEST = 255n
+
+export function createEvmDecimalsReader(rpcUrls: readonly string[], quorum = 1): ReadDecimals {
+  const pool = connectEvm(EVM, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
+  return (tokens) => pool.agree((rpc, signal) => Promise.all(tokens.map((token) => readDecimals(rpc, token, signal))))
+}
+
+async function readDecimals(rpc: EvmRpc, token: string, signal: AbortSignal): Promise<number | null> {
+  const answer = await rpc('eth_call', [{ to: token, data: DECIMALS }, 'latest'], signal).catch(emptyIfReverted)
+  // What an account without code answers.
+  if (answer === '0x') return null
+  const decimals = quantity(answer)
+  return decimals <= LARGEST ? Number(decimals) : null
+}
+
+/** A contract that has no decimals must not keep us from reading those of the others. */
+function emptyIfReverted(error: unknown): '0x' {
+  if (/revert/i.test(answerOf(error))) return '0x'
+  throw error
+}
