@@ -133,7 +133,7 @@ async function readReceipts(context: Context, transaction: SponsoredTransaction,
 async function writePurchases(
   context: Context,
   tx: Transaction<Schema>,
-  { kind, payReqIds, ownerIdentity, tags }: SponsoredOrder,
+  { kind, payReqIds, tx: paidBy, ownerIdentity, tags }: SponsoredOrder,
   requests: readonly PayRequest[],
   receipts: readonly SignedReceipt[],
 ): Promise<SponsoredPurchase[]> {
@@ -145,6 +145,7 @@ async function writePurchases(
     const receipt = all.get(request.pay_req_id)
     if (!receipt) throw paymentRefused('transaction_already_used')
     requireOwner(receipt, ownerIdentity)
+    if (receipt.tx_hash !== paidBy) throw paymentRefused('quote_already_paid')
     const locker = await createLocker(tx, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
     purchases.push({ receipt, isNew: written.has(receipt.receipt_id), locker })
   }
