@@ -30,10 +30,23 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   const { payment, settler } = await readPayment(context, order, header)
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
-  // Somebody else may have paid the quote, or the settlement that was resumed here may be theirs (ADD-13).
-  if ((await settler.signer(payment.payload, payment.leg)) !== receipt.payer_pubkey)
-    throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, quotedLeg(payment.leg).network)
+  await requirePayer(context, payment, settler, receipt)
   return bought(receipt, !isNew)
+}
+
+/**
+ * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
+ * the payment that was settled, or another one that the payer signed (ADD-13).
+ */
+async function requirePayer(
+  { database }: X402Context,
+  { id, request, payload, leg }: SignedPayment,
+  settler: Settler,
+  { payer_pubkey }: SignedReceipt,
+): Promise<void> {
+  const settlement = await findSettlement(database.db, request.pay_req_id)
+  if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
+  throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, quotedLeg(leg).network)
 }
 
 /**

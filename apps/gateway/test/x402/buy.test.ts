@@ -75,17 +75,14 @@ const requiredBy = ({ quote, payload }: SignedHeader) => ({
   accepts: [payload.accepted],
 })
 
-/** The same payment with one bit of its signature changed. */
-function withOtherSignature(payload: Record<string, unknown>): Record<string, unknown> {
-  const { signature, transaction } = payload as { signature?: string; transaction?: string }
-  if (transaction !== undefined) {
-    const bytes = Buffer.from(transaction, 'base64')
-    // After the number of signatures and the empty one of the fee payer.
-    bytes[1 + 64]! ^= 1
-    return { transaction: bytes.toString('base64') }
-  }
-  const last = signature!.endsWith('1b') ? '1c' : '1b'
-  return { ...payload, signature: signature!.slice(0, -2) + last }
+/** Another payment in the name of the same payer, with the signature of the first. */
+function altered(payload: Record<string, unknown>): Record<string, unknown> {
+  const { transaction, authorization } = payload as { transaction?: string; authorization?: object }
+  if (transaction === undefined)
+    return { ...payload, authorization: { ...authorization, nonce: `0x${'ab'.repeat(32)}` } }
+  const bytes = Buffer.from(transaction, 'base64')
+  bytes.write('0000', bytes.indexOf('ref_') + 4)
+  return { transaction: bytes.toString('base64') }
 }
 
 describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family) => {
@@ -161,10 +158,10 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
   })
 
-  it('T-33 ADD-13 a stranger who changes the signature of a paid quote gets no receipt', async () => {
+  it('T-33 ADD-13 a stranger who alters a payment of the payer gets no receipt of a paid quote', async () => {
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     expect((await pay(testbed.url, text)).status).toBe(200)
-    const forged = encoded({ ...payload, payload: withOtherSignature(payload.payload) })
+    const forged = encoded({ ...payload, payload: altered(payload.payload) })
     expectError(await pay(testbed.url, forged), 402, 'payment_verification_failed', 'quote_already_paid')
   })
 
