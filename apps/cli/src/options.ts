@@ -1,4 +1,5 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 
 export interface OrderOptions {
@@ -43,6 +44,19 @@ export function listOption(flags: string, description: string): Option {
     ...(before ?? []),
     ...text.split(',').filter((word) => word !== ''),
   ])
+}
+
+export function tagOption(): Option {
+  return listOption('--tag <tag>', 'word to find the locker by; may be repeated')
+}
+
+/** Checked before anything is paid. */
+export function operatorOption(): Option {
+  const about = 'Ed25519 key (base58) that may read, write and list from the start'
+  return new Option('--operator <key>', about).argParser((text) => {
+    if (ed25519PublicKeyFromBase58(text)) return text
+    throw new InvalidArgumentError('It must be an Ed25519 public key in base58.')
+  })
 }
 
 /** An alternative to `--locker`. */

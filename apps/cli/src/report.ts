@@ -142,7 +142,6 @@ const COMMANDS_FOR: Record<string, string> = {
   receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',
-  idempotency_conflict: 'under this --name another order was asked for: repeat that one, or choose another name',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` shows what is there',
   delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',

@@ -6,8 +6,11 @@ import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
 
-export const Tags = Type.Array(Type.String({ maxLength: 64 }), {
-  maxItems: 32,
+export const MAX_TAGS = 32
+export const MAX_TAG_CHARACTERS = 64
+
+export const Tags = Type.Array(Type.String({ maxLength: MAX_TAG_CHARACTERS }), {
+  maxItems: MAX_TAGS,
   default: [],
   description: 'Words to find the locker by; what it was created with stays.',
 })

@@ -3,7 +3,7 @@
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { AtomicAmount, LegChoice, OracleRate, quoteOf } from './quote.ts'
+import { AtomicAmount, LegChoice, OracleRate, PayerSignature, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
 import { NO_STORE, Words } from './wire.ts'
 
@@ -122,6 +122,7 @@ export const confirmStorage = endpoint({
   body: Type.Object({
     pay_req_id: Type.String(),
     tx_sig: Type.Optional(Type.String({ description: 'Where the header X402-TX cannot be sent.' })),
+    payer_signature: PayerSignature,
     ...LegChoice,
     payment_chain: Type.Optional(Type.String({ description: 'Another name of pay_network.' })),
     payment_asset: Type.Optional(Type.String({ description: 'Another name of pay_asset.' })),

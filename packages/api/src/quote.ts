@@ -16,13 +16,13 @@ const LegExtra = Type.Object({
   name: Type.String({ description: 'Ticker.' }),
   decimals: Type.Integer(),
   human_amount: Type.String({ description: 'The amount in display units.' }),
-  pay_req_id: Type.String(),
+  pay_req_id: Type.String({ description: 'Keep it to yourself: with the transaction, it gives the receipt.' }),
   quote_schema: Type.Literal(QUOTE_SCHEMA),
   oracle_rate: Type.Optional(OracleRate),
   version: Type.Optional(Type.String({ description: "The token's EIP-712 domain version." })),
   paymentFlow: Type.Optional(Type.String()),
   assetTransferMethod: Type.Optional(Type.String()),
-  memo: Type.Optional(Type.String({ description: 'Put this into the payment, so that it can pay this quote only.' })),
+  memo: Type.Optional(Type.String({ description: 'The payment reference, where x402 clients look for it.' })),
 })
 
 export const PaymentLeg = Type.Object(
@@ -43,6 +43,17 @@ export const LegChoice = {
   pay_network: Type.Optional(Type.String({ description: 'Friendly name or CAIP-2 id.' })),
   pay_asset: Type.Optional(Type.String({ description: 'Ticker.' })),
 }
+
+/** Of a confirmation: proves who asks for the receipt of a paid quote again. */
+export const PayerSignature = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description:
+      'Gets the receipt of a paid quote without its transaction. The payer signs the text "SVC_RECEIPT_CLAIM_V1", ' +
+      '"Send me the receipt of my payment.", "service: {confirm_url}", "quote: {pay_req_id}", with a line feed between: ' +
+      'base58 of an Ed25519 signature, or an EIP-191 personal signature.',
+  }),
+)
 
 const LegacyQuote = Type.Object(
   {
@@ -83,6 +94,13 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
             cli_example: Type.String(),
           }),
           price_summary: Type.Object(priceSummary),
+          payment_reference: Type.Optional(
+            Type.String({
+              description:
+                'Names the quote on chain: put it into a memo or behind the calldata, and the payment pays this quote ' +
+                'only. It follows from pay_req_id, and nobody finds the way back. Quotes of release 1.0.0 have none.',
+            }),
+          ),
           legacy: LegacyQuote,
           info: Type.Object({
             flow: Type.String(),

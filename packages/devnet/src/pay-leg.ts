@@ -4,6 +4,7 @@ import { address, createSolanaRpc } from '@solana/kit'
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { paymentReference } from '@svc/protocol/ids'
 import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex, zeroAddress } from 'viem'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
 import { connectAs } from './evm-chain/dev-client.ts'
@@ -16,7 +17,7 @@ export interface PayableLeg {
   amount: string
   asset: string
   payTo: string
-  extra: { decimals: number; pay_req_id: string }
+  extra: { decimals: number; pay_req_id: string; memo?: string }
 }
 
 export interface PayOptions {
@@ -24,7 +25,7 @@ export interface PayOptions {
   payer?: number
   /** Atomic units, where they differ from the leg's. */
   amount?: bigint
-  /** The reference in the payment: by default the leg's `pay_req_id`; null for none. */
+  /** The reference in the payment: by default the one that the leg asks for; null for none. */
   memo?: string | null
 }
 
@@ -36,7 +37,9 @@ export interface ChainAddresses {
 
 /** The transaction's id. */
 export function payLeg(chains: ChainAddresses, leg: PayableLeg, options: PayOptions = {}): Promise<string> {
-  const { payer = 0, amount = BigInt(leg.amount), memo = leg.extra.pay_req_id } = options
+  // Legs that x402 clients can sign for have no memo.
+  const { memo: asked = paymentReference(leg.extra.pay_req_id) } = leg.extra
+  const { payer = 0, amount = BigInt(leg.amount), memo = asked } = options
   const pay = leg.network.startsWith('eip155:') ? payOnEvm : payOnPrimary
   return pay(pay === payOnEvm ? chains.evm.url : chains.primary.url, leg, { payer, amount, memo })
 }

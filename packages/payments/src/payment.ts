@@ -1,6 +1,8 @@
 // What a chain says about a transaction, and whether that pays a quote. Reading and judging are apart: reading asks a
 // node, judging is arithmetic.
 
+import { namesOneOf } from './references.ts'
+
 /** Where a payment must have gone. */
 export interface Destination {
   /** Mint or contract; the native coin by its stand-in address. */
@@ -23,7 +25,7 @@ export interface ChainPayment {
   height: number
   /** Unix seconds; null where the chain does not say. */
   blockTime: number | null
-  /** Every `pay_req_id` that the transaction carries in memos or calldata. */
+  /** Every name of a quote that the transaction carries in memos or calldata. */
   references: readonly string[]
   /** The ids of signed authorizations that made up what arrived; on the EVM chain only (EIP-3009). */
   authorizations: readonly string[]
@@ -46,6 +48,7 @@ export type RejectionReason =
   | 'after_quote'
   | 'names_another_quote'
   | 'transaction_already_used'
+  | 'quote_already_paid'
 
 /** Reads payments of one chain family. */
 export interface PaymentReader {
@@ -76,7 +79,7 @@ export function judgePayment(payment: ChainPayment, terms: PaymentTerms): Judgem
 }
 
 function objection({ received, references, blockTime }: ChainPayment, terms: PaymentTerms): RejectionReason | null {
-  if (!references.every((id) => terms.payReqIds.includes(id))) return 'names_another_quote'
+  if (!references.every((reference) => namesOneOf(terms.payReqIds, reference))) return 'names_another_quote'
   if (received < terms.amount) return 'amount_too_small'
   if (blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
   // The payment must be made in time, its confirmation need not (AMB-06). No skew prolongs a quote; its last second counts.

@@ -1,10 +1,18 @@
-const PAY_REQ_ID = /pr_[0-9a-f]{32}/g
+import { paymentReference } from '@svc/protocol/ids'
+
+/** A payment reference, or the plain id of a quote, which older clients write. */
+const REFERENCE = /(?:ref|pr)_[0-9a-f]{32}/g
 
 // A one-byte encoding keeps ASCII intact whatever surrounds it; UTF-8 would not.
 const oneByte = new TextDecoder('latin1')
 
-/** Every `pay_req_id` in a memo or in calldata, each once, in order (ADD-03). */
+/** Every name of a quote in a memo or in calldata, each once, in order (ADD-03). */
 export function findReferences(...sources: (string | Uint8Array)[]): string[] {
   const texts = sources.map((source) => (typeof source === 'string' ? source : oneByte.decode(source)))
-  return [...new Set(texts.flatMap((text) => text.match(PAY_REQ_ID) ?? []))]
+  return [...new Set(texts.flatMap((text) => text.match(REFERENCE) ?? []))]
+}
+
+/** Whether a reference found in a transaction names one of these quotes. */
+export function namesOneOf(payReqIds: readonly string[], reference: string): boolean {
+  return payReqIds.some((id) => reference === id || reference === paymentReference(id))
 }

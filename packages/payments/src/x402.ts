@@ -1,5 +1,6 @@
 // Legs in the form of x402 version 2.
 
+import { paymentReference } from '@svc/protocol/ids'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { displayAmount, legAmount } from './amounts.ts'
 import type { Asset } from './assets.ts'
@@ -55,5 +56,5 @@ export function x402Leg({ of, asset, payTo, amount, rate }: PricedLeg, payReqId:
 /** What stock clients need to know; none of them could pay the other legs by their own scheme (ADD-01). */
 function transferHints({ network, ticker }: Asset, payReqId: string) {
   if (network.family === 'evm' && ticker === 'USDC') return { version: '2' }
-  return { paymentFlow: 'upfront', assetTransferMethod: 'transaction-proof', memo: payReqId }
+  return { paymentFlow: 'upfront', assetTransferMethod: 'transaction-proof', memo: paymentReference(payReqId) }
 }

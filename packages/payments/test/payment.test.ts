@@ -1,3 +1,4 @@
+import { paymentReference } from '@svc/protocol/ids'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ChainPayment, judgePayment, type PaymentTerms } from '../src/payment.ts'
@@ -52,6 +53,10 @@ describe('judging a payment', () => {
     ['this and another quote', [OURS, FOREIGN], [OURS], refused('names_another_quote')],
     ['one quote of its batch', [SECOND], [OURS, SECOND], PAID],
     ['all quotes of its batch', [SECOND, OURS], [OURS, SECOND], PAID],
+    ['this quote by its reference', [paymentReference(OURS)], [OURS], PAID],
+    ['this quote in both ways', [paymentReference(OURS), OURS], [OURS], PAID],
+    ['another quote by its reference', [paymentReference(FOREIGN)], [OURS], refused('names_another_quote')],
+    ['all quotes of its batch, some by reference', [paymentReference(SECOND), OURS], [OURS, SECOND], PAID],
     ['one more quote than its batch', [OURS, SECOND, FOREIGN], [OURS, SECOND], refused('names_another_quote')],
   ])('ADD-03 a transaction that names %s', (_, references, payReqIds, expected) => {
     expect(judge({ references }, { payReqIds })).toEqual(expected)

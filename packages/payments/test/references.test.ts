@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { findReferences } from '../src/references.ts'
 
 const hexDigits = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 })
-const payReqId = hexDigits.map((hex) => `pr_${hex}`)
+const name = fc.tuple(fc.constantFrom('pr_', 'ref_'), hexDigits).map((parts) => parts.join(''))
 /** Ends in something that cannot begin an id, and begins with something that cannot prolong one. */
-const between = fc.string({ unit: 'binary' }).map((text) => ` ${text.replaceAll('pr_', '')} `)
+const between = fc.string({ unit: 'binary' }).map((text) => ` ${text.replaceAll('_', '')} `)
 
 describe('references', () => {
   it('ADD-03 finds every id in texts and bytes, each once, in order', () => {
-    const [a, b] = [`pr_${'0a'.repeat(16)}`, `pr_${'f9'.repeat(16)}`]
+    const [a, b] = [`pr_${'0a'.repeat(16)}`, `ref_${'f9'.repeat(16)}`]
     expect(findReferences(`pay ${b} and ${a}`, utf8(a), b)).toEqual([b, a])
     expect(findReferences()).toEqual([])
   })
 
   it('ADD-03 finds ids wherever they stand', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(between, payReqId)), (parts) => {
+      fc.property(fc.array(fc.tuple(between, name)), (parts) => {
         const text = parts.flat().join('').toWellFormed()
         const ids = [...new Set(parts.map(([, id]) => id))]
         expect(findReferences(text)).toEqual(ids)
@@ -34,6 +34,7 @@ describe('references', () => {
 
   it.each([
     ['too short', `pr_${'a'.repeat(31)}`],
+    ['too short', `ref_${'a'.repeat(31)}`],
     ['in upper case', `pr_${'A'.repeat(32)}`],
     ['of another kind', `rcpt_${'a'.repeat(32)}`],
     ['cut in two', `pr_${'a'.repeat(16)} ${'a'.repeat(16)}`],

@@ -1,3 +1,4 @@
+import { paymentReference } from '@svc/protocol/ids'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { findAsset } from '../src/assets.ts'
@@ -40,12 +41,18 @@ describe('legs on the wire', () => {
     expect(priced.map(({ of }) => of.ticker)).not.toContain('WETH')
   })
 
-  it('PAY-15 PAY-20 PAY-22 PAY-23 the fixed parts', () => {
+  it('PAY-15 PAY-20 PAY-22 PAY-23 ADD-03 the fixed parts', () => {
     const [first] = priceLegs(legs, rates, total_usd, units)
+    const reference = paymentReference('pr_1')
     expect(x402Leg(first!, 'pr_1')).toMatchObject({
       scheme: 'exact',
       maxTimeoutSeconds: 300,
-      extra: { pay_req_id: 'pr_1', quote_schema: 'svc_quote_v4', memo: 'pr_1', paymentFlow: 'upfront' },
+      extra: {
+        pay_req_id: 'pr_1',
+        quote_schema: 'svc_quote_v4',
+        memo: reference,
+        paymentFlow: 'upfront',
+      },
     })
   })
 })

@@ -5,7 +5,7 @@ import { sha256Hex, sha256Stream } from '#crypto'
 import { bare, toHex, utf8, withPrefix } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
-import { RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN } from './names.ts'
+import { PAYMENT_REFERENCE_PREFIX, RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN } from './names.ts'
 
 /** The one text of a transaction: an EVM hash in lower case, a primary-chain signature unchanged. */
 export function canonicalTx(tx: string): string {
@@ -15,6 +15,14 @@ export function canonicalTx(tx: string): string {
 /** Deterministic for the pair, so a repeated confirmation finds the same receipt (PAY-52). */
 export function receiptId(payReqId: string, tx: string): string {
   return `rcpt_${sha256Hex(`${RECEIPT_ID_PREFIX}${payReqId}|${canonicalTx(tx)}`).slice(0, 32)}`
+}
+
+/**
+ * The name of a quote that a payment carries on chain (ADD-03). It does not lead back to `pay_req_id`, from which and
+ * the transaction the receipt id follows.
+ */
+export function paymentReference(payReqId: string): string {
+  return `ref_${sha256Hex(`${PAYMENT_REFERENCE_PREFIX}${payReqId}`).slice(0, 32)}`
 }
 
 export function lockerId(receiptId: string): string {

@@ -1,10 +1,11 @@
 // The signature on a receipt covers every field but itself and the legacy `result_hash` (AMB-17).
 
 import { sha256Hex } from '#crypto'
-import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
+import { asciiBytes, concat, fromHex, toHex, utf8 } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
-import type { Ed25519Signer, Ed25519Verifier } from './keys.ts'
-import { RECEIPT_TAG } from './names.ts'
+import { type Ed25519Signer, type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from './keys.ts'
+import { RECEIPT_CLAIM_TAG, RECEIPT_TAG } from './names.ts'
+import { isPersonallySignedBy, isSignedBy } from './request-envelope.ts'
 
 export interface Receipt {
   receipt_id: string
@@ -54,4 +55,20 @@ export function signReceipt(receipt: Receipt, signer: Ed25519Signer): SignedRece
 export function isReceiptSignedBy(key: Ed25519Verifier, receipt: SignedReceipt): boolean {
   const signature = fromHex(receipt.receipt_sig, 64)
   return signature !== null && key.verify(receiptMessage(receipt), signature)
+}
+
+/**
+ * What a payer signs to get the receipt of their payment again without naming its transaction (ADD-13). Wallets show it
+ * as text. `confirmUrl` is the address that confirms payments, as the quote has it. The signature is of use for nothing
+ * else, so it may be repeated.
+ */
+export function receiptClaim(confirmUrl: string, payReqId: string): Uint8Array {
+  return utf8(`${RECEIPT_CLAIM_TAG}\nSend me the receipt of my payment.\nservice: ${confirmUrl}\nquote: ${payReqId}`)
+}
+
+/** Whether the payer signed: base58 of an Ed25519 signature, or an EIP-191 personal signature of an EVM account. */
+export function isClaimSignedBy(payer: string, claim: Uint8Array, signature: string): boolean {
+  if (sigAlgOf(payer) === 'secp256k1') return isPersonallySignedBy(payer, claim, signature)
+  const key = ed25519PublicKeyFromBase58(payer)
+  return key !== null && isSignedBy(key, claim, signature)
 }

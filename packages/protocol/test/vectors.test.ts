@@ -19,6 +19,7 @@ import {
   lockerId,
   manifestDigest,
   paymentAttCode,
+  paymentReference,
   receiptId,
   snapshotId,
 } from '../src/ids.ts'
@@ -92,6 +93,21 @@ describe('ids', () => {
     for (const { pay_req_id, receipt_id, ...given } of vectors.receipt_id_proposal.cases) {
       expect(receiptId(pay_req_id, given.tx)).toBe(receipt_id)
       if (given.tx_as_sent) expect(receiptId(pay_req_id, given.tx_as_sent)).toBe(receipt_id)
+    }
+  })
+
+  it('ADD-03 payment references', () => {
+    for (const { pay_req_id, payment_reference } of vectors.payment_reference.cases) {
+      expect(paymentReference(pay_req_id)).toBe(payment_reference)
+    }
+  })
+
+  it('ADD-13 T-33 a payment reference in place of the pay_req_id leads to no receipt', () => {
+    for (const { pay_req_id, tx, receipt_id } of vectors.receipt_id_proposal.cases) {
+      const reference = paymentReference(pay_req_id)
+      const bare32 = reference.slice(4)
+      for (const guess of [reference, bare32, `pr_${bare32}`]) expect(receiptId(guess, tx)).not.toBe(receipt_id)
+      expect(reference).not.toContain(pay_req_id.slice(3))
     }
   })
 

@@ -12,13 +12,29 @@ const REASONS: Record<RejectionReason, string> = {
   amount_too_small: 'the transaction paid less than the quote asks',
   before_quote: 'the transaction is older than the quote',
   after_quote: 'the transaction came after the quote had expired',
-  names_another_quote: 'the transaction names another pay_req_id in its memo or calldata',
+  names_another_quote: 'the transaction names another quote in its memo or calldata',
   transaction_already_used: 'the transaction has paid for something else already',
+  quote_already_paid: 'this quote is paid already, and not by what was shown',
+}
+
+const HINTS: { [reason in RejectionReason]?: string } = {
+  quote_already_paid:
+    'its payer gets the receipt by naming the transaction that paid, or with payer_signature; a second payment is not taken: ask the operator to return it',
 }
 
 /** None of these carries PAYMENT-REQUIRED: a stock client would pay a second time (ADD-02). */
 export function paymentRefused(reason: RejectionReason): ServiceError {
-  return new ServiceError('payment_verification_failed', REASONS[reason], { details: { reason } })
+  const hint = HINTS[reason]
+  return new ServiceError('payment_verification_failed', REASONS[reason], {
+    details: { reason },
+    ...(hint && { hint }),
+  })
+}
+
+export function txRequired(): ServiceError {
+  return new ServiceError('tx_required', 'name the transaction that paid', {
+    hint: 'send header X402-TX, or tx_sig in the body: a base58 signature of 64 bytes, or 0x and 64 hex characters',
+  })
 }
 
 export function payReqNotFound(details?: { pay_req_ids: string[] }): ServiceError {

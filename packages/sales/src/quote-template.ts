@@ -2,6 +2,7 @@
 // with placeholders for those, so that the next quote is made without serializing it again.
 
 import { isoSeconds } from '@svc/protocol/evidence'
+import { paymentReference } from '@svc/protocol/ids'
 import { type AnyQuote, headerText, type QuoteId } from './quote.ts'
 
 /** The id and time that a template's quote is made with: an id that is never issued, and the last second of year 9999. */
@@ -32,7 +33,8 @@ export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { bo
 
 /** Every text in a quote that depends on its id or time. */
 function placeholderTexts({ payReqId, expiresAt }: QuoteId) {
-  return { payReqId, payReqIdHex: Buffer.from(payReqId).toString('hex'), expires: isoSeconds(expiresAt) }
+  const reference = paymentReference(payReqId)
+  return { payReqId, reference, referenceHex: Buffer.from(reference).toString('hex'), expires: isoSeconds(expiresAt) }
 }
 
 const TEXTS = new Map(Object.entries(placeholderTexts(PLACEHOLDER)).map(([name, text]) => [text, name as Placeholder]))

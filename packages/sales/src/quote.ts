@@ -4,6 +4,7 @@ import { Answer, JsonText } from '@svc/http-service/answer'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { paymentReference } from '@svc/protocol/ids'
 import type { PricedLegs } from './price-legs.ts'
 
 /** What is unique to one quote. */
@@ -44,6 +45,8 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
         },
         instructions: { steps: steps(offer), confirm_url: confirmUrl, cli_example: cliExample(offer) },
         price_summary: offer.priceSummary,
+        // Here, because the header has no room for it in each leg. Most legs have it as their memo.
+        payment_reference: paymentReference(payReqId),
         legacy: legacyForm(legs[0], payReqId),
         info: {
           flow: 'pay-then-confirm',
@@ -90,7 +93,7 @@ function steps({ isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep }
   const headers = ['X402-TX: <transaction>', ...confirmHeaders].join(' and ')
   return [
     ...developmentWarning(isDevelopment),
-    `Pay one entry of accepts: its amount of its asset to its payTo. Put ${payReqId} into a memo or the calldata.`,
+    `Pay one entry of accepts: its amount of its asset to its payTo. Put ${paymentReference(payReqId)} into a memo or the calldata.`,
     `POST ${confirmUrl} with header ${headers} and body {"pay_req_id":"${payReqId}"}; for another leg than the first, add pay_network and pay_asset.`,
     lastStep,
   ]
@@ -102,7 +105,10 @@ export function developmentWarning(isDevelopment: boolean): string[] {
   return isDevelopment ? [warning] : []
 }
 
-/** Uses common tools. The memo binds the payment to this quote, so that nobody else can claim it. */
+/**
+ * Uses common tools. The memo binds the payment to this quote, so that nobody else can claim it. What is paid is public:
+ * it never holds `pay_req_id`.
+ */
 function cliExample({ legs, payReqId, confirmUrl, confirmHeaders }: Offer<unknown, unknown>): string {
   const headers = ['X402-TX: <transaction>', ...confirmHeaders, 'Content-Type: application/json']
   const confirm = `curl -X POST ${confirmUrl} ${headers.map((header) => `-H '${header}'`).join(' ')} -d '{"pay_req_id":"${payReqId}"}'`
@@ -111,7 +117,8 @@ function cliExample({ legs, payReqId, confirmUrl, confirmHeaders }: Offer<unknow
 
 function payCommand({ of, asset, payTo, amount }: PricedLeg, payReqId: string): string {
   const isNative = asset === of.network.nativeAsset
-  const memo = toHex(utf8(payReqId))
+  const reference = paymentReference(payReqId)
+  const memo = toHex(utf8(reference))
   if (of.network.family === 'evm') {
     return isNative
       ? `cast send ${payTo} 0x${memo} --value ${amount}`
@@ -119,8 +126,8 @@ function payCommand({ of, asset, payTo, amount }: PricedLeg, payReqId: string): 
   }
   const display = x402Leg({ of, asset, payTo, amount, rate: null }, payReqId).extra.human_amount
   return isNative
-    ? `solana transfer ${payTo} ${display} --with-memo ${payReqId}`
-    : `spl-token transfer ${asset} ${display} ${payTo} --with-memo ${payReqId}`
+    ? `solana transfer ${payTo} ${display} --with-memo ${reference}`
+    : `spl-token transfer ${asset} ${display} ${payTo} --with-memo ${reference}`
 }
 
 /** Field names of older quotes, for the default leg (AMB-12). */

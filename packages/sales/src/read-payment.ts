@@ -10,18 +10,21 @@ import { NETWORKS, type Network, networkNamed } from '@svc/payments/networks'
 import { type ChainReading, judgePayment } from '@svc/payments/payment'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { canonicalTx } from '@svc/protocol/ids'
-import { chainUnavailable, quoteExpired, txNotFound } from './errors.ts'
+import { chainUnavailable, quoteExpired, txNotFound, txRequired } from './errors.ts'
 import type { Sales } from './sales.ts'
 import type { SalesConfig } from './settings.ts'
 
 /** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
-export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
+export function findTransactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string | null {
   const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
   const wellFormed = candidates.find(isTransactionId)
-  if (wellFormed) return canonicalTx(wellFormed)
-  throw new ServiceError('tx_required', 'name the transaction that paid', {
-    hint: 'send header X402-TX, or tx_sig in the body: a base58 signature of 64 bytes, or 0x and 64 hex characters',
-  })
+  return wellFormed ? canonicalTx(wellFormed) : null
+}
+
+export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
+  const tx = findTransactionId(headers, txSig)
+  if (tx === null) throw txRequired()
+  return tx
 }
 
 function isTransactionId(text: string): boolean {

@@ -4,11 +4,14 @@ import {
   addOperator as addEndpoint,
   type LockerMetadata,
   lockerMetadata,
+  MAX_TAG_CHARACTERS,
+  MAX_TAGS,
   type ProvisionManifest,
   removeOperator as removeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
 import { lockerId } from '@svc/protocol/ids'
+import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { call } from './calls/call.ts'
 import type { Context } from './context.ts'
 import { isGatewayError, UntrueAnswer } from './errors.ts'
@@ -29,6 +32,15 @@ export interface ProvisionOptions {
   /** Base58 of an Ed25519 key that may read, write and list from the start. */
   operator?: string
   signal?: AbortSignal | undefined
+}
+
+/** Why the gateway would open no locker with these options; null when it would. */
+export function provisionObjection({ tags = [], operator }: ProvisionOptions): string | null {
+  if (operator !== undefined && !ed25519PublicKeyFromBase58(operator))
+    return `the operator ${JSON.stringify(operator)} is not an Ed25519 public key in base58`
+  if (tags.length > MAX_TAGS) return `a locker has at most ${MAX_TAGS} tags`
+  const long = tags.find((tag) => [...tag].length > MAX_TAG_CHARACTERS)
+  return long === undefined ? null : `the tag ${JSON.stringify(long)} has more than ${MAX_TAG_CHARACTERS} characters`
 }
 
 /** Opens the locker of a receipt, or finds it open. The client must sign with the key that paid. */

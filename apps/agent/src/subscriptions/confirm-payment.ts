@@ -5,18 +5,20 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { newReceipt } from '@svc/sales/new-receipt'
-import { inQuoteTime, paidLeg, type QuotedLeg, readPayment, transactionId } from '@svc/sales/read-payment'
+import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
+import { inQuoteTime, paidLeg, type QuotedLeg, readPayment } from '@svc/sales/read-payment'
 import type { Callers } from '../callers/callers.ts'
 import { identityOf } from '../callers/identity.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PayRequest } from '../db/schema.ts'
 import { extendSubscription } from './extend-subscription.ts'
+import { confirmUrlOf } from './quote.ts'
 import { findPayRequest, findPurchase, type Purchase } from './store.ts'
 import { subscriptionView } from './subscription-view.ts'
 
 type ConfirmBody = Body<typeof confirmSubscription>
 
-/** A repeated confirmation returns the first answer, even long after the quote has expired. */
+/** A repeated confirmation returns the first answer to its payer, even long after the quote has expired. */
 export async function confirmPayment(
   context: Context,
   callers: Callers,
@@ -24,12 +26,17 @@ export async function confirmPayment(
   wire: WireRequest,
 ): Promise<SubscriptionConfirmation> {
   const identity = identityOf(wire)
-  const tx = transactionId(wire.headers, body.tx_sig)
+  const proof = payerProof(wire.headers, body)
   const { db } = context.database
   const request = await findPayRequest(db, body.pay_req_id)
   if (!request) throw payReqNotFound()
   const existing = await findPurchase(db, request.pay_req_id)
-  if (existing) return confirmation(context, existing, identity, true)
+  if (existing) {
+    const confirmUrl = confirmUrlOf(context.config.http)
+    await requirePayerProof(proof, existing.receipt, confirmUrl, () => callers.limitStranger(wire))
+    return confirmation(context, existing, identity, true)
+  }
+  const tx = requireTransaction(proof)
   await callers.limitStranger(wire)
   const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
   const { pay_req_id: payReqId } = request

@@ -17,7 +17,8 @@ const TERM_SECONDS = SUBSCRIPTION_DAYS * 86_400
 
 /**
  * Writes receipt and subscription in one transaction: thirty days from now, or from the end of a subscription that
- * still runs. Of several concurrent calls one writes; the others return what it wrote.
+ * still runs. Of several concurrent calls with one payment one writes; the others return what it wrote. A second payment
+ * of the quote is refused.
  */
 export async function extendSubscription(
   context: Pick<Context, 'database' | 'now' | 'randomBytes'>,
@@ -27,6 +28,7 @@ export async function extendSubscription(
   return context.database.db.transaction().execute(async (dbTx) => {
     await lockPayRequest(dbTx, pay_req_id)
     const existing = await findPurchase(dbTx, pay_req_id)
+    if (existing && existing.tx !== tx) throw paymentRefused('quote_already_paid')
     if (existing) return { purchase: existing, isNew: false }
     const current = await lockSubscription(dbTx, identity, `sub_${toHex(context.randomBytes(16))}`)
     const now = unixNow(context)

@@ -25,7 +25,7 @@ export async function answerQuote(context: Context, choice: LegChoice): Promise<
     legs,
     url: `${baseUrl}/v1/service/request`,
     description: `${SUBSCRIPTION_DAYS} days of the agent service`,
-    confirmUrl: `${baseUrl}/v1/service/confirm`,
+    confirmUrl: confirmUrlOf(config.http),
     confirmHeaders: [`${HEADER_IDENTITY}: <address that paid>`],
     lastStep: 'Hand a locker to the agent with POST /v1/delegate.',
     terms: { subscription_days: SUBSCRIPTION_DAYS } as const,
@@ -39,4 +39,8 @@ export async function answerQuote(context: Context, choice: LegChoice): Promise<
     quote: text,
   })
   return quoteAnswer<SubscriptionQuote>(text, quote)
+}
+
+export function confirmUrlOf({ baseUrl }: { baseUrl: string }): string {
+  return `${baseUrl}/v1/service/confirm`
 }

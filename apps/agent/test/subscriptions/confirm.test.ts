@@ -1,9 +1,11 @@
+import { publishedBy } from '@svc/devnet/published'
+import { paymentReference } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
-import { isReceiptSignedBy } from '@svc/protocol/receipt'
+import { isReceiptSignedBy, receiptClaim } from '@svc/protocol/receipt'
 import { describe, expect, it } from 'vitest'
 import { useAgentStack } from '../agent-stack.ts'
 import { countPurchases, expectError, legOf, pay, payReqId, subscriptionApi } from '../subscription-api.ts'
-import { ed25519Wallet, evmPayer, primaryPayer } from '../wallets.ts'
+import { ed25519Wallet, evmPayer, type Payer, primaryPayer } from '../wallets.ts'
 
 const stack = useAgentStack()
 const api = subscriptionApi(() => stack.agent)
@@ -20,35 +22,41 @@ describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
     ['MON', 'evm-mainnet', evmPayer(0)],
     ['USDC', 'evm-mainnet', evmPayer(1)],
     ['WETH', 'evm-mainnet', evmPayer(2)],
-  ])('AGENT-01 AGENT-03 SHAPE-43 of %s on %s buys the payer thirty days', async (ticker, network, payer) => {
-    const quote = await api.quote()
-    const leg = legOf(quote, ticker, network)
-    const tx = await pay(stack, leg, payer)
-    const { status, headers, body } = await api.confirm({ quote, tx, identity: payer.identity, leg })
-    expect([status, headers.get('cache-control')], JSON.stringify(body)).toEqual([200, 'no-store'])
-    expect(body).toEqual({
-      ok: true,
-      idempotent: false,
-      receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
-      receipt: expect.objectContaining({
-        receipt_id: body.receipt_id,
-        pay_req_id: payReqId(quote),
-        tx_hash: tx,
-        payer_pubkey: payer.identity,
-        pay_asset: ticker,
-        network,
-        paid_raw: leg.amount,
-        units: 1,
-      }),
-      subscription: {
-        subscription_id: expect.stringMatching(/^sub_[0-9a-f]{32}$/),
-        identity: payer.identity,
-        status: 'active',
-        starts_at: '2026-09-01T12:00:00Z',
-        expires_at: '2026-10-01T12:00:00Z',
-      },
-    })
-  })
+  ])(
+    'AGENT-01 AGENT-03 SHAPE-43 T-33 of %s on %s buys the payer thirty days and publishes only a reference',
+    async (ticker, network, payer) => {
+      const quote = await api.quote()
+      const leg = legOf(quote, ticker, network)
+      const tx = await pay(stack, leg, payer)
+      const published = await publishedBy(stack.chains, tx)
+      expect(published).toContain(paymentReference(payReqId(quote)))
+      expect(published).not.toContain(payReqId(quote))
+      const { status, headers, body } = await api.confirm({ quote, tx, identity: payer.identity, leg })
+      expect([status, headers.get('cache-control')], JSON.stringify(body)).toEqual([200, 'no-store'])
+      expect(body).toEqual({
+        ok: true,
+        idempotent: false,
+        receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
+        receipt: expect.objectContaining({
+          receipt_id: body.receipt_id,
+          pay_req_id: payReqId(quote),
+          tx_hash: tx,
+          payer_pubkey: payer.identity,
+          pay_asset: ticker,
+          network,
+          paid_raw: leg.amount,
+          units: 1,
+        }),
+        subscription: {
+          subscription_id: expect.stringMatching(/^sub_[0-9a-f]{32}$/),
+          identity: payer.identity,
+          status: 'active',
+          starts_at: '2026-09-01T12:00:00Z',
+          expires_at: '2026-10-01T12:00:00Z',
+        },
+      })
+    },
+  )
 
   it('AGENT-01 AGENT-03 is receipted with the key in the discovery document', async () => {
     const payer = primaryPayer(3)
@@ -102,16 +110,30 @@ it('T-02 a stranger who confirms another payment with their own quote buys the d
 })
 
 describe('AGENT-03 PAY-51 a repeated confirmation', () => {
-  it('AGENT-03 PAY-51 returns the first answer for any transaction and extends nothing', async () => {
+  it('AGENT-03 PAY-51 ADD-13 returns the first answer for its transaction or signature, and extends nothing', async () => {
     const payer = primaryPayer(1)
     const quote = await api.quote()
     const tx = await pay(stack, quote.accepts[0]!, payer)
     const { body: first } = await api.confirm({ quote, tx, identity: payer.identity })
     const before = await countPurchases(stack)
-    for (const other of [tx, await pay(stack, quote.accepts[0]!, payer)]) {
-      const { status, body } = await api.confirm({ quote, tx: other, identity: payer.identity })
-      expect([status, body]).toEqual([200, { ...first, idempotent: true }])
+    const again = await api.confirm({ quote, tx, identity: payer.identity })
+    expect([again.status, again.body]).toEqual([200, { ...first, idempotent: true }])
+    const other = await pay(stack, quote.accepts[0]!, payer)
+    const refused = await api.confirm({ quote, tx: other, identity: payer.identity })
+    expectError(refused, 402, 'payment_verification_failed', 'quote_already_paid')
+    expect(JSON.stringify(refused.body)).not.toContain(first.receipt_id)
+    const { confirm_url, pay_req_id } = quote.extensions.svc.info
+    const signedBy = async ({ signer }: Payer, url: string) => {
+      const body = { pay_req_id, payer_signature: await signer.sign(receiptClaim(url, pay_req_id)) }
+      return api.postConfirm(body, { 'x-svc-identity': payer.identity })
     }
+    const signed = await signedBy(payer, confirm_url)
+    expect([signed.status, signed.body]).toEqual([200, { ...first, idempotent: true }])
+    const forgeries = [
+      await signedBy(primaryPayer(2), confirm_url),
+      await signedBy(payer, 'https://gateway.example/v1/storage/confirm'),
+    ]
+    for (const forged of forgeries) expectError(forged, 402, 'payment_verification_failed', 'quote_already_paid')
     expect(await countPurchases(stack)).toEqual(before)
   })
 

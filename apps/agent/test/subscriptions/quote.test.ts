@@ -1,3 +1,4 @@
+import { paymentReference } from '@svc/protocol/ids'
 import { startTestAgent } from '@svc/testbed/agent'
 import { expect, it, onTestFinished } from 'vitest'
 import { findPayRequest } from '../../src/subscriptions/store.ts'
@@ -31,14 +32,15 @@ it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscri
         instructions: {
           steps: [
             expect.stringContaining('do not send real funds'),
-            expect.stringContaining(id),
+            expect.stringContaining(paymentReference(id)),
             expect.stringMatching(/X402-TX.*X-Svc-Identity/),
             expect.stringContaining('/v1/delegate'),
           ],
           confirm_url: 'https://agent.example/v1/service/confirm',
-          cli_example: expect.stringMatching(new RegExp(`${id}.*X-Svc-Identity`)),
+          cli_example: expect.stringMatching(new RegExp(`${paymentReference(id)}.*X-Svc-Identity`)),
         },
         price_summary: { total_usd: 5, subscription_days: 30 },
+        payment_reference: paymentReference(id),
         legacy: expect.objectContaining({ pay_req_id: id, pay_asset: 'SOL' }),
         info: {
           flow: 'pay-then-confirm',

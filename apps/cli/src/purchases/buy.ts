@@ -2,7 +2,7 @@ import { type Price, price as priceEndpoint } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { type Purchase, paidBut } from '@svc/sdk'
 import type { Command } from 'commander'
-import { assetToPayIn, listOption, maxOption, type OrderOptions, withOrderOptions } from '../options.ts'
+import { assetToPayIn, maxOption, type OrderOptions, operatorOption, tagOption, withOrderOptions } from '../options.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
@@ -23,8 +23,8 @@ export function add(program: Command, open: Open): void {
   withOrderOptions(buying, assetToPayIn())
     .addOption(maxOption())
     .option('--name <name>', 'name of the purchase and its locker; one name is paid once, however often you repeat it')
-    .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
-    .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
+    .addOption(tagOption())
+    .addOption(operatorOption())
     .addHelpText(
       'after',
       `

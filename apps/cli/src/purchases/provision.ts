@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
-import { listOption } from '../options.ts'
+import { operatorOption, tagOption } from '../options.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import { termsText } from '../output/texts.ts'
@@ -19,8 +19,8 @@ export function add(program: Command, open: Open): void {
     .description('open the locker of a receipt, or find it open; `svc buy` does this by itself')
     .argument('<receipt>', 'rcpt_…')
     .option('--name <name>', 'name of the locker on this machine')
-    .addOption(listOption('--tag <tag>', 'word to find the locker by; may be repeated'))
-    .option('--operator <key>', 'Ed25519 key (base58) that may read, write and list from the start')
+    .addOption(tagOption())
+    .addOption(operatorOption())
     .action(async (receipt: string, options: ProvisionOptions, command: Command) =>
       provision(await open(command), receipt, options),
     )

@@ -73,11 +73,27 @@ describe('svc buy', () => {
     expect([nothing, paid]).toEqual([0n, 250_000n])
   })
 
-  it('rejects a second order under the same name, even if the first was not paid', async () => {
+  it('PAY-06 PAY-52 takes another order under a name that was asked for but not paid', async () => {
     const buy = (...more: string[]) => home.svc(['buy', '--name', 'undecided', ...more], { isTerminal: true })
     expect((await buy('--asset', 'SOL')).stderr).toContain('Nothing was paid')
-    expect((await buy('--asset', 'USDC')).stderr).toMatch(/hint: .*another order .*choose another name/)
+    const paid = await received('USDC', async () => {
+      expect((await buy('--asset', 'USDC', '--units', '2', '--yes')).exitCode).toBe(0)
+    })
+    expect(paid).toBe(500_000n)
+    const third = await buy('--asset', 'USDC', '--units', '3', '--yes')
+    expect([third.exitCode, third.stderr]).toEqual([1, expect.stringContaining('Another order needs another name')])
   })
+
+  it.each(['operator', '11111111111111111111111111111111', `0x${'ab'.repeat(20)}`])(
+    'ADD-04 T-41 rejects the operator %s before anything is paid',
+    async (operator) => {
+      const nothing = await received('USDC', async () => {
+        const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--operator', operator, '--yes'])
+        expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Ed25519 public key')])
+      })
+      expect(nothing).toBe(0n)
+    },
+  )
 
   it('PAY-51 shows the price and asks; "no" pays nothing, "yes" buys', async () => {
     const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })

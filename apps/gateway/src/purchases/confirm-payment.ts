@@ -8,11 +8,13 @@ import { toHex } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import * as sales from '@svc/sales/new-receipt'
-import { inQuoteTime, paidLeg, type QuotedLeg, readPayment, transactionId } from '@svc/sales/read-payment'
+import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
+import { inQuoteTime, paidLeg, type QuotedLeg, readPayment } from '@svc/sales/read-payment'
 import type { Transaction } from 'kysely'
 import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
+import { confirmUrlOf } from './quote.ts'
 import {
   deletePaymentTransaction,
   findAuthorizationOwners,
@@ -31,14 +33,19 @@ type ConfirmBody = Body<typeof confirmStorage>
 
 export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
 
-/** Checks in the order of AMB-86. A paid quote answers its receipt again, even long after it expired. */
+/** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
 export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
   const findReceipt = receiptFinder(db)
+  const confirmUrl = confirmUrlOf(context.config.http)
   return async (body, wire) => {
-    const tx = transactionId(wire.headers, body.tx_sig)
+    const proof = payerProof(wire.headers, body)
     const existing = await findReceipt(body.pay_req_id)
-    if (existing) return confirmation(existing, true)
+    if (existing) {
+      await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
+      return confirmation(existing, true)
+    }
+    const tx = requireTransaction(proof)
     const request = await findPayRequest(db, body.pay_req_id)
     if (!request) throw payReqNotFound()
     await limitStranger(context, wire, null)
@@ -67,8 +74,8 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
 
 /**
  * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
- * quote. The claim on the transaction and the receipt are one database transaction. Of
- * concurrent calls for one quote, one writes the receipt and the others return it.
+ * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
+ * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
  */
 export async function claimPayment(
   context: Context,
@@ -87,6 +94,7 @@ export async function claimPayment(
     }
     const existing = await findReceiptOfRequest(tx, request.pay_req_id)
     if (!existing) throw paymentRefused('transaction_already_used')
+    if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
   })
 }

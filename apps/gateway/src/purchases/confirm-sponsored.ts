@@ -146,7 +146,7 @@ async function readReceipts(
 async function writePurchases(
   context: Context,
   tx: Transaction<Schema>,
-  { kind, payReqIds, ownerIdentity, tags }: SponsoredOrder,
+  { kind, payReqIds, tx: paidBy, ownerIdentity, tags }: SponsoredOrder,
   requests: readonly PayRequest[],
   { receipts, authorizations }: PaidReceipts,
 ): Promise<SponsoredPurchase[]> {
@@ -159,6 +159,7 @@ async function writePurchases(
     const receipt = all.get(request.pay_req_id)
     if (!receipt) throw paymentRefused('transaction_already_used')
     requireOwner(receipt, ownerIdentity)
+    if (receipt.tx_hash !== paidBy) throw paymentRefused('quote_already_paid')
     const locker = await createLocker(tx, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
     purchases.push({ receipt, isNew: written.has(receipt.receipt_id), locker })
   }

@@ -32,6 +32,10 @@ export function offerFacts({ http, mode, payments }: Config, priced: PricedOrder
   return { ...priced, baseUrl, isDevelopment: mode === 'development', terms: payments.terms[priced.provider] }
 }
 
+export function confirmUrlOf({ baseUrl }: Pick<OfferFacts, 'baseUrl'>): string {
+  return `${baseUrl}/v1/storage/confirm`
+}
+
 export function newQuoteId(context: Context): NewQuoteId {
   const createdAt = unixNow(context)
   const expiresAt = createdAt + context.config.payments.quoteTtlSeconds
@@ -44,7 +48,7 @@ export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
     ...facts,
     url: `${baseUrl}/v1/storage/request`,
     description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}`,
-    confirmUrl: `${baseUrl}/v1/storage/confirm`,
+    confirmUrl: confirmUrlOf(facts),
     confirmHeaders: [],
     lastStep: 'Keep the receipt: it opens the locker.',
     terms: scaleTerms(facts.terms, units),

@@ -42,7 +42,7 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
 /** The destination comes from the quote, because the treasury may have changed since. */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
   const request = await findPayRequest(context.database.db, receipt.pay_req_id)
-  if (!request || !networkNamed(receipt.network)) throw new Error(`receipt ${receipt.receipt_id} has no quote`)
+  if (!request || !networkNamed(receipt.network)) throw new Error(`the receipt of ${receipt.tx_hash} has no quote`)
   const { accepts } = JSON.parse(request.quote) as Quote
   return paidLeg(accepts, { pay_network: receipt.network, pay_asset: receipt.pay_asset })
 }

@@ -5,15 +5,17 @@ import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { quotedLeg } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/idempotency.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
-import { cannotSettle, paymentResponse, x402Disabled } from './errors.ts'
+import { cannotSettle, notSettled, paymentResponse, x402Disabled } from './errors.ts'
 import { readPaymentSignature, signedLeg, unreadable } from './payment-signature.ts'
 import { newX402Request, type X402Order } from './quote.ts'
 import type { X402Context } from './room.ts'
 import { resumeSettlement, type SignedPayment, settlePayment } from './settle.ts'
+import type { Settler } from './settler.ts'
 import { findSettlement } from './store.ts'
 
 type Bought = Answer<Confirmation>
@@ -25,9 +27,26 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
   if (header === undefined) return offer(context, order, wire)
-  const payment = await readPayment(context, order, header)
-  const { receipt, isNew } = 'receipt' in payment ? payment : await settlePayment(context, payment)
+  const { payment, settler } = await readPayment(context, order, header)
+  const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
+  const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
+  await requirePayer(context, payment, settler, receipt)
   return bought(receipt, !isNew)
+}
+
+/**
+ * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
+ * the payment that was settled, or another one that the payer signed (ADD-13).
+ */
+async function requirePayer(
+  { database }: X402Context,
+  { id, request, payload, leg }: SignedPayment,
+  settler: Settler,
+  { payer_pubkey }: SignedReceipt,
+): Promise<void> {
+  const settlement = await findSettlement(database.db, request.pay_req_id)
+  if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
+  throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, quotedLeg(leg).network)
 }
 
 /**
@@ -65,12 +84,12 @@ function offered({ quote }: PayRequest): Offer {
   return new Answer(402, new JsonText<X402Quote>(quote), { 'payment-required': encoded })
 }
 
-/** Reads the signed payment and its quote; answers the receipt when the quote is paid already. */
+/** Reads the signed payment and its quote. */
 async function readPayment(
   context: X402Context,
   order: X402Order,
   header: string | string[],
-): Promise<SignedPayment | { receipt: SignedReceipt; isNew: false }> {
+): Promise<{ payment: SignedPayment; settler: Settler }> {
   const { db } = context.database
   const signature = readPaymentSignature(header)
   const request = await findPayRequest(db, signature.accepted.extra.pay_req_id)
@@ -81,14 +100,12 @@ async function readPayment(
   requireSameOrder(order, request)
   const { accepts } = JSON.parse(request.quote) as X402Quote
   const leg = signedLeg(accepts, signature)
-  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
-  if (receipt) return { receipt, isNew: false }
   const network = networkNamed(leg.network)
   const settler = network && context.settlers.get(network)
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
   if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
-  return { request, leg, payload: signature.payload, id }
+  return { payment: { request, leg, payload: signature.payload, id }, settler }
 }
 
 /** The signature pays for its quote: a body that orders something else is refused before paying. */

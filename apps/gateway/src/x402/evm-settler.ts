@@ -2,13 +2,23 @@
 // that uses it.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { EvmPayload } from '@svc/api/x402'
+import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import { Reverted } from '@svc/chains/evm/errors'
 import { noteAndSend } from '@svc/chains/transactions'
 import { mutex } from '@svc/concurrency/locks'
 import { authorizationId, readAuthorizationId } from '@svc/payments/evm/authorizations'
+import { paymentReference } from '@svc/protocol/ids'
+import { authorizationTypes } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
-import { type Abi, type Address, concat, encodeFunctionData, type Hex, stringToHex } from 'viem'
+import {
+  type Abi,
+  type Address,
+  concat,
+  encodeFunctionData,
+  type Hex,
+  recoverTypedDataAddress,
+  stringToHex,
+} from 'viem'
 import { createEvmChain, type EvmChain } from './evm-chain.ts'
 import {
   type Refusal,
@@ -54,6 +64,7 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       if (!('authorization' in payload)) return null
       return authorizationId(payload.authorization)
     },
+    signer: signerOf,
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {
       await chain.send(raw as Hex)
@@ -64,6 +75,36 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       if (hasFailed) return { outcome: 'failed' }
       return { outcome: (await chain.canStillLand(raw as Hex)) ? 'pending' : 'expired' }
     },
+  }
+}
+
+async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extra }: X402Leg): Promise<string | null> {
+  if (!('authorization' in payload)) return null
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization
+  try {
+    const signer = await recoverTypedDataAddress({
+      domain: {
+        name: extra.name,
+        version: extra.version as string, // of every leg that can be signed for
+        chainId: Number(network.split(':')[1]),
+        verifyingContract: asset as Address,
+      },
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        from: from as Address,
+        to: to as Address,
+        value: BigInt(value),
+        validAfter: BigInt(validAfter),
+        validBefore: BigInt(validBefore),
+        nonce: nonce as Hex,
+      },
+      signature: payload.signature as Hex,
+    })
+    return signer.toLowerCase()
+  } catch {
+    // Not a signature of a key.
+    return null
   }
 }
 
@@ -94,7 +135,7 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
       writeContract: ({ address, abi, functionName, args }) =>
         keepingErrors(() => {
           const call = encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] })
-          return send(order, address, concat([call, stringToHex(order.leg.extra.pay_req_id)]))
+          return send(order, address, concat([call, stringToHex(paymentReference(order.leg.extra.pay_req_id))]))
         }),
       // Our payment reader waits instead: it asks every node, for the configured confirmations.
       waitForTransactionReceipt: async () => ({ status: 'success' }),

@@ -126,7 +126,7 @@ function legOf(request: PayRequest, settlement: Settlement): X402Leg {
   const leg = accepts.find(
     ({ network, asset }) => networkNamed(network)?.name === settlement.network && asset === settlement.asset,
   )
-  if (!leg) throw new Error(`the settlement of ${request.pay_req_id} is of no leg of its quote`)
+  if (!leg) throw new Error(`the settlement in ${settlement.tx} is of no leg of its quote`)
   return leg
 }
 

@@ -12,6 +12,8 @@ export interface Settler {
   feePayer: string | null
   /** The same id for the same payment, whatever request it comes with; null for a payload of another chain. */
   paymentId(payload: EvmPayload | SvmPayload): string | null
+  /** The account that signed the payment, as receipts name payers; null for a signature that does not verify. */
+  signer(payload: EvmPayload | SvmPayload, leg: X402Leg): Promise<string | null>
   /** Checks, notes and sends the payment, in this order. Null when it was sent, otherwise the reason. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>

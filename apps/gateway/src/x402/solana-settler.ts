@@ -13,7 +13,7 @@ import {
 import type { SvmPayload } from '@svc/api/x402'
 import { noteAndSend } from '@svc/chains/transactions'
 import { toBase58 } from '@svc/protocol/bytes'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromBase58, ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import {
   type Refusal,
@@ -49,6 +49,13 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
     paymentId(payload) {
       const decoded = 'transaction' in payload ? decode(payload.transaction) : null
       return decoded && hash('sha256', decoded.messageBytes)
+    },
+    async signer(payload) {
+      const decoded = 'transaction' in payload ? decode(payload.transaction) : null
+      const owner = decoded?.transfer[OWNER]
+      const signature = owner && decoded.signatures[owner]
+      const isSigned = signature && ed25519PublicKeyFromBase58(owner)?.verify(decoded.messageBytes, signature)
+      return isSigned ? owner : null
     },
     async settle(order) {
       const { transaction } = order.payload as SvmPayload // `paymentId` has accepted it
@@ -102,18 +109,23 @@ interface Decoded {
   usesFeePayer: boolean
   /** The accounts of the instruction where the scheme expects the transfer. */
   transfer: Address[]
+  signatures: Readonly<Record<Address, SignatureBytes | null>>
 }
+
+/** The place of the payer among the accounts of the transfer. */
+const OWNER = 3
 
 function decode(transaction: string): Decoded | null {
   try {
     const bytes = Buffer.from(transaction, 'base64')
     if (bytes.toString('base64') !== transaction) return null
-    const { messageBytes } = getTransactionDecoder().decode(bytes)
+    const { messageBytes, signatures } = getTransactionDecoder().decode(bytes)
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
     if (message.version !== 0 && message.version !== 'legacy') return null
     const accounts = message.instructions.map(({ accountIndices = [] }) => accountIndices)
     return {
       messageBytes: new Uint8Array(messageBytes),
+      signatures,
       usesFeePayer: accounts.some((indices) => indices.includes(0)),
       transfer: (accounts[2] ?? []).flatMap((index) => message.staticAccounts[index] ?? []),
     }
@@ -124,7 +136,8 @@ function decode(transaction: string): Decoded | null {
 
 /** The paying token account and its signer. The facilitator has checked that the transfer is in its place. */
 function sourceOf(transaction: string): { account: Address; owner: Address } {
-  const [account, , , owner] = decode(transaction)?.transfer ?? []
+  const transfer = decode(transaction)?.transfer ?? []
+  const [account, owner] = [transfer[0], transfer[OWNER]]
   if (!account || !owner) throw new Refused({ why: 'invalid', reason: 'no_transfer' })
   return { account, owner }
 }

@@ -3,12 +3,13 @@
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { type TestClock, testClock } from '@svc/devnet/clock'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type LocalChains, type LocalChainsOptions, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
 import type { Variables } from '@svc/http-service/config'
 import { networkNamed } from '@svc/payments/networks'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { expect } from 'vitest'
+import type { Overrides } from '../../src/context.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
 export interface Reply<Body> {
@@ -32,7 +33,7 @@ export interface Shop {
 export interface Market {
   chains: LocalChains
   clock: TestClock
-  open(variables?: Variables): Promise<Shop>
+  open(variables?: Variables, overrides?: Overrides): Promise<Shop>
   /** Returns the id of the transaction. */
   pay(leg: PaymentLeg, options?: PayOptions): Promise<string>
   /** Stops the chains and every shop that is still open. */
@@ -59,15 +60,16 @@ export const WITHOUT_PRIMARY = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', X40
 export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILITATOR_KEY: '' }
 
 /** Payments are final at once, except for tests about finality. */
-export async function openMarket({ finalAtOnce = true } = {}): Promise<Market> {
+export async function openMarket(options: LocalChainsOptions = {}): Promise<Market> {
   const clock = testClock()
-  const chains = await startLocalChains({ finalAtOnce, now: clock.now })
+  const chains = await startLocalChains({ finalAtOnce: true, now: clock.now, ...options })
   const shops: Shop[] = []
   return {
     chains,
     clock,
-    async open(variables) {
-      const shop = shopOf(await startTestGateway({ ...chains.variables, ...variables }, { now: clock.now }))
+    async open(variables, overrides) {
+      const settings = { ...chains.variables, ...variables }
+      const shop = shopOf(await startTestGateway(settings, { now: clock.now, ...overrides }))
       shops.push(shop)
       return shop
     },

@@ -2,9 +2,10 @@ import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { paymentReference } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { legOf, shopOf } from '../purchases/market.ts'
+import { expectError, legOf, shopOf } from '../purchases/market.ts'
 import {
   buyWith,
   encoded,
@@ -14,6 +15,7 @@ import {
   pay,
   post,
   responseIn,
+  type SignedHeader,
   signFor,
   startX402Testbed,
   treasuryUsdc,
@@ -51,7 +53,7 @@ describe('the quote', () => {
         human_amount: '0.375',
         pay_req_id,
         quote_schema: 'svc_quote_v4',
-        memo: pay_req_id,
+        memo: paymentReference(pay_req_id),
         feePayer: FAUCET.address,
         token_account: await tokenAccountOf(TREASURY.address, 'USDC'),
       },
@@ -66,6 +68,22 @@ describe('the quote', () => {
     expect(body.extensions.svc.instructions.steps[0]).toContain('do not send real funds')
   })
 })
+
+const requiredBy = ({ quote, payload }: SignedHeader) => ({
+  x402Version: 2,
+  resource: quote.resource,
+  accepts: [payload.accepted],
+})
+
+/** Another payment in the name of the same payer, with the signature of the first. */
+function altered(payload: Record<string, unknown>): Record<string, unknown> {
+  const { transaction, authorization } = payload as { transaction?: string; authorization?: object }
+  if (transaction === undefined)
+    return { ...payload, authorization: { ...authorization, nonce: `0x${'ab'.repeat(32)}` } }
+  const bytes = Buffer.from(transaction, 'base64')
+  bytes.write('0000', bytes.indexOf('ref_') + 4)
+  return { transaction: bytes.toString('base64') }
+}
 
 describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family) => {
   it('SHAPE-06 a stock client buys in one call; the receipt names its wallet, and the chain agrees with it', async () => {
@@ -108,19 +126,43 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
   })
 
-  it('T-16 two signatures for one quote are one payment, at once or one after the other', async () => {
+  it('T-16 two signatures of one wallet for one quote are one payment, at once or one after the other', async () => {
     const client = await walletOn(family, testbed.chains)
-    const other = await walletOn(family, testbed.chains, 2)
     const first = await signFor(client, testbed.url)
-    const required = { x402Version: 2, resource: first.quote.resource, accepts: first.payload.accepted }
-    const again = { ...required, accepts: [first.payload.accepted] }
-    const second = encoded(await other.createPaymentPayload(again))
+    const second = encoded(await client.createPaymentPayload(requiredBy(first)))
     const before = await treasuryUsdc(family, testbed.chains)
     const replies = await Promise.all([pay(testbed.url, first.text), pay(testbed.url, second)])
     replies.push(await pay(testbed.url, second), await pay(testbed.url, first.text))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
+  })
+
+  it('T-16 T-33 ADD-13 of two wallets that sign for one quote one pays, and only that one gets the receipt', async () => {
+    const first = await signFor(await walletOn(family, testbed.chains), testbed.url)
+    const other = await walletOn(family, testbed.chains, 2)
+    const second = encoded(await other.createPaymentPayload(requiredBy(first)))
+    const before = await treasuryUsdc(family, testbed.chains)
+    const replies = await Promise.all([pay(testbed.url, first.text), pay(testbed.url, second)])
+    replies.push(await pay(testbed.url, first.text), await pay(testbed.url, second))
+    const statuses = replies.map(({ status }) => status)
+    expect([
+      [200, 402, 200, 402],
+      [402, 200, 402, 200],
+    ]).toContainEqual(statuses)
+    const [receipt_id] = new Set(replies.map(({ body }) => body.receipt_id).filter(Boolean))
+    for (const reply of replies.filter(({ status }) => status !== 200)) {
+      expectError(reply, 402, 'payment_verification_failed', 'quote_already_paid')
+      expect(JSON.stringify(reply.body)).not.toContain(receipt_id)
+    }
+    expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
+  })
+
+  it('T-33 ADD-13 a stranger who alters a payment of the payer gets no receipt of a paid quote', async () => {
+    const { text, payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
+    expect((await pay(testbed.url, text)).status).toBe(200)
+    const forged = encoded({ ...payload, payload: altered(payload.payload) })
+    expectError(await pay(testbed.url, forged), 402, 'payment_verification_failed', 'quote_already_paid')
   })
 
   it('many buyers at once all get their receipts', async () => {

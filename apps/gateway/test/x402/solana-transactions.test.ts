@@ -68,7 +68,7 @@ async function transfer(authority: KeyPairSigner, owner: Address = authority.add
 }
 
 function memo(...accounts: Instruction['accounts'] & object): Instruction {
-  return { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3, accounts, data: Buffer.from(leg.extra.pay_req_id) }
+  return { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3, accounts, data: Buffer.from(leg.extra.memo!) }
 }
 
 async function newest() {

@@ -87,7 +87,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   method_not_allowed: of('This address does not do that.'),
   request_timeout: of('The request took too long to arrive.', later),
   idempotency_conflict: of(
-    'The same purchase was begun with other arguments.',
+    'The Idempotency-Key was used for another order.',
     'look with `purchase_status`: if it was paid or is uncertain, use the arguments of before; if not, another intent',
   ),
   attestation_not_available: of('Nothing is attested yet.', '`attest` first'),

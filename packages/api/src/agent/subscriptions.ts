@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { LegChoice, quoteOf } from '../quote.ts'
+import { LegChoice, PayerSignature, quoteOf } from '../quote.ts'
 import { Receipt } from '../receipts.ts'
 import { NO_STORE, Timestamp, Words } from '../wire.ts'
 
@@ -69,7 +69,12 @@ export const confirmSubscription = endpoint({
     'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid.' })),
     'X-Svc-Identity': Identity,
   }),
-  body: Type.Object({ pay_req_id: Type.String(), tx_sig: Type.Optional(Type.String()), ...LegChoice }),
+  body: Type.Object({
+    pay_req_id: Type.String(),
+    tx_sig: Type.Optional(Type.String()),
+    payer_signature: PayerSignature,
+    ...LegChoice,
+  }),
   responses: { 200: SubscriptionConfirmation },
   headers: NO_STORE,
   errors: [

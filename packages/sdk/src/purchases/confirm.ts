@@ -3,7 +3,7 @@
 import { type Confirmation, confirmStorage } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalTx, receiptId } from '@svc/protocol/ids'
-import type { SignedReceipt } from '@svc/protocol/receipt'
+import { receiptClaim, type SignedReceipt } from '@svc/protocol/receipt'
 import { call } from '../calls/call.ts'
 import { jittered } from '../calls/recovery.ts'
 import type { Context } from '../context.ts'
@@ -17,6 +17,12 @@ export interface Payment {
   /** The leg of the quote that was paid. */
   leg: PaymentLeg
   tx: string
+}
+
+/** A leg, and the address where the quote says to confirm its payment. */
+export interface QuotedLeg {
+  leg: PaymentLeg
+  confirmUrl: string
 }
 
 /** The answer of a service that accepts a payment. */
@@ -68,23 +74,33 @@ export async function confirmOnce<C extends Confirmed>(
   return answer
 }
 
-/** The receipt of a paid quote, whichever transaction paid it; null for an unpaid quote. */
+/** The receipt of a paid quote, whichever transaction of this client's key paid it; null for an unpaid quote. */
 export async function receiptOf(
   context: Context,
-  show: ShowPayment<Confirmed>,
-  leg: PaymentLeg,
+  { leg, confirmUrl }: QuotedLeg,
   { expected = {}, signal }: ConfirmOptions,
 ): Promise<SignedReceipt | null> {
-  // The service returns the receipt of a paid quote for any transaction id, so this one need not exist.
-  const anyTx = familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64)
+  // Gateways of earlier releases return the receipt of a paid quote for any transaction, so this one need not exist.
+  const payment = { leg, tx: familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64) }
   try {
-    const answer = await show(context, { leg, tx: anyTx }, signal)
+    const answer = await showPayment(context, payment, signal).catch(async (error: unknown) => {
+      // Sign only when it helps: a wallet may ask its user each time.
+      if (!context.signer || !isAlreadyPaid(error)) throw error
+      const payer_signature = await context.signer.sign(receiptClaim(confirmUrl, leg.extra.pay_req_id))
+      return showPayment(context, payment, signal, { payer_signature })
+    })
     await requireFitting(context, answer, leg, expected)
     return answer.receipt
   } catch (error) {
+    // A paid quote must not be paid again, whoever paid it.
+    if (isAlreadyPaid(error)) throw error
     if (isGatewayError(error, 'tx_not_found', 'quote_expired', 'payment_verification_failed')) return null
     throw error
   }
+}
+
+function isAlreadyPaid(error: unknown): boolean {
+  return isGatewayError(error, 'payment_verification_failed') && error.details.reason === 'quote_already_paid'
 }
 
 function familyOf({ network }: PaymentLeg): keyof typeof PAUSES {
@@ -134,7 +150,8 @@ export async function showPayment(
   context: Context,
   { leg, tx }: Payment,
   signal: AbortSignal | undefined,
+  proof: { payer_signature?: string } = {},
 ): Promise<Confirmation> {
-  const body = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: leg.extra.name }
+  const body = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: leg.extra.name, ...proof }
   return (await call(context, confirmStorage, { body, headers: { 'x402-tx': tx }, signal })).body
 }

@@ -5,6 +5,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
 import { GatewayError, PaymentError } from '../errors.ts'
 import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
+import { abortable } from '../wallets/abortable.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import {
   type Approve,
@@ -46,25 +47,47 @@ export async function receiptOnce(context: Context, intention: Intention, sale: 
   if (context.hasDefaultJournal)
     context.warn('This client has no journal: a purchase that is cut short may be paid twice.')
   const entry = purchaseEntry(context, intent)
-  const known = await entry.read()
-  if (known) requireSameOrder(known, intention, sale)
+  const known = await openPurchase(entry, intention, sale)
   return known?.receipt ?? (await payForReceipt(context, intention, sale, entry, known))
 }
 
-function requireSameOrder(known: PurchaseRecord, { intent, wallet }: Intention, { order }: Sale): void {
-  const [begun, asked] = [known.order, order].map((one) => JSON.stringify(one))
-  if (begun === asked && known.payer === wallet.address) return
-  const { payer, receipt, attempts } = known
+/** The record of this purchase. A name under which another order was begun is free again if nothing was paid for it. */
+async function openPurchase(
+  entry: JournalEntry<PurchaseRecord>,
+  intention: Intention,
+  sale: Sale,
+): Promise<PurchaseRecord | null> {
+  const known = await entry.read()
+  if (!known || isSameOrder(known, intention, sale)) return known
+  if (!(await isUnpaid(known, intention))) throw nameInUse(known, intention)
+  // Another process may have begun with the name since it was read.
+  return (await entry.write(null)) ? null : openPurchase(entry, intention, sale)
+}
+
+function isSameOrder({ order, payer }: PurchaseRecord, { wallet }: Intention, sale: Sale): boolean {
+  return JSON.stringify(order) === JSON.stringify(sale.order) && payer === wallet.address
+}
+
+/** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can tell. */
+async function isUnpaid({ payer, receipt, attempts }: PurchaseRecord, { wallet, signal }: Intention): Promise<boolean> {
+  if (receipt || payer !== wallet.address) return false
+  const { outcomeOf } = abortable(wallet, signal)
+  const outcomes = await Promise.all(attempts.map(({ payment }) => outcomeOf(payment).catch(() => 'pending' as const)))
+  return outcomes.every((outcome) => outcome === 'failed' || outcome === 'expired')
+}
+
+function nameInUse({ order, payer, receipt, attempts }: PurchaseRecord, { intent }: Intention): PaymentError {
+  const begun = JSON.stringify(order)
   if (receipt) {
     const { receipt_id, paid_amount, pay_asset } = receipt
     const bought = `${payer} bought ${begun} for ${paid_amount} ${pay_asset}, receipt ${receipt_id}`
-    throw new PaymentError(
+    return new PaymentError(
       'not_moved',
       `${JSON.stringify(intent)} is finished: ${bought}. Another order needs another name`,
     )
   }
   const message = `${JSON.stringify(intent)} was begun by ${payer} as another order: ${begun}`
-  throw paymentError(new PaymentError('not_moved', message), attempts)
+  return paymentError(new PaymentError('not_moved', message), attempts)
 }
 
 async function payForReceipt(

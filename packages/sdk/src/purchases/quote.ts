@@ -3,11 +3,12 @@ import type { Body } from '@svc/api/endpoint'
 import { type Quote, requestStorage } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { toHex } from '@svc/protocol/bytes'
+import { paymentReference } from '@svc/protocol/ids'
 import { call } from '../calls/call.ts'
 import { type Context, gatewayNow, randomBytes } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import { amountText, KNOWN_ASSETS, type KnownAsset, knownAsset } from '../money.ts'
-import type { Wallet } from '../wallets/wallet.ts'
+import { referenceOf, type Wallet } from '../wallets/wallet.ts'
 
 export type Order = Body<typeof requestStorage>
 
@@ -44,6 +45,17 @@ export function requireSound({ accepts, extensions }: AnyQuote): void {
   if (!isOneQuote || !/^pr_[0-9a-f]{32}$/.test(info.pay_req_id))
     throw new UntrueAnswer('the legs of the quote do not name one pay_req_id')
   for (const leg of accepts) requireTrueLeg(leg)
+  requireTrueReferences(accepts, extensions.svc.payment_reference)
+}
+
+/** A payment that names another quote would not pay this one; one that names its `pay_req_id` gives away the receipt. */
+function requireTrueReferences(accepts: readonly PaymentLeg[], reference: string | undefined): void {
+  const isTrue = accepts.every((leg) => {
+    const { memo, pay_req_id } = leg.extra
+    const isAsked = memo === undefined || memo === referenceOf(leg)
+    return isAsked && (reference === undefined || (reference === paymentReference(pay_req_id) && memo !== pay_req_id))
+  })
+  if (!isTrue) throw new UntrueAnswer('the quote asks for a payment that does not name it by its reference')
 }
 
 /** A leg to pay, and when it expires (Unix seconds). */

@@ -1,4 +1,4 @@
-// Pays on an EVM chain in its coin or ERC-20 tokens. The quote's id follows the calldata.
+// Pays on an EVM chain in its coin or ERC-20 tokens. The reference of the quote follows the calldata.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { utf8 } from '@svc/protocol/bytes'
@@ -10,7 +10,7 @@ import { connectEvm, type EvmCall } from './evm-node.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { accountOf, type EvmAccount, feesOf, transactionHash } from './evm-transaction.ts'
 import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
-import type { Wallet } from './wallet.ts'
+import { referenceOf, type Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
 const LANDS_WITHIN_SECONDS = 60
@@ -104,8 +104,9 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 }
 
 /** The call that pays a leg, also for wallets that cannot sign without sending. */
-export function evmTransfer({ asset, amount, payTo, extra }: PaymentLeg): EvmCall {
-  const reference = hexOf(utf8(extra.pay_req_id))
+export function evmTransfer(leg: PaymentLeg): EvmCall {
+  const { asset, amount, payTo } = leg
+  const reference = hexOf(utf8(referenceOf(leg)))
   const value = BigInt(amount)
   if (asset === ZERO_ADDRESS) return { to: payTo as Hex, value, data: reference }
   return { to: asset as Hex, value: 0n, data: `${transfer(payTo, value)}${reference.slice(2)}` as Hex }

@@ -28,7 +28,7 @@ import { isPrivateHost } from '../local-services.ts'
 import type { Signer } from '../signers.ts'
 import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
 import { connectSolana, type Lifetime } from './solana-node.ts'
-import type { SignedPayment, Wallet } from './wallet.ts'
+import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 /** The address that stands for SOL in place of a mint. */
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
@@ -123,7 +123,7 @@ async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Inst
   const authority = createNoopSigner(address(owner))
   const destination = address(payTo)
   // Not every chain has the newest memo program. Readers accept all of them.
-  const memo = getAddMemoInstruction({ memo: extra.pay_req_id }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })
+  const memo = getAddMemoInstruction({ memo: referenceOf(leg) }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })
   if (asset === NATIVE_MINT) return [getTransferSolInstruction({ source: authority, destination, amount }), memo]
   const source = await tokenAccount(owner, asset)
   const mint = address(asset)

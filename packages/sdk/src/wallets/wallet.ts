@@ -1,6 +1,7 @@
 // The interface that a purchase needs of a wallet, on any chain.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import { paymentReference } from '@svc/protocol/ids'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 
 export interface Wallet {
@@ -30,4 +31,9 @@ export interface SignedPayment {
   raw: string
   /** The values from which its wallet decides that it can no longer land. */
   life: Readonly<Record<string, string>>
+}
+
+/** What a payment carries on chain to name its quote. Services of release 1.0.0 ask for the plain `pay_req_id`. */
+export function referenceOf({ extra: { memo, pay_req_id } }: PaymentLeg): string {
+  return memo === pay_req_id ? pay_req_id : paymentReference(pay_req_id)
 }

@@ -12,6 +12,7 @@ import type { Purchase } from '../../src/purchases/buy.ts'
 import { signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
 import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
+import { abortAfterWaits } from '../buyers.ts'
 import { type Buyer, type Market, openMarket } from '../market.ts'
 
 let market: Market
@@ -102,6 +103,54 @@ describe('nothing is paid', () => {
     expect(await market.treasury('SOL')).toBe(before)
   })
 
+  it('PAY-55 for another order while a payment of the name can still land, but the name is free once it cannot', async () => {
+    const { signer, wallet } = market.solana(2)
+    const journal = memoryJournal()
+    const { signal, wait } = abortAfterWaits(2)
+    const clientOf = (overrides = {}) => market.client({ signer, journal, pinnedKeys: [market.key] }, overrides)
+    const order = { intent: 'undelivered', asset: 'SOL' }
+    const unheard = { ...wallet, send: () => Promise.reject(new Error('no connection')) }
+    const lost = clientOf({ wait }).buy({ ...order, units: 1, wallet: unheard, signal })
+    await expect(lost).rejects.toMatchObject({ money: 'may_have_moved' })
+    const another = { ...order, units: 2, wallet }
+    await expect(clientOf().buy(another)).rejects.toMatchObject({ money: 'may_have_moved' })
+    const before = await market.treasury('SOL')
+    market.chains.primary.chain.expireBlockhashes()
+    const { receipt } = await clientOf().buy(another)
+    expect(receipt.units).toBe(2)
+    expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
+  })
+
+  it('PAY-06 but the name of an order that was not approved is free for another order', async () => {
+    const buyer = market.solana(1)
+    const intent = 'undecided'
+    await expect(buy(buyer, { intent, asset: 'SOL', approve: () => false })).rejects.toMatchObject(NOT_MOVED)
+    expect((await buy(buyer, { intent, asset: 'USDC' })).receipt.pay_asset).toBe('USDC')
+  })
+
+  it.each([
+    ['no key', 'operator'],
+    ['a key of small order', '11111111111111111111111111111111'],
+    ['an EVM address', `0x${'ab'.repeat(20)}`],
+  ])('ADD-04 T-41 for a locker whose operator is %s, which the gateway would refuse', async (_, operator) => {
+    const before = await market.treasury('SOL')
+    await expect(buy(market.solana(), { operator })).rejects.toMatchObject({
+      ...NOT_MOVED,
+      message: expect.stringContaining('Ed25519'),
+    })
+    expect(await market.treasury('SOL')).toBe(before)
+  })
+
+  it.each([
+    ['too many', Array.from({ length: 33 }, String)],
+    ['too long', ['x'.repeat(65)]],
+  ])('T-41 LOCK-09 for a locker with tags that are %s', async (_, tags) => {
+    await expect(buy(market.solana(), { tags })).rejects.toMatchObject({
+      ...NOT_MOVED,
+      message: expect.stringContaining('tag'),
+    })
+  })
+
   it('ADD-10 on a real chain to a development gateway', async () => {
     const buyer = market.solana()
     await expect(buy({ ...buyer, wallet: { ...buyer.wallet, isLocal: false } })).rejects.toMatchObject(NOT_MOVED)
@@ -128,6 +177,8 @@ describe('nothing is paid', () => {
     ['more units', (quote: Quote) => ({ ...quote, extensions: withUnits(quote, 3) })],
     ['no way to pay', (quote: Quote) => ({ ...quote, accepts: [] })],
     ['legs of different quotes', otherPayReqId(`pr_${'0'.repeat(32)}`)],
+    ['the reference of another quote', withReference(`ref_${'0'.repeat(32)}`)],
+    ['its pay_req_id for all to read', withReference(null)],
     ['a coin under the name USDC', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
   ])('for a quote with %s', async (_, lie) => {
     market.proxy.always(/request/, { lie })
@@ -257,6 +308,17 @@ function calledUsdc(leg: PaymentLeg): PaymentLeg {
 function withUnits({ extensions }: Quote, units: number): Quote['extensions'] {
   const { svc } = extensions
   return { svc: { ...svc, price_summary: { ...svc.price_summary, units } } }
+}
+
+/** Another memo than the reference of the quote; null for its `pay_req_id`. */
+function withReference(reference: string | null) {
+  return (quote: Quote): Quote => ({
+    ...quote,
+    accepts: quote.accepts.map((leg) => {
+      const memo = reference ?? leg.extra.pay_req_id
+      return { ...leg, extra: { ...leg.extra, memo } }
+    }),
+  })
 }
 
 function otherPayReqId(pay_req_id: string) {

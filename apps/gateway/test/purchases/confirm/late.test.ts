@@ -140,20 +140,25 @@ describe('a paid quote', () => {
     await after.stop()
   })
 
-  it('PAY-45 AMB-57 a paid quote answers its receipt for another transaction too, which stays unused', async () => {
+  it('PAY-45 AMB-57 ADD-13 T-33 a paid quote is not answered to who names another transaction, which stays unused', async () => {
     const { quote, receipt } = await buy(market, shop, { units: 4 })
     const second = await market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
-    const again = await shop.confirm({ pay_req_id: payReqId(quote) }, second)
-    expect([again.status, again.body.idempotent, again.body.receipt]).toEqual([200, true, receipt])
+    for (const tx of [second, UNKNOWN_TX]) {
+      const refused = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+      expectError(refused, 402, 'payment_verification_failed', 'quote_already_paid')
+      expect(refused.body).toMatchObject({ hint: expect.stringContaining('payer_signature') })
+      for (const secret of [receipt.receipt_id, receipt.tx_hash, receipt.payer_pubkey])
+        expect(JSON.stringify(refused.body)).not.toContain(secret)
+    }
     const next = await shop.quote({ units: 4 })
     const { status, body } = await shop.confirm({ pay_req_id: payReqId(next) }, second)
     expect([status, body.idempotent, body.receipt.tx_hash]).toEqual([200, false, second])
   })
 
   it('AMB-86 a paid quote answers without checking leg and chain, but a transaction must be named', async () => {
-    const { quote, receipt } = await buy(market, shop)
+    const { quote, receipt, tx } = await buy(market, shop)
     const pay_req_id = payReqId(quote)
-    const again = await shop.confirm({ pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }, UNKNOWN_TX)
+    const again = await shop.confirm({ pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }, tx)
     expect([again.status, again.body.receipt]).toEqual([200, receipt])
     expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
+import { paymentReference } from '@svc/protocol/ids'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
@@ -23,9 +24,12 @@ describe('the bytes of a quote', () => {
   async function answer(order: object, headers?: Record<string, string>) {
     const { body, headers: answered } = await ask(order, shop, headers)
     const id = payReqId(body)
+    const reference = paymentReference(id)
     const header = Buffer.from(answered.get('payment-required') ?? '', 'base64').toString()
-    const hex = Buffer.from(id).toString('hex')
-    return [JSON.stringify(body), header].map((text) => text.replaceAll(id, 'ID').replaceAll(hex, 'HEX'))
+    const hex = Buffer.from(reference).toString('hex')
+    return [JSON.stringify(body), header].map((text) =>
+      text.replaceAll(id, 'ID').replaceAll(reference, 'REFERENCE').replaceAll(hex, 'HEX'),
+    )
   }
 
   it.each([

@@ -1,5 +1,6 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { paymentReference } from '@svc/protocol/ids'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
@@ -51,6 +52,7 @@ it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-
           cli_example: expect.stringContaining(id),
         },
         price_summary: { unit_price_usd: 0.25, units: 3, total_usd: 0.75, provider: 'gcs' },
+        payment_reference: paymentReference(id),
         legacy: expect.any(Object),
         info: {
           flow: 'pay-then-confirm',
@@ -83,7 +85,7 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
       oracle_rate: { usd: 150.25, source: 'oracle', as_of: '2026-09-01T12:00:00Z', fallback: false },
       paymentFlow: 'upfront',
       assetTransferMethod: 'transaction-proof',
-      memo: payReqId(quote),
+      memo: paymentReference(payReqId(quote)),
     },
   })
   expect(legOf(quote, 'USDC', 'evm-mainnet')).toEqual({
@@ -183,13 +185,14 @@ it('PAY-31 AMB-12 a quote repeats the default leg under its older field names', 
   expect(await legacyOf({ pay_asset: 'USDC' })).toMatchObject({ ...nothing, amount_raw: '750000' })
 })
 
-it('PAY-13 T-02 the CLI example of every leg binds the payment to the quote', async () => {
+it('PAY-13 T-02 T-33 ADD-13 the CLI example of every leg binds the payment to the quote and does not publish its id', async () => {
   for (const { extra, network, payTo } of (await shop.quote()).accepts) {
     const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: extra.name })
     const { cli_example } = quote.extensions.svc.instructions
-    const reference = network === PRIMARY ? payReqId(quote) : Buffer.from(payReqId(quote)).toString('hex')
+    const written = (text: string) => (network === PRIMARY ? text : Buffer.from(text).toString('hex'))
     const [pay, confirm] = cli_example.split(' && ')
-    expect(pay).toContain(reference)
+    expect(pay).toContain(written(paymentReference(payReqId(quote))))
+    expect(pay).not.toContain(written(payReqId(quote)))
     expect(pay).toContain(payTo)
     expect(confirm).toContain(payReqId(quote))
   }

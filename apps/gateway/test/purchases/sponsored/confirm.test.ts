@@ -109,10 +109,12 @@ describe('sponsored confirmation', () => {
     expectError(await shop.sponsor(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
   })
 
-  it('SPON-07 AMB-57 a paid receipt without a locker gets one, even if another transaction is named', async () => {
+  it('SPON-07 AMB-57 ADD-13 a paid receipt without a locker gets one for its own transaction, and another stays unused', async () => {
     const { receipt_id, quote, tx } = await buy(market, shop)
     const other = await market.pay(quote.accepts[0]!)
-    const body = { pay_req_id: payReqId(quote), tx_sig: other, owner_identity: OWNER }
+    const body = { pay_req_id: payReqId(quote), tx_sig: tx, owner_identity: OWNER }
+    const refused = await shop.sponsor({ ...body, tx_sig: other })
+    expectError(refused, 402, 'payment_verification_failed', 'quote_already_paid')
     const { body: answer } = await shop.sponsor(body)
     expect(answer).toMatchObject({ idempotent: true, already_provisioned: false, receipt_id, receipt: { tx_hash: tx } })
     const { payment_transactions } = await shop.written()

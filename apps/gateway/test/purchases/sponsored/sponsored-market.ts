@@ -4,15 +4,17 @@ import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { SponsoredBatch, SponsoredConfirmation } from '@svc/api/sponsored'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import type { LocalChainsOptions } from '@svc/devnet/local-chains'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
+import type { Overrides } from '../../../src/context.ts'
 import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from '../market.ts'
 
 export interface SponsoredMarket {
   issuer: OidcIssuer
   market: Market
-  open(variables?: Variables): Promise<SponsoredShop>
+  open(variables?: Variables, overrides?: Overrides): Promise<SponsoredShop>
   close(): Promise<void>
 }
 
@@ -28,8 +30,8 @@ export interface SponsoredShop extends Shop {
 export const OWNER = DEMO_PAYERS[0]!.address
 export const EVM_OWNER = DEV_PAYERS[0]!.address
 
-export async function openSponsoredMarket(): Promise<SponsoredMarket> {
-  const market = await openMarket()
+export async function openSponsoredMarket(options?: LocalChainsOptions): Promise<SponsoredMarket> {
+  const market = await openMarket(options)
   const issuer = await startOidcIssuer({ now: market.clock.now })
   const identity = {
     SPONSOR_OIDC_ISSUER: issuer.issuer,
@@ -40,7 +42,8 @@ export async function openSponsoredMarket(): Promise<SponsoredMarket> {
   return {
     issuer,
     market,
-    open: async (variables) => sponsoredShop(await market.open({ ...identity, ...variables }), issuer),
+    open: async (variables, overrides) =>
+      sponsoredShop(await market.open({ ...identity, ...variables }, overrides), issuer),
     async close() {
       await market.close()
       await issuer.stop()

@@ -1,0 +1,15 @@
+// What a transaction on the local chains shows to everybody.
+
+import type { ChainAddresses } from './pay-leg.ts'
+import { call } from './primary-chain/dev-client.ts'
+
+/** The bytes of a transaction, or its calldata on the EVM chain, one character each. */
+export async function publishedBy({ primary, evm }: ChainAddresses, tx: string): Promise<string> {
+  if (tx.startsWith('0x')) {
+    const { result } = await call(evm.url, 'eth_getTransactionByHash', [tx])
+    return Buffer.from((result as { input: string }).input.slice(2), 'hex').toString('latin1')
+  }
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0 }
+  const { result } = await call(primary.url, 'getTransaction', [tx, options])
+  return Buffer.from((result as { transaction: [string] }).transaction[0], 'base64').toString('latin1')
+}
