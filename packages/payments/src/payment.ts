@@ -1,7 +1,7 @@
 // What a chain says about a transaction, and whether that pays a quote. Reading and judging are apart: reading asks a
 // node, judging is arithmetic.
 
-import { namesOneOf } from './references.ts'
+import { nameOnly } from './references.ts'
 
 /** Where a payment must have gone. */
 export interface Destination {
@@ -79,7 +79,7 @@ export function judgePayment(payment: ChainPayment, terms: PaymentTerms): Judgem
 }
 
 function objection({ received, references, blockTime }: ChainPayment, terms: PaymentTerms): RejectionReason | null {
-  if (!references.every((reference) => namesOneOf(terms.payReqIds, reference))) return 'names_another_quote'
+  if (!nameOnly(terms.payReqIds, references)) return 'names_another_quote'
   if (received < terms.amount) return 'amount_too_small'
   if (blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
   // The payment must be made in time, its confirmation need not (AMB-06). No skew prolongs a quote; its last second counts.

@@ -12,7 +12,9 @@ export function findReferences(...sources: (string | Uint8Array)[]): string[] {
   return [...new Set(texts.flatMap((text) => text.match(REFERENCE) ?? []))]
 }
 
-/** Whether a reference found in a transaction names one of these quotes. */
-export function namesOneOf(payReqIds: readonly string[], reference: string): boolean {
-  return payReqIds.some((id) => reference === id || reference === paymentReference(id))
+/** Whether all references that a transaction carries name one of these quotes. */
+export function nameOnly(payReqIds: readonly string[], references: readonly string[]): boolean {
+  if (references.length === 0) return true
+  const names = new Set(payReqIds.flatMap((id) => [id, paymentReference(id)]))
+  return references.every((reference) => names.has(reference))
 }

@@ -79,14 +79,20 @@ it('PAY-55 a purchase is paid once even if the journal cannot be written after t
   expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
 })
 
-it('PAY-55 PAY-45 AMB-50 a buyer without a journal gets the paid receipt while the gateway remembers the idempotency key', async () => {
-  const { signer, wallet } = market.solana(3)
-  const order = { intent: 'lost', units: 1, asset: 'SOL', wallet }
-  const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
-  const before = await market.treasury('SOL')
-  const first = await client().buy(order)
-  expect(await client().buy(order)).toEqual(first)
-  market.advance(3600)
-  expect(await client().buy(order)).toEqual(first)
-  expect((await market.treasury('SOL')) - before).toBe(BigInt(first.receipt.paid_raw))
-})
+it.each([
+  ['SOL', () => market.solana(3)],
+  ['MON', () => market.evm(3)],
+] as const)(
+  'PAY-55 PAY-45 AMB-50 ADD-13 a buyer with %s and without a journal gets the paid receipt while the gateway remembers the idempotency key',
+  async (asset, buyerOf) => {
+    const { signer, wallet } = buyerOf()
+    const order = { intent: 'lost', units: 1, asset, wallet }
+    const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const before = await market.treasury(asset)
+    const first = await client().buy(order)
+    expect(await client().buy(order)).toEqual(first)
+    market.advance(3600)
+    expect(await client().buy(order)).toEqual(first)
+    expect((await market.treasury(asset)) - before).toBe(BigInt(first.receipt.paid_raw))
+  },
+)

@@ -71,6 +71,17 @@ describe('a payment that is confirmed', () => {
     expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
   })
 
+  it.each(['primary-mainnet', 'evm-mainnet'])(
+    'ADD-03 a payment on %s that carries a plain pay_req_id, as older clients write it, pays that quote and no other',
+    async (pay_network) => {
+      const [mine, other] = [await shop.quote({ units: 1, pay_network }), await shop.quote({ units: 1, pay_network })]
+      const tx = await market.pay(mine.accepts[0]!, { memo: payReqId(mine) })
+      const theft = await shop.confirm({ pay_req_id: payReqId(other) }, tx)
+      expectError(theft, 402, 'payment_verification_failed', 'names_another_quote')
+      expect((await shop.confirm({ pay_req_id: payReqId(mine) }, tx)).status).toBe(200)
+    },
+  )
+
   it('AMB-75 the receipt names the account that paid, not the one that paid the fee', async () => {
     const quote = await shop.quote({ units: 9 })
     const { amount, payTo } = quote.accepts[0]!
