@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { FaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { signReceipt } from '@svc/protocol/receipt'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RECEIPT_FACT_MEANINGS } from '../src/explain/facts.ts'
 import { codeOf, type TestServer, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
 
@@ -137,6 +140,68 @@ describe('a receipt', () => {
     proxy.always(/evidence-bundle/, { lie: (answer) => ({ ...answer, receipt_id: `rcpt_${'1'.repeat(32)}` }) })
     const lied = await shop.start('memory', null, { SVC_GATEWAY: proxy.url })
     expect((await lied.call('verify', { receipt_id })).failed).toEqual(['bundle_names_receipt'])
+  })
+
+  type ReceiptFact = keyof typeof RECEIPT_FACT_MEANINGS
+  type Story = [path: RegExp, fault: Parameters<FaultyProxy['always']>[1]]
+
+  const ALTERED: Story = [/\/v1\/receipts\/[^/]+$/, { lie: (body) => ({ ...body, paid_raw: '2' }) }]
+  const DENIED = { verified: false, matches: { payer_matches: false } }
+  const OTHER = `rcpt_${'1'.repeat(32)}`
+
+  /** What a gateway does so that a fact fails, and so that it is not checked; or why it always is. */
+  const STORIES: Record<ReceiptFact, { fails: Story; open: { value: string; story: Story } | { never: string } }> = {
+    receipt_signed: { fails: ALTERED, open: { never: 'without a receipt there is no answer at all' } },
+    payment_on_chain: {
+      fails: [/verify-payment/, { answer: { status: 200, body: DENIED } }],
+      open: {
+        value: 'unavailable',
+        story: [
+          /verify-payment/,
+          { answer: { status: 502, body: { error: 'tx_not_found_on_chain', message: 'none' } } },
+        ],
+      },
+    },
+    bundle_names_receipt: {
+      fails: [/evidence-bundle/, { lie: (body) => ({ ...body, receipt_id: OTHER }) }],
+      open: { value: 'not_checked', story: ALTERED },
+    },
+  }
+
+  it.each(Object.keys(STORIES) as ReceiptFact[])('T-38 %s can fail, and says when it is not checked', async (fact) => {
+    const { proxy } = shop.market
+    const lied = await shop.start('memory', null, { SVC_GATEWAY: proxy.url })
+    const valueIn = async (story: Story) => {
+      proxy.behave()
+      proxy.always(...story)
+      const { facts } = (await lied.call('verify', { receipt_id })) as { facts: { fact: string; value: string }[] }
+      proxy.behave()
+      return facts.find((one) => one.fact === fact)?.value
+    }
+    const { fails, open } = STORIES[fact]
+    expect(await valueIn(fails)).toBe('failed')
+    if ('story' in open) expect(await valueIn(open.story)).toBe(open.value)
+  })
+
+  it('T-38 T-51 of before receipts named a proof is not linked to any bundle', async () => {
+    const { context } = shop.market.gateway
+    const older = await seedLocker(context, { owner: DEMO_PAYERS[0]!.address })
+    const receipts = context.database.db.selectFrom('receipts').select('receipt')
+    const stored = await receipts.where('receipt_id', '=', older.receipt_id).executeTakeFirstOrThrow()
+    const { proof_id: _, receipt_sig, receipt_signer_pubkey, ...unsigned } = JSON.parse(stored.receipt)
+    const receipt = JSON.stringify(signReceipt(unsigned, context.signers.statement))
+    const row = context.database.db.updateTable('receipts').where('receipt_id', '=', older.receipt_id)
+    await row.set({ receipt }).execute()
+    await server.call('put_file', { receipt_id: older.receipt_id, filename: 'a.txt', path: 'files/a.txt' })
+    await server.call('attest', { receipt_id: older.receipt_id })
+    const facts = await factsOf({ receipt_id: older.receipt_id })
+    expect(facts).toMatchObject({ ...HOLDS, receipt_signed: 'passed', bundle_names_receipt: 'not_checked' })
+    expect(await factsOf({ receipt_id })).toMatchObject({ ...HOLDS, bundle_names_receipt: 'passed' })
+  })
+
+  it('T-51 is shown with the fields of its bundle that no fact covers', async () => {
+    const { unchecked } = await server.call('verify', { receipt_id })
+    expect(unchecked).toEqual(['receipt_id', 'network', 'verification', 'signing_keys', 'how_to_verify'])
   })
 
   it('is verified with the statement that `sequence` names', async () => {

@@ -16,7 +16,14 @@ import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world
 /** The part of the `--json` output that these tests read. */
 interface Verified {
   ok: boolean
-  bundles: [{ refused: { code: string } | null; facts: Record<string, { value: string }>; files: { counts: object } }]
+  bundles: [
+    {
+      refused: { code: string } | null
+      facts: Record<string, { value: string }>
+      unchecked: string[]
+      files: { counts: object }
+    },
+  ]
   chain: { sequences: number[]; from_start: boolean; problems: { code: string }[] }
 }
 
@@ -166,7 +173,7 @@ describe('svc verify', () => {
     expect((await verify(['-'], { stdin: '{' })).exitCode).toBe(3)
   })
 
-  it('PAY-56 checks a receipt against the pinned keys and the bundle', async () => {
+  it('T-38 T-51 PAY-56 checks a receipt against the pinned keys and the bundle', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 7))
     const key = Buffer.from(signer.publicKey).toString('hex')
     const ids = { pay_req_id: 'pr_1', tx_hash: '0xab' }
@@ -176,6 +183,7 @@ describe('svc verify', () => {
       ...{ payer_pubkey: '0xcd', confirmed_at: '2026-06-12T00:00:00Z', result_hash: '' },
     }
     const receipt = signReceipt(unsigned, signer)
+    await writeFile(join(home.folder, 'linked.json'), JSON.stringify({ ...v2, receipt_id: receipt.receipt_id }))
     const file = join(home.folder, 'receipt.json')
     const valuesWith = async (changed: object, bundleOf = receipt.receipt_id) => {
       await writeFile(file, JSON.stringify({ ...receipt, ...changed }))
@@ -187,6 +195,7 @@ describe('svc verify', () => {
       return [exitCode, ...failed.map(([name]) => name)]
     }
     expect(await valuesWith({})).toEqual([0])
+    expect(await valuesWith({ units: 1.5 })).toEqual([3, 'receipt_signature_valid'])
     expect(await valuesWith({ paid_amount: '2' })).toEqual([3, 'receipt_signature_valid'])
     expect(await valuesWith({ tx_hash: '0xef' })).toEqual([3, 'receipt_signature_valid', 'receipt_id_matches'])
     expect(await valuesWith({ receipt_signer_pubkey: '00' })).toEqual([
@@ -196,6 +205,33 @@ describe('svc verify', () => {
     ])
     expect(await valuesWith({}, 'rcpt_other')).toEqual([3, 'receipt_is_of_bundle'])
     expect((await verify([bundle, '--receipt', bundle])).exitCode).toBe(2)
+    expect(await linkOf(receipt)).toEqual(['not_checked', true, 3])
+    expect(await linkOf(signReceipt({ ...unsigned, proof_id: v2.proof_id }, signer))).toEqual(['passed', false, 0])
+    expect(await linkOf(signReceipt({ ...unsigned, proof_id: '0f'.repeat(16) }, signer))).toEqual(['failed', true, 3])
+
+    /** The value of the fact, whether the bundle's receipt_id stays unchecked, and the exit code where it is required. */
+    async function linkOf(shown: object) {
+      await writeFile(file, JSON.stringify(shown))
+      const keys = ['--receipt', file, '--keys', `${statementKey},${key}`, '--require', 'receipt_is_of_bundle']
+      const { exitCode, stdout } = await verify([join(home.folder, 'linked.json'), '--json', ...keys])
+      const [{ facts, unchecked }] = jsonDocument<Verified>(stdout).bundles
+      return [facts.receipt_is_of_bundle?.value, unchecked.includes('receipt_id'), exitCode]
+    }
+  })
+
+  it('T-38 CLI-04 fails when a fact about a receipt is required and none is given', async () => {
+    const { exitCode, stderr } = await verify([bundle, '--require', 'receipt_is_of_bundle'])
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringContaining('receipt_is_of_bundle is required, and not_checked'),
+    ])
+  })
+
+  it('T-51 names the fields that no fact covers', async () => {
+    const { stdout } = await verify([bundle])
+    expect(stdout).toContain(
+      'covered by no fact: receipt_id, network, verification, signing_keys, how_to_verify, anchor',
+    )
   })
 
   it.each([

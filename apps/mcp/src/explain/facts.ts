@@ -19,6 +19,14 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   registry_matches: 'The attestation registry on chain holds this statement.',
 }
 
+/** The same for the facts about a receipt. */
+export const RECEIPT_FACT_MEANINGS = {
+  receipt_signed:
+    'A trusted key has signed this receipt: one of SVC_KEYS, or without those a key that the gateway showed first.',
+  payment_on_chain: 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.',
+  bundle_names_receipt: 'The bundle is of the receipt that was asked for: both are signed, and name the same proof.',
+}
+
 export const FACT_VALUES =
   '`failed` disproves the fact; `not_checked` and `unavailable` say nothing about it. Facts are not added up: ' +
   'what was not checked has not passed.'

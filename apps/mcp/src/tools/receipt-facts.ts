@@ -1,6 +1,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { GatewayError, UntrueAnswer } from '@svc/sdk/errors'
 import type { Context } from '../context.ts'
+import { RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
 
 export interface ReceiptFacts {
   /** Null when it is not to be believed. */
@@ -13,10 +14,6 @@ export interface ReceiptFacts {
   }[]
 }
 
-const SIGNED =
-  'A trusted key has signed this receipt: one of SVC_KEYS, or without those a key that the gateway showed first.'
-const PAID = 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.'
-
 /** The facts about a receipt itself. */
 export async function receiptFacts(context: Context, receiptId: string, signal: AbortSignal): Promise<ReceiptFacts> {
   const signed = await readSigned(context, receiptId, signal)
@@ -25,8 +22,8 @@ export async function receiptFacts(context: Context, receiptId: string, signal: 
   return {
     receipt,
     facts: [
-      { fact: 'receipt_signed', ...signedFact, means: SIGNED },
-      { fact: 'payment_on_chain', ...paid, means: PAID },
+      { fact: 'receipt_signed', ...signedFact, means: RECEIPT_FACT_MEANINGS.receipt_signed },
+      { fact: 'payment_on_chain', ...paid, means: RECEIPT_FACT_MEANINGS.payment_on_chain },
     ],
   }
 }

@@ -13,7 +13,7 @@ import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import { type Context, primaryNode } from '../context.ts'
 import { Refusal } from '../errors.ts'
-import { FACT_MEANINGS, FACT_VALUES } from '../explain/facts.ts'
+import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
 import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
 import { type Call, type Outcome, READS, ReceiptId, STRICT, tool } from './tool.ts'
@@ -143,15 +143,13 @@ function described(
   }
 }
 
-const NAMES_RECEIPT = 'The bundle is of the receipt that was asked for: both are signed, and name the same proof.'
-
 /** Whether the bundle is of the receipt; nothing when no receipt was asked for. */
 function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null, pinnedKeys: readonly PinnedKey[]): Data['facts'] {
   if (!of) return []
   const found = of.receipt
     ? receiptOfBundleFacts(of.receipt, pinnedKeys, result).receipt_is_of_bundle
     : notChecked('there is no receipt to believe')
-  return [reported('bundle_names_receipt', found, NAMES_RECEIPT)]
+  return [reported('bundle_names_receipt', found, RECEIPT_FACT_MEANINGS.bundle_names_receipt)]
 }
 
 function factsOf(facts: BundleFacts): Data['facts'] {
