@@ -65,6 +65,22 @@ describe('the spending limits', () => {
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
+  it('T-46 count what the network may charge, which `quote` shows', async () => {
+    const priced = (usd: string) => shop.start('memory', 'evm', fresh({ SVC_MCP_USD_PER_MON: usd }))
+    const fair = await priced('0.03')
+    const { network_fee } = await fair.call('quote', { units: 1 })
+    expect(network_fee).toEqual({ asset: 'MON', at_most: expect.stringMatching(/^0\.0*[1-9]\d*$/) })
+    await fair.call('buy', { units: 1, intent: 'with a fee' })
+    const { purchases } = (await fair.call('purchase_status')) as { purchases: { usd: string }[] }
+    expect(Number(purchases[0]!.usd)).toBeGreaterThan(0.25)
+    const before = await shop.market.treasury('USDC')
+    const dear = await priced('100000000')
+    const refused = await dear.ask('buy', { units: 1, intent: 'with a dear fee' })
+    expect(codeOf(refused)).toBe('over_purchase_limit')
+    expect(textOf(refused)).toMatch(/costs 0\.25 USDC and at most [\d.]+ MON for the network, counted as/)
+    expect(await shop.market.treasury('USDC')).toBe(before)
+  })
+
   it('hold against a gateway that raises the price or swaps the token', async () => {
     const { proxy } = shop.market
     const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))

@@ -10,7 +10,7 @@ export type ReadDecimals = (tokens: readonly string[]) => Promise<readonly (numb
 export interface DecimalsWatch {
   /** Legs whose token is as we take it to be. A leg is not among them until the chain has said so. */
   checked(): Promise<ReadonlySet<Leg>>
-  /** Why a leg is not sold, as far as that is known. */
+  /** Why legs are not sold; empty until the first answer. */
   problems(): ReadonlyMap<Leg, string>
 }
 
@@ -31,8 +31,11 @@ export function watchDecimals(options: {
   const { legs, read, now, onWrong } = options
   const checked = new Set<Leg>()
   const wrong = new Map<Leg, string>()
-  const first = check()
+  let hasAnswered = false
   let askAgainAt = now() + RETRY_AFTER_MS
+  const first = check().then(() => {
+    hasAnswered = true
+  })
 
   async function check(): Promise<void> {
     const networks = Map.groupBy(
@@ -69,7 +72,7 @@ export function watchDecimals(options: {
       return checked
     },
     problems() {
-      const open = legs.filter((leg) => !checked.has(leg))
+      const open = legs.filter((leg) => hasAnswered && !checked.has(leg))
       return new Map(open.map((leg) => [leg, wrong.get(leg) ?? unread(leg)]))
     },
   }

@@ -1,6 +1,7 @@
 // Amounts as people write them, and well-known assets.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import type { NetworkFee } from './wallets/wallet.ts'
 
 /** Atomic units as people write them: 1663894 with 9 decimals is 0.001663894. */
 export function amountText(atomic: bigint, decimals: number): string {
@@ -10,7 +11,12 @@ export function amountText(atomic: bigint, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
-/** The reverse, rounded down to an atomic unit; null for text that is not like `2` or `0.25`. */
+/** A network's fee as people read it: `at most 0.0042 MON`. */
+export function feeText({ amount, ticker, decimals }: NetworkFee): string {
+  return `at most ${amountText(amount, decimals)} ${ticker}`
+}
+
+/** The reverse of `amountText`, rounded down to an atomic unit; null for text that is not like `2` or `0.25`. */
 export function atomicAmount(text: string, decimals: number): bigint | null {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text)
   if (!match) return null

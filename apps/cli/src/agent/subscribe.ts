@@ -1,5 +1,5 @@
 import { SUBSCRIPTION_DAYS, type Subscription } from '@svc/api/agent/subscriptions'
-import type { PaymentLeg } from '@svc/api/quote'
+import type { Approve } from '@svc/sdk'
 import type { Command } from 'commander'
 import { assetToPayIn, maxOption } from '../options.ts'
 import { counted, timeText } from '../output/quantities.ts'
@@ -46,8 +46,8 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
   const order = asset === undefined ? 'subscribe' : `subscribe --asset ${asset}`
   const { receipt, subscription } = await payOnce(session, buyer, order, async (intent) => {
     const wallet = await key.wallet(nodeFor(key, session.settings, session.agent()))
-    const approve = async (leg: PaymentLeg) => {
-      isPaidNow = await approvePayment(session, key, leg, ['agent', goods], limit)
+    const approve: Approve = async (leg, fee) => {
+      isPaidNow = await approvePayment(session, key, { leg, fee }, ['agent', goods], limit)
       return isPaidNow
     }
     return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })

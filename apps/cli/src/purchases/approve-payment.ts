@@ -1,5 +1,6 @@
 import type { PaymentLeg } from '@svc/api/quote'
-import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
+import type { NetworkFee } from '@svc/sdk'
+import { amountText, atomicAmount, feeText, knownAsset } from '@svc/sdk/money'
 import { Failure, UsageError } from '../errors.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
@@ -10,7 +11,7 @@ import type { Key } from '../setup/wallet.ts'
 export async function approvePayment(
   { output, confirm }: Session,
   key: Key,
-  leg: PaymentLeg,
+  { leg, fee }: Asked,
   [goods, what]: readonly [goods: string, what: string],
   limit: PriceLimit,
 ): Promise<boolean> {
@@ -22,12 +23,19 @@ export async function approvePayment(
       ['pay', amount],
       ['to', shown(leg.payTo)],
       ['on', shown(leg.network)],
-      ['from', `${key.address} (${key.from}), and the network's fee`],
+      ['from', `${key.address} (${key.from})`],
+      ['fee', fee ? `${shown(feeText(fee))} to the network, besides` : 'what the network charges, besides'],
     ]),
   )
   if (!(await confirm(`Pay ${amount}?`))) return false
   output.note('Paying, and waiting for the chain…')
   return true
+}
+
+/** What the wallet is asked to pay, and what the network may charge for that. */
+interface Asked {
+  leg: PaymentLeg
+  fee: NetworkFee | null
 }
 
 export interface PriceLimit {

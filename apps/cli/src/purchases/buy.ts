@@ -1,6 +1,5 @@
 import { type Price, price as priceEndpoint } from '@svc/api/purchases'
-import type { PaymentLeg } from '@svc/api/quote'
-import { type Purchase, paidBut } from '@svc/sdk'
+import { type Approve, type Purchase, paidBut } from '@svc/sdk'
 import type { Command } from 'commander'
 import { assetToPayIn, maxOption, type OrderOptions, operatorOption, tagOption, withOrderOptions } from '../options.ts'
 import { pairs } from '../output/table.ts'
@@ -46,8 +45,8 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const pay = async (intent: string) => {
     const client = await session.client(key)
     const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
-    const approve = async (leg: PaymentLeg) => {
-      isPaidNow = await approvePayment(session, key, leg, ['storage', goodsText(price)], options)
+    const approve: Approve = async (leg, fee) => {
+      isPaidNow = await approvePayment(session, key, { leg, fee }, ['storage', goodsText(price)], options)
       return isPaidNow
     }
     const bought = await client.buy({ ...purchaseOf(options), intent, wallet, approve, signal: world.signal })

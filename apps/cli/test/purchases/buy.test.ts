@@ -114,6 +114,15 @@ describe('svc buy', () => {
     ).toBe(250_000n)
   })
 
+  it('T-46 shows the most that the network may charge before it asks', async () => {
+    const fee = async (asset: string) => {
+      const { stderr } = await home.svc(['buy', '--asset', asset], { stdin: 'n\n', isTerminal: true })
+      return /^fee +at most ([\d.]+ \w+) to the network/m.exec(stderr)?.[1]
+    }
+    expect(await fee('MON')).toMatch(/^0\.0*[1-9]\d* MON$/)
+    expect(await fee('SOL')).toBe('0.000005 SOL')
+  })
+
   it('PAY-52 pays once for a name, however often the command is repeated', async () => {
     const paid = await received('SOL', async () => {
       const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']

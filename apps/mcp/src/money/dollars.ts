@@ -1,6 +1,7 @@
 // The dollar value of a payment. It ignores the gateway's own figures: a limit must hold against the gateway too.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import type { NetworkFee } from '@svc/sdk'
 import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
 
 /** In millionths of a dollar. */
@@ -22,7 +23,19 @@ export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
   const amount = BigInt(leg.amount)
   if (DOLLAR_TOKENS.includes(ticker)) return amount
   const worth = ticker === 'SOL' || ticker === 'MON' ? coins[ticker] : null
-  if (!worth) return null
+  return worth ? worthOf(amount, worth, decimals) : null
+}
+
+/** Without a set price a fee counts as if a coin cost this: more than it does, so that the limits hold. */
+const CEILINGS = { SOL: 1_000_000_000n, MON: 1_000_000n }
+
+/** What a network may charge, in millionths of a dollar, rounded up; null for a coin that is not known. */
+export function dollarsOfFee({ amount, ticker, decimals }: NetworkFee, { coins }: Limits): bigint | null {
+  if (ticker !== 'SOL' && ticker !== 'MON') return null
+  return worthOf(amount, coins[ticker] ?? CEILINGS[ticker], decimals)
+}
+
+function worthOf(amount: bigint, worth: bigint, decimals: number): bigint {
   const whole = 10n ** BigInt(decimals)
   return (amount * worth + whole - 1n) / whole
 }

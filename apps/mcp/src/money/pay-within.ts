@@ -1,6 +1,7 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import type { Approve, Wallet } from '@svc/sdk'
 import { PaymentError } from '@svc/sdk/errors'
+import { feeText } from '@svc/sdk/money'
 import type { Context, Owner } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import type { Call } from '../tools/tool.ts'
@@ -35,18 +36,20 @@ export function payWithin<T>(context: Context, owner: Owner, payment: Payment<T>
 
 async function paid<T>({ spending }: Owner, { seller, intent, pay }: Payment<T>, { progress }: Call): Promise<Paid<T>> {
   let isNew = false
-  const approve = async (leg: PaymentLeg) => {
-    await spending.count({ seller, intent }, leg)
+  const approve: Approve = async (leg, fee) => {
+    await spending.count({ seller, intent }, leg, fee)
     isNew = true
-    progress(1, 2, 'paying')
+    const { human_amount, name } = leg.extra
+    progress(1, 2, `paying ${human_amount} ${name}${fee ? ` and ${feeText(fee)} for the network` : ''}`)
     return true
   }
   try {
     return { bought: await pay(approve), isNew }
   } catch (error) {
-    if (isNew && error instanceof PaymentError && error.money === 'not_moved')
-      await spending.uncount({ seller, intent })
-    throw error
+    if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
+    if (isNew) await spending.uncount({ seller, intent })
+    // With the network's fee, which is known last, the payment exceeds a limit.
+    throw error.cause instanceof Refusal ? error.cause : error
   }
 }
 

@@ -1,10 +1,11 @@
 // The spending limits. A payment is counted before it is signed, in a journal that other processes share.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { type Journal, journalEntry } from '@svc/sdk'
+import { type Journal, journalEntry, type NetworkFee } from '@svc/sdk'
+import { feeText } from '@svc/sdk/money'
 import { Refusal } from '../errors.ts'
 import type { Limits } from './dollars.ts'
-import { dollarsOf, dollarText } from './dollars.ts'
+import { dollarsOf, dollarsOfFee, dollarText } from './dollars.ts'
 
 /** A purchase is identified by its seller and its intent. */
 export interface Purchase {
@@ -21,8 +22,8 @@ interface Spent extends Purchase {
 export interface Spending {
   /** Throws if the payment would exceed a limit; counts nothing. */
   check(purchase: Purchase, leg: PaymentLeg): Promise<void>
-  /** Counts a payment, or throws if it would exceed a limit. A purchase counts once a day. */
-  count(purchase: Purchase, leg: PaymentLeg): Promise<void>
+  /** Counts a payment and its network fee, or throws if they would exceed a limit. A purchase counts once a day. */
+  count(purchase: Purchase, leg: PaymentLeg, fee: NetworkFee | null): Promise<void>
   /** Removes a payment that was counted but certainly not made. */
   uncount(purchase: Purchase): Promise<void>
   /** The payments of a day: `2026-11-15`. */
@@ -50,8 +51,8 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
     }
   }
 
-  function costBeside(others: readonly Spent[], leg: PaymentLeg): bigint {
-    const cost = requireWithin(leg, limits)
+  function costBeside(others: readonly Spent[], leg: PaymentLeg, fee: NetworkFee | null): bigint {
+    const cost = requireWithin(leg, fee, limits)
     const before = others.reduce((sum, { micro_usd }) => sum + BigInt(micro_usd), 0n)
     if (before + cost > limits.perDay) throw overDay(before, cost, limits.perDay)
     return cost
@@ -62,12 +63,12 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
   return {
     on,
     async check(purchase, leg) {
-      costBeside((await on(today())).filter(isOther(purchase)), leg)
+      costBeside((await on(today())).filter(isOther(purchase)), leg, null)
     },
-    count: ({ seller, intent }, leg) =>
+    count: ({ seller, intent }, leg, fee) =>
       change({ seller, intent }, (others) => [
         ...others,
-        { seller, intent, micro_usd: costBeside(others, leg).toString() },
+        { seller, intent, micro_usd: costBeside(others, leg, fee).toString() },
       ]),
     uncount: (purchase) => change(purchase, (others) => others),
   }
@@ -75,15 +76,22 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
 
 const OPERATOR_ONLY = 'Only the operator of this server can change that; tell the user, and do not split the purchase'
 
-function requireWithin(leg: PaymentLeg, limits: Limits): bigint {
-  const cost = dollarsOf(leg, limits)
+function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits): bigint {
+  const price = dollarsOf(leg, limits)
   const { human_amount, name } = leg.extra
-  if (cost === null) {
+  if (price === null) {
     const message = `this server does not pay in ${name} (${leg.asset}): it cannot tell what that is worth`
     throw new Refusal('asset_not_allowed', `${message}. Nothing was paid`, `Pay with USDC. ${OPERATOR_ONLY}`)
   }
+  const ofNetwork = fee && dollarsOfFee(fee, limits)
+  if (fee && ofNetwork === null) {
+    const message = `the network charges ${feeText(fee)}: this server cannot tell what that is worth. Nothing was paid`
+    throw new Refusal('asset_not_allowed', message, OPERATOR_ONLY)
+  }
+  const cost = price + (ofNetwork ?? 0n)
   if (cost <= limits.perPurchase) return cost
-  const message = `it costs ${human_amount} ${name}, counted as $${dollarText(cost)}`
+  const besides = fee ? ` and ${feeText(fee)} for the network` : ''
+  const message = `it costs ${human_amount} ${name}${besides}, counted as $${dollarText(cost)}`
   const limit = `one purchase may cost $${dollarText(limits.perPurchase)} (SVC_MCP_MAX_USD)`
   throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, OPERATOR_ONLY)
 }

@@ -1,4 +1,6 @@
-import { requestStorage, Terms } from '@svc/api/purchases'
+import { type Quote, requestStorage, Terms } from '@svc/api/purchases'
+import { type NetworkFee, payableLeg, type Wallet } from '@svc/sdk'
+import { amountText, feeText } from '@svc/sdk/money'
 import Type from 'typebox'
 import { STRICT, tool } from './tool.ts'
 
@@ -17,25 +19,45 @@ export const quote = tool({
     provider: Type.String(),
     total_usd: Type.Number({ description: 'As the gateway counts it.' }),
     prices: Type.Array(Type.Object({ network: Type.String(), asset: Type.String(), amount: Type.String() })),
+    network_fee: Type.Optional(
+      Type.Object(
+        { asset: Type.String(), at_most: Type.String() },
+        { description: 'What the network may charge the wallet of this server for paying in USDC, besides the price.' },
+      ),
+    ),
     terms: Terms,
     expires_at: Type.String({ description: 'Until when this price holds.' }),
   }),
-  async run({ client }, order, { signal }) {
-    const { accepts, extensions } = await client.quote(order, { signal })
+  async run({ client, owner }, order, { signal }) {
+    const quoted = await client.quote(order, { signal })
+    const { accepts, extensions } = quoted
+    const fee = await networkFee(owner?.wallet, quoted)
     const { price_summary, terms, info } = extensions.svc
     const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, storage } = terms
     return {
       text:
         `${price_summary.units} unit(s) at ${price_summary.provider} cost $${price_summary.total_usd}: ` +
-        `${storage_limit_bytes} bytes in up to ${file_limit} files for ${ttl_days} days. Nothing was paid.`,
+        `${storage_limit_bytes} bytes in up to ${file_limit} files for ${ttl_days} days. ` +
+        `${fee ? `The network charges ${feeText(fee)} besides. ` : ''}Nothing was paid.`,
       data: {
         units: price_summary.units,
         provider: price_summary.provider,
         total_usd: price_summary.total_usd,
         prices: accepts.map(({ network, extra }) => ({ network, asset: extra.name, amount: extra.human_amount })),
+        ...(fee && { network_fee: { asset: fee.ticker, at_most: amountText(fee.amount, fee.decimals) } }),
         terms: { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, ...(storage && { storage }) },
         expires_at: info.expires_at,
       },
     }
   },
 })
+
+/** Null if there is no wallet, or its node or its balance does not let it pay. */
+async function networkFee(wallet: Wallet | null | undefined, quoted: Quote): Promise<NetworkFee | null> {
+  if (!wallet?.fee) return null
+  try {
+    return await wallet.fee(payableLeg(quoted, wallet, 'USDC').leg)
+  } catch {
+    return null
+  }
+}

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal.ts'
 import { abortable } from '../wallets/abortable.ts'
-import type { SignedPayment, Wallet } from '../wallets/wallet.ts'
+import type { NetworkFee, SignedPayment, Wallet } from '../wallets/wallet.ts'
 import { hasTime, type Payable } from './quote.ts'
 
 /** A payment that was, or may have been, sent. */
@@ -22,8 +22,11 @@ export interface PaymentRecord {
   attempts: PaymentAttempt[]
 }
 
-/** Called before each payment that the wallet could make is signed; false ends the purchase. */
-export type Approve = (leg: PaymentLeg) => boolean | Promise<boolean>
+/**
+ * Called before each payment that the wallet could make is signed, with the most that the network may charge for it;
+ * false ends the purchase. The fee is null if the wallet does not tell.
+ */
+export type Approve = (leg: PaymentLeg, fee: NetworkFee | null) => boolean | Promise<boolean>
 
 export interface PaymentTask<R extends PaymentRecord> {
   entry: JournalEntry<R>
@@ -124,8 +127,11 @@ async function signNext<R extends PaymentRecord>(
   const next = await payable()
   const objection = await wallet.objection(next.leg)
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
-  if (approve && !(await approve(next.leg))) throw new PaymentError('not_moved', 'the payment was not approved')
-  const payment = open ? await wallet.signInstead?.(open.payment, next.leg) : await wallet.sign(next.leg)
+  const fee = (approve && (await wallet.fee?.(next.leg, open?.payment))) ?? null
+  if (approve && !(await approve(next.leg, fee))) throw new PaymentError('not_moved', 'the payment was not approved')
+  const payment = open
+    ? await wallet.signInstead?.(open.payment, next.leg, fee?.amount)
+    : await wallet.sign(next.leg, fee?.amount)
   // Signing in a wallet can take so long that the quote is nearly over.
   if (!payment || !hasTime(context, next, wallet.landsWithin)) return false
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })

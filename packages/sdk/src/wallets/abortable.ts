@@ -2,12 +2,13 @@ import type { Wallet } from './wallet.ts'
 
 /** Rejects as soon as the signal is aborted. What the wallet signs after that is dropped, so it is never sent. */
 export function abortable(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
-  const { signInstead } = wallet
+  const { signInstead, fee } = wallet
   return {
     ...wallet,
     objection: (leg) => unlessAborted(wallet.objection(leg), signal),
-    sign: (leg) => unlessAborted(wallet.sign(leg), signal),
-    ...(signInstead && { signInstead: (of, leg) => unlessAborted(signInstead(of, leg), signal) }),
+    ...(fee && { fee: (leg, instead) => unlessAborted(fee(leg, instead), signal) }),
+    sign: (leg, maxFee) => unlessAborted(wallet.sign(leg, maxFee), signal),
+    ...(signInstead && { signInstead: (of, leg, maxFee) => unlessAborted(signInstead(of, leg, maxFee), signal) }),
     send: (payment) => unlessAborted(wallet.send(payment), signal),
     outcomeOf: (payment) => unlessAborted(wallet.outcomeOf(payment), signal),
   }

@@ -4,13 +4,14 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { utf8 } from '@svc/protocol/bytes'
 import { PaymentError } from '../errors.ts'
 import { isPrivateHost } from '../local-services.ts'
+import { knownAsset } from '../money.ts'
 import { transfer } from './erc20.ts'
 import { type Hex, hexOf, ZERO_ADDRESS } from './evm-hex.ts'
 import { connectEvm, type EvmCall } from './evm-node.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { accountOf, type EvmAccount, feesOf, transactionHash } from './evm-transaction.ts'
 import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
-import { referenceOf, type Wallet } from './wallet.ts'
+import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
 const LANDS_WITHIN_SECONDS = 60
@@ -32,7 +33,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     return { ...call, gas, ...fees }
   }
 
-  async function signWith(leg: PaymentLeg, nonce: number | null, floor: { max: bigint; priority: bigint }) {
+  async function signWith(leg: PaymentLeg, nonce: number | null, floor: Floor, maxFee: bigint | undefined) {
     const [chainId, block, nextNonce, call] = await Promise.all([
       node.chainId(),
       node.blockNumber(),
@@ -40,13 +41,16 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
       priced(leg).catch(refused),
     ])
     if (leg.network !== `eip155:${chainId}`) throw new PaymentError('not_moved', `${owner.address} ${OTHER_CHAIN}`)
+    const offer = raised(call, floor)
+    const most = maxFee === undefined ? offer.maxFeePerGas : maxFee / call.gas
     const request = {
       ...call,
       type: 'eip1559',
       chainId: Number(chainId),
       nonce: nonce ?? nextNonce,
-      maxFeePerGas: larger(call.maxFeePerGas, floor.max),
-      maxPriorityFeePerGas: larger(call.maxPriorityFeePerGas, floor.priority),
+      // The network's fee may have risen since it was approved. Then the payment waits until it has fallen again.
+      maxFeePerGas: smaller(offer.maxFeePerGas, most),
+      maxPriorityFeePerGas: smaller(offer.maxPriorityFeePerGas, most),
     } as const
     const raw = await owner.signTransaction(request)
     return { tx: transactionHash(raw), raw, life: { nonce: String(request.nonce), block: String(block) } }
@@ -72,14 +76,16 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
       return missing ?? shortage("of the network's coin", NATIVE_DECIMALS, await feeOf(leg), coins)
     },
 
-    sign: (leg) => signWith(leg, null, { max: 0n, priority: 0n }),
+    async fee(leg, instead) {
+      const call = await priced(leg).catch(refused)
+      const { maxFeePerGas } = raised(call, instead ? floorOver(instead) : NO_FLOOR)
+      return { amount: call.gas * maxFeePerGas, ticker: coinOf(leg), decimals: NATIVE_DECIMALS }
+    },
+
+    sign: (leg, maxFee) => signWith(leg, null, NO_FLOOR, maxFee),
 
     /** Signs with the same nonce: only one of the two transactions can land. */
-    signInstead(of, leg) {
-      const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(of.raw)
-      const floor = { max: replacing(maxFeePerGas), priority: replacing(maxPriorityFeePerGas) }
-      return signWith(leg, Number(of.life.nonce), floor)
-    },
+    signInstead: (of, leg, maxFee) => signWith(leg, Number(of.life.nonce), floorOver(of), maxFee),
 
     send: ({ raw }) => node.send(raw),
     outcomeOf: (payment) => evmOutcome(node, owner.address, payment),
@@ -103,6 +109,31 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
   }
 }
 
+interface Fees {
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+}
+
+/** What a transaction must offer at least. */
+type Floor = Fees
+const NO_FLOOR: Floor = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+
+function floorOver({ raw }: SignedPayment): Floor {
+  const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(raw)
+  return { maxFeePerGas: replacing(maxFeePerGas), maxPriorityFeePerGas: replacing(maxPriorityFeePerGas) }
+}
+
+function raised(fees: Fees, floor: Floor): Fees {
+  return {
+    maxFeePerGas: larger(fees.maxFeePerGas, floor.maxFeePerGas),
+    maxPriorityFeePerGas: larger(fees.maxPriorityFeePerGas, floor.maxPriorityFeePerGas),
+  }
+}
+
+function coinOf({ network }: PaymentLeg): string {
+  return knownAsset({ network, asset: ZERO_ADDRESS })?.ticker ?? "of the network's coin"
+}
+
 /** The call that pays a leg, also for wallets that cannot sign without sending. */
 export function evmTransfer(leg: PaymentLeg): EvmCall {
   const { asset, amount, payTo } = leg
@@ -118,4 +149,8 @@ function refused(cause: unknown): never {
 
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }

@@ -87,6 +87,8 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
     },
 
+    fee: async () => ({ amount: FEE_LAMPORTS, ticker: 'SOL', decimals: 9 }),
+
     async sign(leg) {
       const lifetime = await node.lifetime()
       const instructions = await paymentInstructions(owner, leg)

@@ -14,14 +14,23 @@ export interface Wallet {
   readonly landsWithin: number
   /** Why it cannot pay the leg: its node is on another chain, or its balance is short of the amount or the fee. */
   objection(leg: PaymentLeg): Promise<string | null>
-  /** Signs without sending. Throws if the chain would refuse the payment. */
-  sign(leg: PaymentLeg): Promise<SignedPayment>
+  /** What the network may charge for the payment, or for one that replaces a pending payment. */
+  fee?(leg: PaymentLeg, instead?: SignedPayment): Promise<NetworkFee>
+  /** Signs without sending, and offers at most this fee. Throws if the chain would refuse the payment. */
+  sign(leg: PaymentLeg, maxFee?: bigint): Promise<SignedPayment>
   /** Signs a replacement of a pending payment, on chains where only one of the two can land. */
-  signInstead?(of: SignedPayment, leg: PaymentLeg): Promise<SignedPayment>
+  signInstead?(of: SignedPayment, leg: PaymentLeg, maxFee?: bigint): Promise<SignedPayment>
   /** Can be repeated: the same bytes pay once. */
   send(payment: SignedPayment): Promise<void>
   /** `pending` while the outcome is uncertain; `failed` and `expired` only if no money can have moved. */
   outcomeOf(payment: SignedPayment): Promise<TransactionOutcome>
+}
+
+/** The most that a payment costs besides its amount, in the coin of its chain. */
+export interface NetworkFee {
+  amount: bigint
+  ticker: string
+  decimals: number
 }
 
 /** Everything needed to look up the outcome of a payment later or to send it again. */

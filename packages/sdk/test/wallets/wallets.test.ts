@@ -13,7 +13,7 @@ import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Signer } from '@svc/protocol/keys'
 import fc from 'fast-check'
-import { encodeAbiParameters, formatUnits } from 'viem'
+import { encodeAbiParameters, formatUnits, parseTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/journal.ts'
@@ -145,6 +145,25 @@ describe('an EVM wallet that compares a leg with its token contract', () => {
     expect(await wallet.objection(leg)).toBe('does not know the coin of eip155:1 as MON')
     await node.stop()
   })
+})
+
+it('T-46 an EVM wallet tells what the network may charge, and offers no more than was approved', async () => {
+  const { wallet } = market.evm(3)
+  const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
+  const leg = accepts[0]!
+  const offered = ({ raw }: { raw: string }) => {
+    const { gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw as `0x02${string}`)
+    expect(maxPriorityFeePerGas <= maxFeePerGas).toBe(true)
+    return gas * maxFeePerGas
+  }
+  const fee = await wallet.fee!(leg)
+  expect(fee).toEqual({ amount: expect.any(BigInt), ticker: 'MON', decimals: 18 })
+  const payment = await wallet.sign(leg, fee.amount)
+  expect(offered(payment)).toBe(fee.amount)
+  expect(offered(await wallet.sign(leg, fee.amount / 2n)) <= fee.amount / 2n).toBe(true)
+  const more = await wallet.fee!(leg, payment)
+  expect(more.amount > fee.amount).toBe(true)
+  expect(offered(await wallet.signInstead!(payment, leg, more.amount))).toBe(more.amount)
 })
 
 it('amountText writes amounts as viem does', () => {
