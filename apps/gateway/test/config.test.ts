@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import type { Variables } from '@svc/http-service/config'
 import { toHex } from '@svc/protocol/bytes'
 import { readDevSettings } from '@svc/testbed/dev-settings'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -122,6 +123,25 @@ describe('production', () => {
     expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
     const set = readConfig({ ...production(), FALLBACK_USD_ETH: '2500' }).config
     expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
+  })
+
+  it('T-54 SPON-01 CFG-01 reads e-mail addresses and subjects into lists of their own, trimmed, and sorts an older mixed list', () => {
+    const provider = {
+      SPONSOR_OIDC_ISSUER: 'https://issuer.example',
+      SPONSOR_OIDC_AUDIENCE: 'gateway',
+      SPONSOR_OIDC_JWKS_URL: 'https://issuer.example/jwks',
+    }
+    const sponsors = (lists: Variables) => readConfig({ ...production(), ...provider, ...lists }).config.sponsors
+    expect(
+      sponsors({ SPONSOR_OIDC_EMAILS: ' a@x.example, b@x.example', SPONSOR_OIDC_SUBJECTS: '1 ,a@y.example' }),
+    ).toMatchObject({ emails: ['a@x.example', 'b@x.example'], subjects: ['1', 'a@y.example'] })
+    expect(sponsors({ SPONSOR_OIDC_SERVICES: 'a@x.example, 1' })).toMatchObject({
+      emails: ['a@x.example'],
+      subjects: ['1'],
+    })
+    expect(() => sponsors({})).toThrow('set SPONSOR_OIDC_EMAILS, SPONSOR_OIDC_SUBJECTS or both')
+    expect(() => sponsors({ SPONSOR_OIDC_EMAILS: 'sponsor' })).toThrow('SPONSOR_OIDC_EMAILS must be e-mail addresses')
+    expect(() => readConfig({ ...production(), INTERNAL_OIDC_SUBJECTS: '1' })).toThrow('INTERNAL_OIDC_ISSUER')
   })
 
   it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {

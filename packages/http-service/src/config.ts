@@ -30,6 +30,12 @@ export class SettingsReader {
     return this.#variables[name] || fallback
   }
 
+  /** The entries of a list with commas between, without the spaces around them. */
+  list(name: string, fallback = ''): string[] {
+    const entries = this.text(name, fallback).split(',')
+    return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
+  }
+
   integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
     const text = this.text(name, String(fallback))
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -123,7 +129,7 @@ function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
 }
 
 function trustedProxies(settings: SettingsReader): string[] {
-  const list = settings.text('TRUSTED_PROXIES').split(',').filter(Boolean)
+  const list = settings.list('TRUSTED_PROXIES')
   const isNetwork = (text: string) => {
     const [address = '', bits, ...rest] = text.split('/')
     const family = isIP(address)

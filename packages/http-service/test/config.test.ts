@@ -17,6 +17,15 @@ describe('reading settings', () => {
     ])
   })
 
+  it('CFG-01 CRON-05 trims the entries of lists and drops empty ones', () => {
+    const settings = new SettingsReader({ A: ' gold, silver ,, ', B: ' , ' })
+    expect([settings.list('A'), settings.list('B'), settings.list('C', 'x, y')]).toEqual([
+      ['gold', 'silver'],
+      [],
+      ['x', 'y'],
+    ])
+  })
+
   it('CFG-01 reports all problems at once', () => {
     const settings = new SettingsReader({ PORT: '70000', LEVEL: 'loud', URL: 'ftp://x', AGE: '1.5' })
     settings.integer('PORT', 1, { min: 0, max: 65_535 })

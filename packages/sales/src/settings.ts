@@ -114,7 +114,7 @@ export function readSalesConfig(settings: SettingsReader, isProduction: boolean)
 }
 
 function urls(settings: SettingsReader, name: string): string[] {
-  const list = settings.text(name).split(',').filter(Boolean)
+  const list = settings.list(name)
   for (const url of list) {
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       settings.problem(`${name} must be http or https addresses with commas between`)

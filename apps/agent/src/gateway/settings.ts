@@ -22,7 +22,7 @@ function readUrl(settings: SettingsReader, mode: Mode): string {
 }
 
 function readPinnedKeys(settings: SettingsReader): string[] {
-  const keys = settings.text('GATEWAY_KEYS').split(',').filter(Boolean)
+  const keys = settings.list('GATEWAY_KEYS')
   if (keys.some((key) => !ed25519PublicKeyFromHex(key.toLowerCase())))
     settings.problem('GATEWAY_KEYS must be public keys, 64 hex characters each, with commas between')
   return keys

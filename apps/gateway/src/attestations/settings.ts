@@ -36,7 +36,7 @@ export function readAttestConfig(settings: SettingsReader): AttestConfig {
 
 function readCron(settings: SettingsReader): CronAttestConfig {
   const filter = settings.oneOf('CRON_ATTEST_FILTER', CRON_FILTERS, 'all')
-  const tiers = settings.text('CRON_ATTEST_TIERS').split(',').filter(Boolean)
+  const tiers = settings.list('CRON_ATTEST_TIERS')
   if ((filter === 'tier') !== tiers.length > 0) {
     settings.problem('CRON_ATTEST_FILTER=tier and CRON_ATTEST_TIERS belong together: set both or neither')
   }

@@ -22,8 +22,9 @@ interface TokenSettings {
 }
 
 interface OidcSettings extends TokenSettings {
-  /** Verified e-mail addresses or subjects. */
-  allowedServices: readonly string[]
+  /** The allow-lists. An e-mail address counts where the provider has verified it. */
+  emails: readonly string[]
+  subjects: readonly string[]
 }
 
 // No HMAC: anybody who knows a public key could sign with it.
@@ -34,7 +35,7 @@ const MAX_HEADER_CHARS = 16_384
 const JWKS_CACHE_MS = 600_000
 
 export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
-  const allowed = new Set(settings.allowedServices)
+  const [emails, subjects] = [new Set(settings.emails), new Set(settings.subjects)]
   const { readClaims, invalid } = createTokenReader(settings, {
     code: 'OIDC_TOKEN_INVALID',
     kind: 'OIDC token',
@@ -42,10 +43,11 @@ export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
   })
   return {
     async verify(authorization) {
-      const service = serviceOf(await readClaims(authorization))
-      if (!service) throw invalid('names no service')
-      if (!allowed.has(service)) throw notAuthorized(service)
-      return { service }
+      const { email, subject } = namesOf(await readClaims(authorization))
+      if (subject === null) throw invalid('names no service')
+      if (email !== null && emails.has(email)) return { service: email }
+      if (subjects.has(subject)) return { service: subject }
+      throw notAuthorized(email ?? subject)
     },
   }
 }
@@ -120,10 +122,12 @@ function spacedFetch(spacingMs: number, now: () => number): FetchImplementation 
   }
 }
 
-/** An unverified e-mail address proves nothing, so the subject counts instead. */
-function serviceOf({ email, email_verified, sub }: JWTPayload): string | null {
-  const name = email_verified === true && email ? email : sub
-  return typeof name === 'string' ? name : null
+/** Each name is held against its own list: a subject is free text in some providers, and may be somebody's address. */
+function namesOf({ email, email_verified, sub }: JWTPayload) {
+  return {
+    email: email_verified === true && typeof email === 'string' && email !== '' ? email : null,
+    subject: typeof sub === 'string' && sub !== '' ? sub : null,
+  }
 }
 
 const TOKEN_FAULTS: Record<string, string> = {

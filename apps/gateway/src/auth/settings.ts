@@ -11,7 +11,9 @@ export interface TokenConfig {
 
 /** Tokens of the named services only. */
 export interface OidcConfig extends TokenConfig {
-  allowedServices: string[]
+  /** Compared with e-mail addresses that the provider has verified. */
+  emails: string[]
+  subjects: string[]
 }
 
 /** Requests per minute; 0 means no limit. */
@@ -29,15 +31,10 @@ export interface AuthSecrets {
 }
 
 /** All variables are set or none. The issuer is compared exactly, so it is not normalized as a URL. */
-export function readTokens(
-  settings: SettingsReader,
-  name: string,
-  mode: Mode,
-  others: string[] = [],
-): TokenConfig | null {
-  const names = [`${name}_ISSUER`, `${name}_AUDIENCE`, `${name}_JWKS_URL`, ...others]
-  const [issuer = '', audience = '', jwksUrl = '', ...rest] = names.map((variable) => settings.text(variable))
-  const given = [issuer, audience, jwksUrl, ...rest].filter(Boolean).length
+export function readTokens(settings: SettingsReader, name: string, mode: Mode): TokenConfig | null {
+  const names = [`${name}_ISSUER`, `${name}_AUDIENCE`, `${name}_JWKS_URL`]
+  const [issuer = '', audience = '', jwksUrl = ''] = names.map((variable) => settings.text(variable))
+  const given = [issuer, audience, jwksUrl].filter(Boolean).length
   if (given === 0) return null
   if (given < names.length) settings.problem(`${names.join(', ')} belong together: set all or none`)
   const { protocol } = URL.parse(jwksUrl) ?? {}
@@ -47,10 +44,22 @@ export function readTokens(
   return { issuer, audience, jwksUrl }
 }
 
+/** `_SERVICES` is the older, mixed list: an entry with an @ is an e-mail address, any other is a subject. */
 export function readOidc(settings: SettingsReader, name: string, mode: Mode): OidcConfig | null {
-  const tokens = readTokens(settings, name, mode, [`${name}_SERVICES`])
-  return tokens && { ...tokens, allowedServices: settings.text(`${name}_SERVICES`).split(',').filter(Boolean) }
+  const tokens = readTokens(settings, name, mode)
+  const mixed = settings.list(`${name}_SERVICES`)
+  const emails = [...settings.list(`${name}_EMAILS`), ...mixed.filter(isAddress)]
+  const subjects = [...settings.list(`${name}_SUBJECTS`), ...mixed.filter((entry) => !isAddress(entry))]
+  if (!settings.list(`${name}_EMAILS`).every(isAddress)) settings.problem(`${name}_EMAILS must be e-mail addresses`)
+  if ((tokens !== null) !== emails.length + subjects.length > 0) {
+    settings.problem(
+      `${name}_ISSUER and who may call belong together: set ${name}_EMAILS, ${name}_SUBJECTS or both with it`,
+    )
+  }
+  return tokens && { ...tokens, emails, subjects }
 }
+
+const isAddress = (entry: string) => entry.includes('@')
 
 const PER_MINUTE = { min: 0, max: 30_000 }
 

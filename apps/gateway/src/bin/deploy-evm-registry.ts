@@ -26,7 +26,7 @@ export async function run(): Promise<void> {
 function readSettings(variables: Variables) {
   const settings = new SettingsReader(variables)
   const isProduction = settings.oneOf('SVC_MODE', ['development', 'production'], 'production') === 'production'
-  const rpcUrls = settings.text('EVM_RPC_URLS').split(',').filter(Boolean)
+  const rpcUrls = settings.list('EVM_RPC_URLS')
   if (rpcUrls.length === 0) settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${EVM.chainId}`)
   const privateKey = readRegistryKey(settings, isProduction)
   if (!privateKey) settings.problem('EVM_REGISTRY_KEY or EVM_REGISTRY_KEY_FILE must hold the key that will write')

@@ -57,7 +57,7 @@ function readDrivers(
   configured: ProviderSettings,
 ): StorageConfig['drivers'] {
   const own = PROVIDERS.filter((provider) => configured[provider])
-  const names = settings.text('LOCAL_PROVIDERS').split(',').filter(Boolean)
+  const names = settings.list('LOCAL_PROVIDERS')
   const unknown = names.filter((name) => !PROVIDERS.some((provider) => provider === name))
   if (unknown.length > 0) {
     settings.problem(`LOCAL_PROVIDERS has "${unknown.join(',')}": it takes ${PROVIDERS.join(', ')}`)

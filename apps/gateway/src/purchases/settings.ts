@@ -46,10 +46,7 @@ export function withStorageNotice(
 
 function unitPrices(settings: SettingsReader): Record<Provider, string> {
   const given = new Map(
-    settings
-      .text('UNIT_PRICES_USD', DEFAULT_PRICES)
-      .split(',')
-      .map((pair) => pair.trim().split('=') as [string, string]),
+    settings.list('UNIT_PRICES_USD', DEFAULT_PRICES).map((pair) => pair.split('=') as [string, string]),
   )
   for (const [provider, price] of given) {
     if (!PROVIDERS.some((name) => name === provider) || !isPositive(price ?? '')) {

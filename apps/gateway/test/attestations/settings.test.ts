@@ -27,7 +27,7 @@ describe('the settings of attestations', () => {
       CRON_ATTEST_BATCH_SIZE: '7',
       CRON_ATTEST_MIN_AGE_HOURS: '1',
       CRON_ATTEST_FILTER: 'tier',
-      CRON_ATTEST_TIERS: 'gold,silver',
+      CRON_ATTEST_TIERS: ' gold, silver ,',
     })
     expect(set).toEqual({
       checkMode: 'bytes_hashed',

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => issuer.stop())
 
 const createVerifier = (issuer: OidcIssuer) =>
-  createTestVerifier(issuer, { allowedServices: ['scheduler'], now: Date.now })
+  createTestVerifier(issuer, { emails: [], subjects: ['scheduler'], now: Date.now })
 
 function wire(authorization?: string): Pick<WireRequest, 'headers'> {
   return { headers: authorization === undefined ? {} : { authorization } }

@@ -10,10 +10,10 @@ export function createTestVerifier(
   { issuer, jwksUrl }: OidcIssuer,
   settings: Pick<Settings, 'now'> & Partial<Settings>,
 ): OidcVerifier {
-  const allowedServices = ['sponsor', 'sponsor@services.example']
+  const lists = { emails: ['sponsor@services.example'], subjects: ['sponsor'] }
   // Long enough for a busy machine.
   const jwksTimeoutMs = 60_000
-  return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, allowedServices, jwksTimeoutMs, ...settings })
+  return createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, ...lists, jwksTimeoutMs, ...settings })
 }
 
 /** The name of the service, or the code of the error. */

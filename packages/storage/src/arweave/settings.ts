@@ -45,8 +45,8 @@ function readUploadUrl(settings: SettingsReader): string {
 }
 
 function readGateways(settings: SettingsReader): string[] {
-  const words = settings.text('ARWEAVE_GATEWAYS', DEFAULTS.ARWEAVE_GATEWAYS).split(',')
-  const gateways = words.flatMap((word) => readAddress(word.trim()) ?? [])
+  const words = settings.list('ARWEAVE_GATEWAYS', DEFAULTS.ARWEAVE_GATEWAYS)
+  const gateways = words.flatMap((word) => readAddress(word) ?? [])
   if (gateways.length !== words.length || new Set(gateways).size !== words.length || words.length > MAX_GATEWAYS) {
     settings.problem(`ARWEAVE_GATEWAYS must be up to ${MAX_GATEWAYS} addresses with commas between, each ${ADDRESS}`)
   }

@@ -64,7 +64,6 @@ describe('readArweaveSettings', () => {
     ['ARWEAVE_UPLOAD_URL', 'https://user:word@upload.example'],
     ['ARWEAVE_UPLOAD_URL', 'https://upload.example?a=b'],
     ['ARWEAVE_GATEWAYS', 'https://one.example,http://two.example'],
-    ['ARWEAVE_GATEWAYS', 'https://one.example,,https://two.example'],
     ['ARWEAVE_GATEWAYS', 'https://one.example,https://one.example/'],
     ['ARWEAVE_GATEWAYS', Array.from({ length: 9 }, (_, i) => `https://${i}.example`).join()],
     ['ARWEAVE_TOKEN', '../solana'],
