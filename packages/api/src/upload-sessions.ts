@@ -9,7 +9,9 @@ const Status = Words(['complete', 'partial', 'failed'])
 const SessionPath = Type.Object({ session_id: Type.String() })
 const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
 const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
-const ViewerUrl = OrNull(Type.String({ description: 'Public link of the first file that is stored.' }))
+const ViewerUrl = OrNull(
+  Type.String({ description: 'Public link of the first file that is stored; null while the link is closed.' }),
+)
 
 export const UploadSession = Type.Object(
   {
