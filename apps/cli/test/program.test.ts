@@ -36,6 +36,8 @@ describe('svc', () => {
       'rm',
       'url',
       'operators',
+      'link',
+      'revoke',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     for (const name of [
@@ -68,7 +70,7 @@ describe('svc', () => {
       expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Usage: svc ${names.join(' ')}`)])
       expect(widestLine(stdout), names.join(' ')).toBeLessThanOrEqual(100)
     }
-    expect(commands).toHaveLength(25)
+    expect(commands).toHaveLength(27)
     expect(all.length).toBeGreaterThan(35)
   })
 
