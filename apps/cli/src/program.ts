@@ -26,6 +26,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     rm: () => import('./files/rm.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),
+    link: () => import('./files/link.ts'),
+    revoke: () => import('./files/revoke.ts'),
   },
   'Prove:': {
     attest: () => import('./evidence/attest.ts'),

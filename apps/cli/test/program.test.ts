@@ -36,6 +36,8 @@ describe('svc', () => {
       'rm',
       'url',
       'operators',
+      'link',
+      'revoke',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     for (const name of [

@@ -118,6 +118,8 @@ describe('the locker of another owner', () => {
       ['put_file', { filename: 'x', path: 'good.txt' }],
       ['list_files', {}],
       ['get_link', { filename: 'x' }],
+      ['public_link', { action: 'rotate' }],
+      ['revoke_urls', {}],
       ['attest', {}],
     ] as const)
       expect(codeOf(await server.ask(name, { receipt_id: other.receipt_id, ...input })), name).toMatch(

@@ -67,6 +67,8 @@ it('tools that need a key fail with no_wallet', async () => {
     ['put_file', { receipt_id, filename }],
     ['list_files', { receipt_id }],
     ['get_link', { receipt_id, filename }],
+    ['public_link', { receipt_id, action: 'close' }],
+    ['revoke_urls', { receipt_id }],
     ['attest', { receipt_id }],
     ['purchase_status', {}],
   ] as const)

@@ -19,7 +19,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  it('quote, buy, put_file, list_files, get_link, attest and verify work in sequence', async () => {
+  it('T-36 T-49 quote, buy, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
     const before = await shop.market.treasury(held)
     const price = await server.call('quote', { units: 1, provider: 'mongodb' })
     expect(price).toMatchObject({ units: 1, provider: 'mongodb' })
@@ -40,6 +40,15 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     const link = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
     for (const url of [link.download_url, link.public_url])
       expect(await (await fetch(String(url))).text()).toBe('what an agent keeps')
+
+    expect(await server.call('revoke_urls', { receipt_id })).toEqual({ receipt_id, revoked: true })
+    expect((await fetch(String(link.download_url))).status).toBe(403)
+    const { id } = await server.call('public_link', { receipt_id, action: 'rotate' })
+    const { public_url } = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
+    expect([public_url, (await fetch(String(link.public_url))).status]).toEqual([expect.stringContaining(`${id}`), 404])
+    expect((await fetch(String(public_url))).status).toBe(200)
+    await server.call('public_link', { receipt_id, action: 'close' })
+    expect(await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })).toMatchObject({ public_url: null })
 
     const statement = await server.call('attest', { receipt_id })
     expect(statement).toMatchObject({ sequence: 1, file_count: 1, unchanged: false })

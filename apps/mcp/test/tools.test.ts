@@ -29,6 +29,8 @@ describe('the listing', () => {
       'put_file',
       'list_files',
       'get_link',
+      'public_link',
+      'revoke_urls',
       'attest',
       'verify',
       'explain',
@@ -42,7 +44,7 @@ describe('the listing', () => {
       ...['quote', 'purchase_status', 'list_files', 'get_link', 'verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
-      ...['buy', 'put_file', 'subscribe', 'delegate', 'end_delegation'],
+      ...['buy', 'put_file', 'public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
     for (const { name, inputSchema, outputSchema } of tools) {
       expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
@@ -85,6 +87,8 @@ describe('an invalid call', () => {
     ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
     ['list_files', { receipt_id, limit: 5000 }, /limit/],
     ['get_link', { receipt_id }, /filename/],
+    ['public_link', { receipt_id, action: 'burn' }, /action/],
+    ['revoke_urls', {}, /receipt_id/],
     ['verify', {}, /one of/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
     ['put_file', { receipt_id, filename: 'x', content: 'aGVsbG8=' }, /there is no argument content/],

@@ -23,7 +23,7 @@ export async function storjRows(): Promise<Row[]> {
   const provider = await openDriver('storj', server.facts as DriverSettings<'storj'>) // as `serve` below reports them
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }
   const peaks: number[] = []
-  const about = { contentType: TYPE, expiresInSeconds: 600 }
+  const about = { contentType: TYPE, expiresInSeconds: 600, size: SIZE, maxBytes: null }
   for (let round = 0; round < ROUNDS; round++) {
     const [key, bareKey] = [newKey(2 * round), newKey(2 * round + 1)]
     const upload = (await provider.uploadTarget(bareKey.id, about))!

@@ -45,6 +45,7 @@ export const confirmFile = endpoint({
     ...CONFIRM_ERRORS,
     'FILE_NOT_FOUND',
     'CONTENT_NOT_FOUND',
+    'UPLOAD_TOO_LARGE',
     'HASH_MISMATCH',
     'CONTENT_HASH_CHANGED',
     'STORAGE_UNAVAILABLE',

@@ -60,7 +60,7 @@ export const UrlPair = {
   upload_url: Type.String(),
   upload_headers: Type.Record(Type.String(), Type.String(), { description: 'Send these exactly.' }),
   download_url: Type.String(),
-  delete_url: Type.String(),
+  delete_url: Type.Optional(Type.String({ description: 'Absent unless the request was signed for `locker:write`.' })),
 }
 
 export const UrlsExpire = Type.Integer({ description: 'Seconds.' })

@@ -28,6 +28,15 @@ const Space = Type.Object(
   { title: 'Space' },
 )
 
+const PublicLink = Type.Object(
+  {
+    status: Words(['open', 'closed']),
+    id: OrNull(Type.String({ description: 'What stands in the path after /v1/r/. Null while the link is closed.' })),
+  },
+  { title: 'PublicLink', description: 'By what anybody can read the files.' },
+)
+export type PublicLink = Static<typeof PublicLink>
+
 const LockerFacts = {
   locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
   receipt_id: Type.String(),
@@ -42,6 +51,7 @@ const LockerFacts = {
   expires_at: Timestamp('Until when the terms were paid for; nothing is deleted by itself.'),
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+  public_link: Type.Optional(PublicLink),
   settling: Type.Optional(
     OrNull(
       Type.Object(
@@ -235,7 +245,7 @@ export const removeOperator = endpoint({
   method: 'DELETE',
   path: '/v1/lockers/{locker_id}/operators/{pubkey}',
   auth: { ops: ['locker:admin'] },
-  summary: 'Take that back, at once',
+  summary: 'Take that back at once, with the URLs and upload sessions that the key asked for',
   params: Type.Object({ locker_id: Type.String(), pubkey: Type.String() }),
   responses: {
     200: Type.Object({
@@ -248,4 +258,43 @@ export const removeOperator = endpoint({
   },
   headers: NO_STORE,
   errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_NOT_FOUND'],
+})
+
+export const revokeAccess = endpoint({
+  name: 'revokeAccess',
+  method: 'POST',
+  // What is revoked stays so.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/revoke',
+  auth: { ops: ['locker:admin'] },
+  summary: 'End all URLs and upload sessions of a locker, whoever asked for them',
+  params: LockerPath,
+  responses: {
+    200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), revoked: Type.Literal(true) }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+})
+
+export const changePublicLink = endpoint({
+  name: 'changePublicLink',
+  method: 'POST',
+  // A link that is rotated twice has the newer id.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/public-link',
+  auth: { ops: ['locker:admin'] },
+  summary: 'Rotate what opens the public link, close the link, or open it again',
+  params: LockerPath,
+  body: Type.Object(
+    { action: Words(['rotate', 'close', 'open']) },
+    {
+      description:
+        '`rotate`: from now on a new id opens the link, and the one before never again. `open`: a closed link is opened by the id that it had.',
+    },
+  ),
+  responses: {
+    200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), public_link: PublicLink }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
 })

@@ -82,7 +82,7 @@ export const readPublicly = endpoint({
   method: 'GET',
   path: '/v1/r/{receipt_id}/f/{+filename}',
   auth: 'public',
-  summary: 'The bytes of a file by its receipt, for as long as the locker exists',
+  summary: 'The bytes of a file by its receipt, or by the id that the owner has put in its place',
   head: true,
   params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
   responses: READ_ANSWERS,

@@ -11,7 +11,9 @@ const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
 /** It says which parts are missing. */
 const READ_SESSION: UploadAdvice = { otherwise: 'GET /v1/upload-sessions/{session_id}' }
 const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
-const ViewerUrl = OrNull(Type.String({ description: 'Public link of the first file that is stored.' }))
+const ViewerUrl = OrNull(
+  Type.String({ description: 'Public link of the first file that is stored; null while the link is closed.' }),
+)
 
 export const UploadSession = Type.Object(
   {

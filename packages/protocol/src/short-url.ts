@@ -17,13 +17,25 @@ interface TokenFields {
   nonce: string
   /** An opaque code: the token never names the provider (AMB-21). */
   provider: number
+  /** Absent in tokens of releases up to 1.0.0. */
+  minted?: Minted
+}
+
+/** What ends a token before its time. */
+interface Minted {
+  /** Stands for the key that asked for the token; means nothing to anybody but the gateway. */
+  by: string
+  /** The access epoch of the locker at that moment. */
+  epoch: number
 }
 
 /** New tokens carry the filename; old ones only its SHA-256 (SHORT-12). */
 export type ShortUrlToken = TokenFields & ({ filename: string } | { filenameHash: string })
 
 export function mintToken(token: TokenFields & { filename: string }, signer: Ed25519Signer): string {
+  const { minted } = token
   const payload = canonicalBytes({
+    ...(minted && { a: minted.epoch, k: minted.by }),
     e: token.expires,
     f: token.filename,
     l: token.lockerId,
@@ -49,10 +61,13 @@ export function readToken(token: string, key: Ed25519Verifier): ShortUrlToken | 
 }
 
 function tokenFields(payload: Record<string, Json>): ShortUrlToken | null {
-  const { e, f, h, l, m, n, p, v } = payload
+  const { a, e, f, h, k, l, m, n, p, v } = payload
   if (v !== 1 || !Number.isSafeInteger(e) || !Number.isSafeInteger(p)) return null
   if (typeof l !== 'string' || typeof n !== 'string' || !isMethod(m)) return null
-  const fields = { expires: e as number, lockerId: l, method: m, nonce: n, provider: p as number }
+  const isOld = a === undefined && k === undefined
+  if (!isOld && !(Number.isSafeInteger(a) && typeof k === 'string')) return null
+  const minted = isOld ? {} : { minted: { by: k as string, epoch: a as number } }
+  const fields = { expires: e as number, lockerId: l, method: m, nonce: n, provider: p as number, ...minted }
   if (typeof f === 'string') return { ...fields, filename: f }
   return typeof h === 'string' ? { ...fields, filenameHash: h } : null
 }

@@ -17,7 +17,15 @@ import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
-import { addOperator, metadata, provision, removeOperator } from './lockers.ts'
+import {
+  addOperator,
+  changePublicLink,
+  metadata,
+  provision,
+  publicLink,
+  removeOperator,
+  revokeAccess,
+} from './lockers.ts'
 import { buy } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
@@ -65,6 +73,9 @@ const gatewayOperations = {
   metadata,
   addOperator,
   removeOperator,
+  revokeAccess,
+  publicLink,
+  changePublicLink,
   attest,
   push,
   verify,

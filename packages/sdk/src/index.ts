@@ -1,5 +1,6 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
+export type { PublicLink } from '@svc/api/lockers'
 export { publicUrl } from './calls/target.ts'
 export { type AgentClient, type Client, createAgentClient, createClient } from './client.ts'
 export type { ClientOptions, Overrides, Retry } from './context.ts'

@@ -1,13 +1,17 @@
-// Lockers: their ids, opening them, and their operators.
+// Lockers: their ids, opening them, their operators, and what opens them to others.
 
 import {
   addOperator as addEndpoint,
+  changePublicLink as changeLinkEndpoint,
   type LockerMetadata,
   lockerMetadata,
+  lockerRecord,
   MAX_TAG_CHARACTERS,
   MAX_TAGS,
   type ProvisionManifest,
+  type PublicLink,
   removeOperator as removeEndpoint,
+  revokeAccess as revokeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
 import { lockerId } from '@svc/protocol/ids'
@@ -68,7 +72,7 @@ export async function addOperator(context: Context, { locker_id }: Locker, pubke
   return (await call(context, addEndpoint, { params: { locker_id }, body: { pubkey } })).body.operators
 }
 
-/** Revokes an operator's rights immediately. */
+/** Ends an operator's rights immediately, with the URLs and upload sessions that the key asked for. */
 export async function removeOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<void> {
   try {
     await call(context, removeEndpoint, { params: { locker_id, pubkey } })
@@ -76,4 +80,26 @@ export async function removeOperator(context: Context, { locker_id }: Locker, pu
     // After a lost answer, the first attempt may have removed it.
     if (!isGatewayError(error, 'OPERATOR_NOT_FOUND') || error.attempts === 1) throw error
   }
+}
+
+/** Ends all URLs and upload sessions of the locker, also the owner's. */
+export async function revokeAccess(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<void> {
+  await call(context, revokeEndpoint, { params: { locker_id }, signal })
+}
+
+/** What opens the public link. Gateways up to 1.0.0 know only the receipt. */
+export async function publicLink(context: Context, locker: Locker, signal?: AbortSignal): Promise<PublicLink> {
+  const { locker_id, receipt_id } = locker
+  const { body } = await call(context, lockerRecord, { params: { locker_id }, signal })
+  return body.public_link ?? { status: 'open', id: receipt_id }
+}
+
+/** Rotates what opens the public link, closes the link, or opens it again. */
+export async function changePublicLink(
+  context: Context,
+  { locker_id }: Locker,
+  action: 'rotate' | 'close' | 'open',
+  signal?: AbortSignal,
+): Promise<PublicLink> {
+  return (await call(context, changeLinkEndpoint, { params: { locker_id }, body: { action }, signal })).body.public_link
 }

@@ -22,16 +22,26 @@ export interface Redirect {
   headers: Readonly<Record<string, string>>
 }
 
+/** What the address of an upload allows. A provider limits the size as well as it can. */
+interface UploadTerms {
+  contentType: string
+  expiresInSeconds: number
+  /** As the client announces it; null when it does not. */
+  size: number | null
+  /** Null when the client does not know of `uploadHeaders` that limit the size. */
+  maxBytes: number | null
+}
+
 export interface StorageProvider {
   /** The largest object it accepts; `Infinity` when there is no limit. */
   readonly maxBytes: number
   /**
    * Headers that a client must send, beside the content type, when it uploads to the provider itself: a redirect cannot
-   * carry them. None when the bytes come through the gateway.
+   * carry them. None when the bytes come through the gateway. `maxBytes` is the same as for `uploadTarget`.
    */
-  readonly uploadHeaders?: Readonly<Record<string, string>>
+  uploadHeaders?(maxBytes: number): Readonly<Record<string, string>>
   /** Null: the bytes come through the gateway. */
-  uploadTarget(id: string, upload: { contentType: string; expiresInSeconds: number }): Promise<Redirect | null>
+  uploadTarget(id: string, upload: UploadTerms): Promise<Redirect | null>
   /** Null: the bytes go through the gateway. */
   downloadTarget(key: ObjectKey, download: { contentType: string; expiresInSeconds: number }): Promise<Redirect | null>
   /**

@@ -9,7 +9,7 @@ import { openLocalProvider } from '../src/local/open.ts'
 import type { StorageProvider } from '../src/provider.ts'
 import { type RedirectingStore, redirecting, startRedirectingStore } from './redirecting-store.ts'
 
-const PNG = { contentType: 'image/png', expiresInSeconds: 60 }
+const PNG = { contentType: 'image/png', expiresInSeconds: 60, size: 5, maxBytes: 100 }
 let now = 1_800_000_000_000
 
 async function openStore() {

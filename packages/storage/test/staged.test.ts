@@ -66,7 +66,7 @@ describe('a staged provider', () => {
   })
 
   it('redirects no client', async () => {
-    const terms = { contentType: 'text/plain', expiresInSeconds: 60 }
+    const terms = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
     expect(await provider.uploadTarget(newId(), terms)).toBeNull()
     expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
   })

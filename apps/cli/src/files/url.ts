@@ -1,10 +1,12 @@
 import { fileUrls } from '@svc/api/files'
 import { publicUrl } from '@svc/sdk'
+import { isGatewayError } from '@svc/sdk/errors'
 import { type Command, InvalidArgumentError } from 'commander'
 import { Failure } from '../errors.ts'
 import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
 
 interface UrlOptions {
   ttl?: number
@@ -17,7 +19,7 @@ export function add(program: Command, open: Open): void {
     .description('an address that brings a file to anybody who has it')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 unless given', minutes)
-    .option('--public', 'the address by the receipt, which works as long as the locker exists')
+    .option('--public', 'the address by the public link, which works until the link is rotated or closed')
     .action(async (name: string, options: UrlOptions, command: Command) => url(await open(command), name, options))
 }
 
@@ -30,11 +32,11 @@ function minutes(text: string): number {
 async function url(session: Session, filename: string, { ttl, public: isPublic = false }: UrlOptions): Promise<void> {
   const { output, world, gateway } = session
   const locker = await session.locker()
-  const { locker_id, receipt_id } = locker
+  const { locker_id } = locker
   if (isPublic) {
-    const address = publicUrl(gateway, receipt_id, filename)
+    const address = publicUrl(gateway, await openingId(session, locker), filename)
     output.result({ filename, url: address, expires_in_sec: null }, () => address)
-    output.note('Anyone who has it knows the receipt id, and can read every file of the locker whose name they know.')
+    output.note('Anyone who has it can read every file of the locker whose name they know. `svc link` changes it.')
     return
   }
   const client = await session.lockerClient(locker)
@@ -46,4 +48,17 @@ async function url(session: Session, filename: string, { ttl, public: isPublic =
   const document = { filename, url: found.download_url, expires_in_sec: urls_expire_in_sec }
   output.result(document, () => shown(found.download_url))
   output.note(`It works for ${durationText(urls_expire_in_sec)}.`)
+}
+
+/** Only the owner and operators can ask whether the link was rotated; others know no more than the receipt. */
+async function openingId(session: Session, locker: NamedLocker): Promise<string> {
+  const { receipt_id } = locker
+  if ((await session.keys()).length === 0) return receipt_id
+  const client = await session.lockerClient(locker)
+  const { id } = await client.publicLink(locker, session.world.signal).catch((error: unknown) => {
+    if (isGatewayError(error, 'SIGNATURE_INVALID')) return { id: receipt_id }
+    throw error
+  })
+  if (id === null) throw new Failure('the public link of this locker is closed', '`svc link open` opens it again')
+  return id
 }

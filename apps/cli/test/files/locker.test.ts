@@ -169,6 +169,34 @@ describe('url, operators and rm', () => {
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
+  it('T-36 revoking ends the URLs of the locker, after a question', async () => {
+    const url = async () => (await svc('url', 'a.txt')).stdout.trim()
+    const before = await url()
+    expect((await home.svc(['revoke'], { stdin: 'n\n' })).exitCode).not.toBe(0)
+    expect((await fetch(before)).status).toBe(200)
+    await svc('revoke', '--yes')
+    expect([(await fetch(before)).status, (await fetch(await url())).status]).toEqual([403, 200])
+  })
+
+  it('T-49 the public link is shown, rotated, closed and opened again', async () => {
+    const lasting = async () => (await svc('url', 'a.txt', '--public')).stdout.trim()
+    const first = await lasting()
+    expect((await svc('link')).stdout).toContain(`/v1/r/${home.receiptId}/f/<name>`)
+    await svc('link', 'rotate', '--yes')
+    const second = await lasting()
+    expect([(await fetch(first)).status, await (await fetch(second)).text()]).toEqual([404, 'A'])
+    const { id } = jsonDocument<{ id: string }>((await svc('link', '--json')).stdout)
+    expect(second).toContain(id)
+    expect((await svc('link', 'close')).stdout).toContain('closed')
+    expect((await fetch(second)).status).toBe(404)
+    expect(await home.svc(['url', 'a.txt', '--public'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('svc link open'),
+    })
+    await svc('link', 'open')
+    expect((await fetch(second)).status).toBe(200)
+  })
+
   it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
     const { file, signer } = await newWallet(home.folder, 'operator.json')
     const { address } = signer

@@ -373,6 +373,44 @@ export const migrations: Migrations = {
       select network, payment_id, pay_req_id from x402_settlements where payment_id like '0x%:0x%'`.execute(db)
   },
 
+  '0018-revocable-access': async (db, column) => {
+    const lockers = db.schema.alterTable('lockers')
+    await lockers.addColumn('operator_epochs', column.text, (c) => c.notNull().defaultTo('{}')).execute()
+    await lockers.addColumn('access_epoch', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await lockers.addColumn('revoked_before', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await lockers.addColumn('link_handle', column.text).execute()
+    await lockers.addColumn('link_closed', column.integer, (c) => c.notNull().defaultTo(0)).execute()
+    await db.schema.createIndex('lockers_link_handle').unique().on('lockers').column('link_handle').execute()
+    const sessions = db.schema.alterTable('upload_sessions')
+    await sessions.addColumn('minted_by', column.text).execute()
+    await sessions.addColumn('minted_epoch', column.integer).execute()
+    await db.schema
+      .createTable('direct_uploads')
+      .addColumn('object_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('filename', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('expected_hash', column.text)
+      .addColumn('minted_by', column.text)
+      .addColumn('minted_epoch', column.integer)
+      .addColumn('position', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('direct_uploads_file')
+      .unique()
+      .on('direct_uploads')
+      .columns(['locker_id', 'filename', 'position'])
+      .execute()
+    await sql`
+      insert into direct_uploads (object_id, locker_id, filename, content_type, expected_hash, position)
+      select o.object_id, f.locker_id, f.filename, f.upload_content_type, f.upload_expected_hash, 1
+      from files f join objects o on o.object_id = f.upload_object_id`.execute(db)
+    // Earlier releases did not clear it when they swept the object.
+    await sql`
+      update files set upload_object_id = null
+      where upload_object_id is not null and upload_object_id not in (select object_id from direct_uploads)`.execute(db)
+  },
+
   '0019-growth': async (db, column) => {
     await db.schema
       .alterTable('cron_failures')

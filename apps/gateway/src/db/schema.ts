@@ -4,7 +4,7 @@
 
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'
-import type { Kysely, Selectable } from 'kysely'
+import type { Generated, Kysely, Selectable } from 'kysely'
 
 export type Db = Kysely<Schema>
 export type Locker = Selectable<LockerTable>
@@ -22,6 +22,7 @@ export interface Schema extends QueueTables, GuardTables {
   x402_settlements: X402SettlementTable
   files: FileTable
   objects: ObjectTable
+  direct_uploads: DirectUploadTable
   settling_objects: SettlingObjectTable
   upload_sessions: UploadSessionTable
   upload_session_files: UploadSessionFileTable
@@ -113,6 +114,16 @@ interface LockerTable {
   expires_at: string
   /** JSON array of base58 keys, in the order they were added. */
   operators: string
+  /** JSON object: key of an operator → access epoch in which it was added. Those added in epoch 0 are left out. */
+  operator_epochs: Generated<string>
+  /** Increases when an operator is removed, and when the owner revokes all URLs and upload sessions. */
+  access_epoch: Generated<number>
+  /** URLs and upload sessions of earlier epochs are revoked. */
+  revoked_before: Generated<number>
+  /** Opens the public link in place of the receipt id; null until the owner rotates the link. */
+  link_handle: Generated<string | null>
+  /** 1 while the owner has closed the public link. */
+  link_closed: Generated<number>
   /** Increases with every change of the set of (filename, size, hash). */
   manifest_version: number
   manifest_changed_at: string | null
@@ -138,7 +149,7 @@ interface FileTable {
   hash_recorded_at: string | null
   upload_content_type: string
   upload_expected_hash: string | null
-  /** The object that a client uploads to the provider directly; adopted once its bytes are found there. */
+  /** The newest object that a client uploads to the provider directly; null when no direct upload is awaited. */
   upload_object_id: string | null
 }
 
@@ -150,6 +161,24 @@ export interface ObjectTable {
   /** `held`: used by a file or an upload session. After a while, a sweep removes objects in the other states. */
   state: 'writing' | 'held' | 'released'
   since: number
+}
+
+/**
+ * An object that a client uploads to the provider directly. The file adopts it once its bytes are found there. The row
+ * goes when the object is adopted or given up, and when the file gets bytes that were sent later, or is deleted.
+ */
+export interface DirectUploadTable {
+  object_id: string
+  locker_id: string
+  filename: string
+  /** What the address was signed for. */
+  content_type: string
+  expected_hash: string | null
+  /** Who asked for the URL, and in which access epoch; null for URLs of releases up to 1.0.0. */
+  minted_by: string | null
+  minted_epoch: number | null
+  /** Grows with each direct upload that is begun while the file awaits others. */
+  position: number
 }
 
 /** Confirmed bytes that are to move on from where they are staged to a provider that takes its time. */
@@ -173,6 +202,9 @@ export interface UploadSessionTable {
   locker_id: string
   /** SHA-256 of the token, hex. The token itself is not stored. */
   token_hash: string
+  /** Who opened it, and in which access epoch of the locker; null for sessions of releases up to 1.0.0. */
+  minted_by: string | null
+  minted_epoch: number | null
   status: 'partial' | 'complete' | 'failed'
   expires_at: number
   /** When the session ended, also where it stays partial. */

@@ -8,38 +8,35 @@ import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { type NamedFile, nameFiles, newFile } from './name-files.ts'
+import type { FilesContext } from './room.ts'
 import { changeManifest, upsertFiles } from './store.ts'
 import { mapInChunks, urlMinter, urlPair } from './urls.ts'
 
 /** An existing name keeps its bytes; the type and hash in this request apply to its next upload (AMB-24). */
 export async function createFile(
-  context: Context,
-  { locker, signer }: LockerCaller,
+  context: FilesContext,
+  caller: LockerCaller,
   body: Body<typeof files.createFile>,
 ): Promise<UrlSet> {
   const [file] = nameFiles(context, [body], () => ['body']) as [NamedFile] // one in, one out
-  await limitSigner(context, signer)
-  await addFiles(context, locker, [file])
-  const minter = urlMinter(context, locker, body.ttl_min)
+  await limitSigner(context, caller.signer)
+  await addFiles(context, caller.locker, [file])
+  const minter = urlMinter(context, caller, body.ttl_min)
   return {
-    locker_id: locker.locker_id,
+    locker_id: caller.locker.locker_id,
     ...urlPair(minter, file.filename, file.contentType),
     urls_expire_in_sec: minter.expiresIn,
   }
 }
 
 /** Creates all of the files or none. */
-export async function createFiles(
-  context: Context,
-  { locker, signer }: LockerCaller,
-  body: Body<typeof files.createFiles>,
-) {
+export async function createFiles(context: FilesContext, caller: LockerCaller, body: Body<typeof files.createFiles>) {
   const named = nameFiles(context, body.files, (i) => ['body', 'files', i])
-  await limitSigner(context, signer)
-  await addFiles(context, locker, named)
-  const minter = urlMinter(context, locker, body.ttl_min)
+  await limitSigner(context, caller.signer)
+  await addFiles(context, caller.locker, named)
+  const minter = urlMinter(context, caller, body.ttl_min)
   return {
-    locker_id: locker.locker_id,
+    locker_id: caller.locker.locker_id,
     files: await mapInChunks(named, ({ filename, contentType }) => urlPair(minter, filename, contentType)),
     count: named.length,
     urls_expire_in_sec: minter.expiresIn,

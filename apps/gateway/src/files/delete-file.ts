@@ -6,7 +6,7 @@ import { isBeingDelivered } from './delivery/store.ts'
 import { fileNotFound } from './errors.ts'
 import { noSuchFile } from './name-files.ts'
 import { removeObject } from './objects.ts'
-import { changeManifest, deleteFileRow, findFile, lockFile, releaseObjects } from './store.ts'
+import { changeManifest, deleteFileRow, endDirectUploads, findFile, lockFile, releaseObjects } from './store.ts'
 
 export async function deleteFile(context: Context, locker: Locker, filename: string): Promise<FileDeleted> {
   const file = await findFile(context.database.db, locker.locker_id, filename)
@@ -28,14 +28,15 @@ interface DeletedEntry extends FileRow {
 }
 
 /**
- * Leaves `upload_object_id` to the sweep. A redirected client can still write that object, and without a row it would
- * stay forever.
+ * Leaves the objects of direct uploads to the sweep. A redirected client can still write them, and without a row they
+ * would stay forever.
  */
 async function deleteEntry(context: Context, lockerId: string, filename: string): Promise<DeletedEntry> {
   const now = unixNow(context)
   return context.database.db.transaction().execute(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
     if (!file) throw fileNotFound(filename)
+    if (file.upload_object_id !== null) await endDirectUploads(tx, file)
     await deleteFileRow(tx, lockerId, filename)
     await releaseObjects(tx, file.object_id === null ? [] : [file.object_id], now)
     const isInDelivery = file.object_id !== null && (await isBeingDelivered(tx, file.object_id))

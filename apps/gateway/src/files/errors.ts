@@ -58,6 +58,17 @@ export function keepsChanging(filename: string): ServiceError {
   })
 }
 
+/** Where a provider cannot limit a direct upload, its size is known only once it is there. */
+export function directUploadTooLarge(filename: string, size: number, maxBytes: number): ServiceError {
+  return uploadError('UPLOAD_TOO_LARGE', `the upload has ${size} bytes and was removed; a file may have ${maxBytes}`, {
+    layer: 'provider',
+    recovery_hint: 'split the content into several files',
+    next_best_method: 'POST /v1/lockers/{locker_id}/files',
+    filename,
+    max_bytes: maxBytes,
+  })
+}
+
 /** The upload took so long that the sweep removed its object. */
 export function uploadAbandoned(): ServiceError {
   return uploadError('STORAGE_UNAVAILABLE', 'the upload took too long, and was cleared away', {

@@ -1,36 +1,39 @@
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
-import { type ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { SourceError } from '@svc/outgoing/public-request'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { Locker } from '../db/schema.ts'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { AccessEnded, grantTo } from '../lockers/access.ts'
 import { requireSameLocker } from '../lockers/locker-record.ts'
 import { hashAlong } from './confirm/hash-object.ts'
 import { uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
-import { maxObjectBytes, writeObject } from './objects.ts'
-import { putFile } from './put-file.ts'
+import { maxObjectBytes, removeObject, writeObject } from './objects.ts'
+import { type FilePut, putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
 import { urlMinter } from './urls.ts'
 
 type Request = Body<typeof files.fetchAndStore>
+type Fetched = Pick<FilePut, 'filename' | 'object' | 'contentType' | 'contentHash'>
 
 /** Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once. */
 export async function fetchAndStore(
   context: FilesContext,
-  { locker, signer }: LockerCaller,
+  caller: LockerCaller,
   request: Request,
 ): Promise<files.FetchedFile> {
+  const { locker, signer } = caller
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
   const fetched = await fetchBytes(context, locker, request)
-  const file = await putFile(context, locker, { filename, ...fetched, expectedHash: null, mayCreate: true })
-  const minter = urlMinter(context, locker)
+  const file = await storeBytes(context, caller, { filename, ...fetched })
+  const minter = urlMinter(context, caller)
   return {
     ok: true,
     locker_id: locker.locker_id,
@@ -43,6 +46,19 @@ export async function fetchAndStore(
     stored_at: file.uploaded_at!,
     download_url: minter.url('GET', filename),
     urls_expire_in_sec: minter.expiresIn,
+  }
+}
+
+async function storeBytes(context: FilesContext, { locker, signer }: LockerCaller, fetched: Fetched): Promise<FileRow> {
+  const grant = grantTo(signer.identity, locker)
+  try {
+    return await putFile(context, locker, { ...fetched, grant, expectedHash: null, mayCreate: true })
+  } catch (error) {
+    if (!(error instanceof AccessEnded)) throw error
+    await removeObject(context, locker.provider, fetched.object.id, fetched.object.ref)
+    throw new ServiceError('SIGNATURE_INVALID', 'the key that signed was removed while the bytes were fetched', {
+      hint: 'sign with the key that paid or a registered operator key',
+    })
   }
 }
 

@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream'
 import { toHex } from '@svc/protocol/bytes'
 import { type ObjectKey, ProviderError, type StoredObject } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
-import type { Locker, ObjectTable } from '../db/schema.ts'
+import type { Locker } from '../db/schema.ts'
 import { storageError } from './errors.ts'
 import type { FilesContext } from './room.ts'
-import { deleteObjectRow, findUnheldObjects, markForRemoval } from './store.ts'
+import { deleteObjectRow } from './store.ts'
 
 export interface NewObject extends StoredObject {
   id: string
@@ -64,28 +64,4 @@ export async function removeObject(context: Context, provider: string, id: strin
     context.log.warn({ object_id: id, err: error }, 'an object could not be removed yet')
     return false
   }
-}
-
-/** Time for readers that began before the file was replaced. */
-const RELEASED_KEPT_SECONDS = 15 * 60
-/** The longest life of a short URL, and as long again for the transfer. */
-const WRITING_KEPT_SECONDS = 48 * 3600
-const SWEEP_AT_ONCE = 500
-
-/** Removes objects that nothing holds. Returns how many. */
-export async function sweepObjects(context: Context): Promise<number> {
-  const { db } = context.database
-  const now = unixNow(context)
-  const before = { released: now - RELEASED_KEPT_SECONDS, writing: now - WRITING_KEPT_SECONDS }
-  let swept = 0
-  for (const object of await findUnheldObjects(db, before, SWEEP_AT_ONCE)) {
-    if (await sweepObject(context, object)) swept++
-  }
-  return swept
-}
-
-async function sweepObject(context: Context, object: ObjectTable): Promise<boolean> {
-  const { object_id, provider, provider_ref } = object
-  if (!(await markForRemoval(context.database.db, object, unixNow(context)))) return false
-  return removeObject(context, provider, object_id, provider_ref)
 }

@@ -1,30 +1,42 @@
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { ObjectKey } from '@svc/storage/provider'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
-import type { FileRow, Locker, Schema } from '../db/schema.ts'
+import type { DirectUploadTable, FileRow, Locker, Schema } from '../db/schema.ts'
+import { AccessEnded, type Grant, isGranted } from '../lockers/access.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
-import { type NewObject, statObject } from './objects.ts'
+import type { NewObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import { changeManifest, holdObject, lockFile, releaseObjects, updateFile, upsertFiles } from './store.ts'
+import {
+  changeManifest,
+  endDirectUploads,
+  holdObject,
+  isAwaited,
+  lockAccess,
+  lockFile,
+  releaseObjects,
+  updateFile,
+  upsertFiles,
+} from './store.ts'
 
 export interface FilePut extends NamedFile {
   object: NewObject
+  /** Who sends the bytes. Checked in the transaction, because an upload may take hours. */
+  grant: Grant
   /** Given when it was computed during the upload: the file is confirmed at once. */
   contentHash?: string
   /** Whether to create a name that does not exist, or was deleted meanwhile. */
   mayCreate: boolean
-  /** The bytes of a redirected client. They are ignored once the file awaits another upload. */
-  isAdoption?: true
+  /** The direct upload that the object belongs to. It is ignored once the file has bytes that were sent later. */
+  adopts?: DirectUploadTable
   /** An upload session holds the object, and gives it up in the same transaction. */
   isHeld?: true
 }
 
 /**
  * Points a file at new bytes in one transaction: it holds the new object, releases the old one and clears its size and
- * hash. Of several puts at once the last one wins.
+ * hash. Of several puts at once the last one wins. Throws `AccessEnded` when the grant has ended.
  */
 export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
   return context.database.db.transaction().execute((tx) => putFileIn(tx, context, locker, put))
@@ -49,7 +61,8 @@ export async function putFileIn(
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
   if (!before) throw fileNotFound(filename)
-  if (put.isAdoption && before.upload_object_id !== object.id) return before
+  const isAwaiting = before.upload_object_id !== null
+  if (put.adopts && !(isAwaiting && (await isAwaited(tx, object.id)))) return before
   if (!put.isHeld && !(await holdObject(tx, object.id, object.ref, now))) throw uploadAbandoned()
   const changes = {
     content_type: put.contentType,
@@ -60,7 +73,7 @@ export async function putFileIn(
     content_hash: contentHash,
     uploaded_at: at,
     hash_recorded_at: contentHash === null ? null : at,
-    upload_object_id: null,
+    upload_object_id: isAwaiting ? await endDirectUploads(tx, before, put.adopts) : null,
   }
   await updateFile(tx, locker_id, filename, changes)
   await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
@@ -69,37 +82,11 @@ export async function putFileIn(
     await deliverLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
   }
   const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
-  if (isManifestChanged) {
-    const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)
-    await changeManifest(tx, locker_id, { at, files: isNew ? 1 : 0, bytes })
-    if (contentHash !== null) await context.manifestChanged(tx, locker)
-  }
+  const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)
+  const access = isManifestChanged
+    ? await changeManifest(tx, locker_id, { at, files: isNew ? 1 : 0, bytes })
+    : await lockAccess(tx, locker_id)
+  if (!isGranted(access, put.grant)) throw new AccessEnded()
+  if (isManifestChanged && contentHash !== null) await context.manifestChanged(tx, locker)
   return { ...before, ...changes }
-}
-
-export interface CurrentBytes {
-  file: FileRow
-  key: ObjectKey
-}
-
-/** The object that a file points at, after adopting what a redirected client has uploaded; null if there is none. */
-export async function currentBytes(context: FilesContext, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
-  const current =
-    file.upload_object_id === null ? file : await adoptUpload(context, locker, file, file.upload_object_id)
-  const { object_id, provider_ref } = current
-  return object_id === null ? null : { file: current, key: { id: object_id, ref: provider_ref } }
-}
-
-/** A redirected client does not report that its upload is done: the file gets the bytes when they are first found. */
-async function adoptUpload(context: FilesContext, locker: Locker, file: FileRow, id: string): Promise<FileRow> {
-  const found = await statObject(context, locker, { id, ref: null })
-  if (!found) return file
-  return putFile(context, locker, {
-    filename: file.filename,
-    object: { id, size: found.size, ref: null },
-    contentType: file.upload_content_type,
-    expectedHash: file.upload_expected_hash,
-    mayCreate: false,
-    isAdoption: true,
-  })
 }

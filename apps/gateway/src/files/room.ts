@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
+import { createKeyMarks, type MarkKey } from './mark-keys.ts'
 import { insertObjects } from './store.ts'
 
 interface Needs {
@@ -14,6 +15,7 @@ export interface FilesContext extends Context, Needs {
   /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
   announceObject: (object: ObjectTable) => Promise<void>
   hashObject: HashObject
+  markKey: MarkKey
 }
 
 export function createFiles(context: Context, { manifestChanged }: Needs): FilesContext {
@@ -25,5 +27,6 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
       return objects.map(() => undefined)
     }),
     hashObject: createObjectHasher(createObjectReader(context.providers)),
+    markKey: createKeyMarks(context.signers.shortUrl),
   }
 }

@@ -1,6 +1,7 @@
 import { sortedByFilename } from '@svc/protocol/order'
 import type { Transaction } from 'kysely'
-import type { Db, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
+import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
+import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import { callOff } from './delivery/store.ts'
 
 type Tx = Transaction<Schema>
@@ -58,11 +59,17 @@ export async function lockFile(tx: Tx, lockerId: string, filename: string): Prom
   return (await ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate().executeTakeFirst()) ?? null
 }
 
-export async function findLockerOf(db: Db, by: { locker_id: string } | { receipt_id: string }): Promise<Locker | null> {
-  const lockers = db.selectFrom('lockers').selectAll()
-  const chosen =
-    'locker_id' in by ? lockers.where('locker_id', '=', by.locker_id) : lockers.where('receipt_id', '=', by.receipt_id)
-  return (await chosen.executeTakeFirst()) ?? null
+export async function findLockerOf(
+  db: Db,
+  by: { locker_id: string } | { receipt_id: string } | { link_handle: string },
+): Promise<Locker | null> {
+  const [column, id] =
+    'locker_id' in by
+      ? (['locker_id', by.locker_id] as const)
+      : 'receipt_id' in by
+        ? (['receipt_id', by.receipt_id] as const)
+        : (['link_handle', by.link_handle] as const)
+  return (await db.selectFrom('lockers').selectAll().where(column, '=', id).executeTakeFirst()) ?? null
 }
 
 /** Returns how many names are new. An existing name gets the type and hash for its next upload. */
@@ -127,13 +134,16 @@ export async function recordHashes(
   return recorded
 }
 
-/** Counts a change of names, sizes or hashes. Call it last in a transaction: it locks the row that all files share. */
-export async function changeManifest(
+/**
+ * Counts a change of names, sizes or hashes. Call it last in a transaction: it locks the row that all files share.
+ * Returns who has access to the locker, which stays so until the transaction ends.
+ */
+export function changeManifest(
   tx: Tx,
   lockerId: string,
   { at, files = 0, bytes = 0 }: { at: string; files?: number; bytes?: number },
-): Promise<void> {
-  await tx
+): Promise<LockerAccess> {
+  return tx
     .updateTable('lockers')
     .set((eb) => ({
       manifest_version: eb('manifest_version', '+', 1),
@@ -142,7 +152,13 @@ export async function changeManifest(
       total_bytes: eb('total_bytes', '+', bytes),
     }))
     .where('locker_id', '=', lockerId)
-    .execute()
+    .returning(ACCESS)
+    .executeTakeFirstOrThrow()
+}
+
+/** Who has access to the locker. Locks its row until the transaction ends, so call it last, too. */
+export function lockAccess(tx: Tx, lockerId: string): Promise<LockerAccess> {
+  return tx.selectFrom('lockers').select(ACCESS).where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
 export async function insertObjects(db: Db, objects: readonly ObjectTable[]): Promise<void> {
@@ -168,6 +184,81 @@ export async function releaseObjects(tx: Tx, objectIds: readonly string[], since
 
 export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
   await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
+}
+
+/** The newest first. */
+export function findDirectUploads(
+  db: Db,
+  lockerId: string,
+  filename: string,
+  limit: number,
+): Promise<DirectUploadTable[]> {
+  return db
+    .selectFrom('direct_uploads')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .where('filename', '=', filename)
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+async function newestDirectUpload(db: Db, lockerId: string, filename: string): Promise<DirectUploadTable | null> {
+  return (await findDirectUploads(db, lockerId, filename, 1))[0] ?? null
+}
+
+export async function findDirectUpload(db: Db, objectId: string): Promise<DirectUploadTable | null> {
+  const row = db.selectFrom('direct_uploads').selectAll().where('object_id', '=', objectId)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** The caller holds the lock of the file. */
+export async function isAwaited(tx: Tx, objectId: string): Promise<boolean> {
+  return (await findDirectUpload(tx, objectId)) !== null
+}
+
+/** The caller holds the lock of the file. */
+export async function insertDirectUpload(tx: Tx, upload: Omit<DirectUploadTable, 'position'>): Promise<void> {
+  const { locker_id, filename, object_id } = upload
+  const newest = await newestDirectUpload(tx, locker_id, filename)
+  await tx
+    .insertInto('direct_uploads')
+    .values({ ...upload, position: (newest?.position ?? 0) + 1 })
+    .execute()
+  await updateFile(tx, locker_id, filename, { upload_object_id: object_id })
+}
+
+/**
+ * The file gets other bytes: it awaits nothing more, or, if it adopts an upload, only those that were begun later.
+ * Returns the newest of those. Objects that are no longer awaited are left to the sweep.
+ */
+export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUploadTable): Promise<string | null> {
+  const { locker_id, filename } = file
+  await tx
+    .deleteFrom('direct_uploads')
+    .where('locker_id', '=', locker_id)
+    .where('filename', '=', filename)
+    .$if(adopted !== undefined, (query) => query.where('position', '<=', adopted!.position))
+    .execute()
+  if (!adopted) return null
+  return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
+}
+
+/** Releases the object of a direct upload. False when the file has adopted it. */
+export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
+  const { object_id, locker_id, filename } = upload
+  // Adopting takes the same lock first.
+  await lockFile(tx, locker_id, filename)
+  await tx.deleteFrom('direct_uploads').where('object_id', '=', object_id).execute()
+  const newest = await newestDirectUpload(tx, locker_id, filename)
+  await updateFile(tx, locker_id, filename, { upload_object_id: newest?.object_id ?? null })
+  const { numUpdatedRows } = await tx
+    .updateTable('objects')
+    .set({ state: 'released', since })
+    .where('object_id', '=', object_id)
+    .where('state', '=', 'writing')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** The oldest objects that were released or left unfinished before these times, and are not being delivered. */
@@ -196,6 +287,17 @@ export function findUnheldObjects(
     )
     .orderBy('since')
     .limit(limit)
+    .execute()
+}
+
+/** Moves an object to the end of the sweep's queue. */
+export async function postponeRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ since: now })
+    .where('object_id', '=', object_id)
+    .where('state', '=', state)
+    .where('since', '=', since)
     .execute()
 }
 

@@ -1,11 +1,14 @@
-// Short URLs. Each allows one operation on one file until it expires.
+// Short URLs. Each allows one operation on one file until it expires, or the key that asked for it loses access.
 
 import { setImmediate } from 'node:timers/promises'
 import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
-import { type Context, unixNow } from '../context.ts'
-import type { FileRow, Locker } from '../db/schema.ts'
+import type { LockerCaller } from '../auth/callers.ts'
+import { unixNow } from '../context.ts'
+import type { FileRow } from '../db/schema.ts'
+import { maxObjectBytes } from './objects.ts'
+import type { FilesContext } from './room.ts'
 
 const DEFAULT_TTL_MINUTES = 30
 
@@ -14,21 +17,30 @@ export interface UrlMinter {
   expiresIn: number
   /** Headers that the provider requires of an upload. */
   uploadHeaders: Readonly<Record<string, string>>
+  /** Whether the request was signed for writing: only then may it give away more than it can do itself. */
+  mayDelete: boolean
   url(method: TokenMethod, filename: string): string
 }
 
-/** Mints URLs of one locker that all expire at the same time. */
-export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT_TTL_MINUTES): UrlMinter {
+/** Mints URLs of one locker, for one caller, that all expire at the same time. */
+export function urlMinter(
+  context: FilesContext,
+  { locker, signer, envelope }: LockerCaller,
+  ttlMinutes = DEFAULT_TTL_MINUTES,
+): UrlMinter {
   const expiresIn = ttlMinutes * 60
   const fields = {
     expires: unixNow(context) + expiresIn,
     lockerId: locker.locker_id,
     provider: providerCode(locker.provider),
+    minted: { by: context.markKey(locker.locker_id, signer.identity), epoch: locker.access_epoch },
   }
-  const { uploadHeaders = {} } = context.providers.named(locker.provider)
+  const uploadHeaders =
+    context.providers.named(locker.provider).uploadHeaders?.(maxObjectBytes(context, locker.provider)) ?? {}
   return {
     expiresIn,
     uploadHeaders,
+    mayDelete: envelope.ops.includes('locker:write'),
     url(method, filename) {
       const nonce = toHex(context.randomBytes(8))
       const token = mintToken({ ...fields, method, filename, nonce }, context.signers.shortUrl)
@@ -37,7 +49,10 @@ export function urlMinter(context: Context, locker: Locker, ttlMinutes = DEFAULT
   }
 }
 
-/** The URLs to upload, download and delete one file. */
+/**
+ * The URLs to upload, download and delete one file. A request that was signed for reading only gets no `delete_url`; it
+ * does get an `upload_url`, because asking for the file is how clients replace an expired one (FILE-34).
+ */
 export function urlPair(minter: UrlMinter, filename: string, contentType: string) {
   return {
     filename,
@@ -45,7 +60,7 @@ export function urlPair(minter: UrlMinter, filename: string, contentType: string
     upload_url: minter.url('PUT', filename),
     upload_headers: { 'Content-Type': contentType, ...minter.uploadHeaders },
     download_url: minter.url('GET', filename),
-    delete_url: minter.url('DELETE', filename),
+    ...(minter.mayDelete && { delete_url: minter.url('DELETE', filename) }),
   }
 }
 

@@ -5,6 +5,7 @@ import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
 import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
+import { NEW_ACCESS } from './access.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
 
 export interface LockerOrder {
@@ -51,7 +52,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     terms: JSON.stringify(terms),
     created_at: isoSeconds(createdAt),
     expires_at: isoSeconds(Math.min(createdAt + terms.ttl_days * 86_400, LAST_SECOND)),
-    operators: '[]',
+    ...NEW_ACCESS,
     manifest_version: 0,
     manifest_changed_at: null,
     file_count: 0,

@@ -7,6 +7,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { networkNamed } from '@svc/payments/networks'
 import { type LockerCaller, receiptMismatch } from '../auth/callers.ts'
 import type { Locker } from '../db/schema.ts'
+import { publicLinkOf } from './public-link.ts'
 import type { LockersContext } from './room.ts'
 
 /** The part of the record that this room knows; routes.ts adds what other rooms know. */
@@ -28,6 +29,7 @@ export function lockerRecord(locker: Locker): LockerRecord {
     expires_at,
     file_count: locker.file_count,
     total_bytes: locker.total_bytes,
+    public_link: publicLinkOf(locker),
     space: { locker_id, file_api: fileApi(locker_id) },
   }
 }

@@ -1,10 +1,10 @@
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import type { Transaction } from 'kysely'
-import { lockerNotFound } from '../auth/callers.ts'
 import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
-import { lockLocker, setOperators } from './store.ts'
+import { epochsOf } from './access.ts'
+import { lockLocker, updateLocker } from './store.ts'
 
 /** A request may be checked against the key of each operator. */
 const MAX_OPERATORS = 32
@@ -15,12 +15,19 @@ export async function addOperator({ database }: Context, { locker_id }: Locker, 
   return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
+/** Ends the URLs and sessions that the key asked for, also if the key is added again. */
 export async function removeOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
   const operators = await database.db.transaction().execute(async (tx) => {
-    const before = await operatorsOf(tx, locker_id)
+    const locker = await lockLocker(tx, locker_id)
+    const before = operatorsOf(locker)
     if (!before.includes(pubkey)) throw notRegistered()
     const after = before.filter((operator) => operator !== pubkey)
-    await setOperators(tx, locker_id, JSON.stringify(after))
+    const { [pubkey]: _, ...epochs } = epochsOf(locker)
+    await updateLocker(tx, locker_id, {
+      operators: JSON.stringify(after),
+      operator_epochs: JSON.stringify(epochs),
+      access_epoch: locker.access_epoch + 1,
+    })
     return after
   })
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
@@ -34,18 +41,21 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 
 /** Locks the locker until the transaction ends. */
 export async function addOperatorTo(tx: Transaction<Schema>, lockerId: string, pubkey: string) {
-  const before = await operatorsOf(tx, lockerId)
+  const locker = await lockLocker(tx, lockerId)
+  const before = operatorsOf(locker)
   if (before.includes(pubkey)) return { operators: before, added: false }
   if (before.length >= MAX_OPERATORS) throw tooMany()
   const operators = [...before, pubkey]
-  await setOperators(tx, lockerId, JSON.stringify(operators))
+  const epoch = locker.access_epoch > 0 && { [pubkey]: locker.access_epoch }
+  await updateLocker(tx, lockerId, {
+    operators: JSON.stringify(operators),
+    operator_epochs: JSON.stringify({ ...epochsOf(locker), ...epoch }),
+  })
   return { operators, added: true }
 }
 
-async function operatorsOf(tx: Transaction<Schema>, lockerId: string): Promise<string[]> {
-  const locker = await lockLocker(tx, lockerId)
-  if (!locker) throw lockerNotFound()
-  return JSON.parse(locker.operators)
+function operatorsOf({ operators }: Locker): string[] {
+  return JSON.parse(operators)
 }
 
 function tooMany(): ServiceError {

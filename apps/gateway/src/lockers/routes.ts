@@ -6,6 +6,8 @@ import type { Locker } from '../db/schema.ts'
 import { lockerMetadata, lockerRecord, refreshLocker } from './locker-record.ts'
 import { addOperator, removeOperator } from './operators.ts'
 import { provision } from './provision.ts'
+import { changePublicLink } from './public-link.ts'
+import { revokeAccess } from './revoke-access.ts'
 import type { LockersContext } from './room.ts'
 
 export function lockerRoutes(service: Service, auth: Auth, context: LockersContext): void {
@@ -34,5 +36,9 @@ export function lockerRoutes(service: Service, auth: Auth, context: LockersConte
   )
   serveLocker(service, auth, lockers.removeOperator, ({ caller, params }) =>
     removeOperator(context, caller.locker, params.pubkey),
+  )
+  serveLocker(service, auth, lockers.revokeAccess, ({ caller }) => revokeAccess(context, caller.locker))
+  serveLocker(service, auth, lockers.changePublicLink, ({ caller, body }) =>
+    changePublicLink(context, caller.locker, body),
   )
 }

@@ -57,17 +57,18 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
 }
 
-/** Locks the locker's row until the transaction ends. */
-export async function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker | null> {
-  const locker = await tx
-    .selectFrom('lockers')
-    .selectAll()
-    .where('locker_id', '=', lockerId)
-    .forUpdate()
-    .executeTakeFirst()
-  return locker ?? null
+/** Locks the locker's row until the transaction ends. Lockers are never deleted. */
+export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker> {
+  return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
-export async function setOperators(tx: Transaction<Schema>, lockerId: string, operators: string): Promise<void> {
-  await tx.updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
+type Changeable = 'operators' | 'operator_epochs' | 'access_epoch' | 'revoked_before' | 'link_handle' | 'link_closed'
+
+/** The caller holds the lock of the row. */
+export async function updateLocker(
+  tx: Transaction<Schema>,
+  lockerId: string,
+  changes: Partial<Pick<Locker, Changeable>>,
+): Promise<void> {
+  await tx.updateTable('lockers').set(changes).where('locker_id', '=', lockerId).execute()
 }

@@ -9,19 +9,23 @@ import { providerCode } from '@svc/storage/open-providers'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import { fileNotFound, uploadError } from '../files/errors.ts'
+import type { FilesContext } from '../files/room.ts'
 import { findFile, findLockerOf, pageOfFiles } from '../files/store.ts'
+import { type Grant, isGranted, keysOf } from '../lockers/access.ts'
 
 export interface OpenedFile {
   locker: Locker
   file: FileRow
   /** Seconds until the token expires. */
   expiresIn: number
+  /** Who asked for the token. */
+  grant: Grant
 }
 
 export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 
-/** Checks signature, method and time before it reads the database. */
-export function createTokenOpener(context: Context): OpenToken {
+/** Checks signature, method and time before it reads the database. The locker's row says whether access has ended. */
+export function createTokenOpener(context: FilesContext): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
   return async (text, method) => {
     const token = readToken(text, key)
@@ -30,10 +34,19 @@ export function createTokenOpener(context: Context): OpenToken {
     if (expiresIn <= 0) throw expiredToken()
     const locker = await findLockerOf(context.database.db, { locker_id: token.lockerId })
     if (locker && providerCode(locker.provider) !== token.provider) throw invalidToken()
+    const grant = locker && readGrant(context, locker, token)
+    if (grant === 'ended') throw invalidToken()
     const file = locker && (await findFileOf(context, token))
     if (!file) throw fileNotFound('filename' in token ? token.filename : '')
-    return { locker, file, expiresIn }
+    return { locker, file, expiresIn, grant }
   }
+}
+
+function readGrant({ markKey }: FilesContext, locker: Locker, { minted }: ShortUrlToken): Grant | 'ended' {
+  const key = minted && keysOf(locker).find((key) => markKey(locker.locker_id, key) === minted.by)
+  if (minted && key === undefined) return 'ended'
+  const grant = minted && key !== undefined ? { key, epoch: minted.epoch } : null
+  return isGranted(locker, grant) ? grant : 'ended'
 }
 
 function findFileOf({ database }: Context, token: ShortUrlToken): Promise<FileRow | null> {
@@ -57,7 +70,7 @@ async function findByNameHash(
   return findByNameHash(db, lockerId, nameHash, last.filename)
 }
 
-function invalidToken(): ServiceError {
+export function invalidToken(): ServiceError {
   return uploadError('SHORT_URL_INVALID', 'this URL does not open anything', {
     layer: 'gateway',
     recovery_hint: 'use the URL to the letter, with the method it was made for; or get fresh ones',

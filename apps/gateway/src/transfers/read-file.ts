@@ -7,12 +7,13 @@ import type { ByteRange } from '@svc/storage/provider'
 import { lockerNotFound } from '../auth/callers.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
-import type { FileRow, Locker } from '../db/schema.ts'
+import type { Db, FileRow, Locker } from '../db/schema.ts'
+import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
 import { contentNotFound, fileNotFound, storageError } from '../files/errors.ts'
 import { statObject } from '../files/objects.ts'
-import { type CurrentBytes, currentBytes } from '../files/put-file.ts'
 import type { FilesContext } from '../files/room.ts'
-import { findFile } from '../files/store.ts'
+import { findFile, findLockerOf } from '../files/store.ts'
+import { isLinkHandle, publicLinkOf } from '../lockers/public-link.ts'
 import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 import { isNotModified, isRangeStillGood, readRange } from './range-requests.ts'
@@ -33,17 +34,26 @@ export async function readByToken(context: FilesContext, opened: OpenedFile, wir
 /** Never redirects: a shared link must not reveal a provider's address. */
 export async function readPublicly(
   context: FilesContext,
-  { receipt_id, filename }: { receipt_id: string; filename: string },
+  { receipt_id: id, filename }: { receipt_id: string; filename: string },
   wire: WireRequest,
 ): Promise<Bytes> {
   const { db } = context.database
-  const found = await findReceiptAndLocker(db, receipt_id)
-  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
-  const { locker } = found
-  if (!locker) throw lockerNotFound()
+  const locker = await findLinkedLocker(db, id)
   const file = await findFile(db, locker.locker_id, filename)
   if (!file) throw fileNotFound(filename)
   return answerBytes(context, await findBytes(context, locker, file), wire, PUBLIC_LINK_HEADERS)
+}
+
+async function findLinkedLocker(db: Db, id: string): Promise<Locker> {
+  const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
+  if (locker && publicLinkOf(locker).id === id) return locker
+  throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+}
+
+async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {
+  const found = await findReceiptAndLocker(db, id)
+  if (found && !found.locker) throw lockerNotFound()
+  return found?.locker ?? null
 }
 
 /** An object of another length than the recorded one counts as lost. */

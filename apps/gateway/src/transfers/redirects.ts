@@ -5,13 +5,17 @@ import { Bytes } from '@svc/http-service/answer'
 import { toHex } from '@svc/protocol/bytes'
 import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
-import type { FileRow, Locker } from '../db/schema.ts'
+import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../files/errors.ts'
-import { type CurrentBytes, currentBytes } from '../files/put-file.ts'
+import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { insertObjects, lockFile, updateFile } from '../files/store.ts'
+import { insertDirectUpload, insertObjects, lockFile } from '../files/store.ts'
+import { mintedRow } from '../lockers/access.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
+
+/** A provider's address cannot be recalled, so it works only as long as it takes to follow the redirect. */
+const MAX_REDIRECT_SECONDS = 300
 
 export async function redirectDownload(
   { providers }: Context,
@@ -19,38 +23,51 @@ export async function redirectDownload(
   { file, key }: CurrentBytes,
 ): Promise<Bytes | null> {
   const contentType = file.content_type
-  const download = { contentType, expiresInSeconds: expiresIn }
+  const download = { contentType, expiresInSeconds: Math.min(expiresIn, MAX_REDIRECT_SECONDS) }
   const target = await requestTarget(providers.named(locker.provider).downloadTarget(key, download))
   return target && redirectTo(target, contentType)
 }
 
 export async function redirectUpload(
   context: FilesContext,
-  { locker, file, expiresIn }: OpenedFile,
+  opened: OpenedFile,
+  /** As the client announces it. */
+  size: number | null,
 ): Promise<Bytes | null> {
+  const { locker, file, expiresIn, grant } = opened
   const contentType = file.upload_content_type
   const id = toHex(context.randomBytes(16))
-  const upload = { contentType, expiresInSeconds: expiresIn }
+  const upload = {
+    contentType,
+    expiresInSeconds: Math.min(expiresIn, MAX_REDIRECT_SECONDS),
+    size,
+    // Clients of releases up to 1.0.0 were not told what to send for a limit.
+    maxBytes: grant && maxObjectBytes(context, locker.provider),
+  }
   const target = await requestTarget(context.providers.named(locker.provider).uploadTarget(id, upload))
   if (!target) return null
-  // An earlier redirected upload may have arrived: the file takes it before its pending object is replaced.
+  // An earlier direct upload may have arrived: then it is no longer one of those that are looked for.
   await currentBytes(context, locker, file)
-  await insertPendingUpload(context, locker, file, id)
+  await insertPendingUpload(context, opened, id)
   return redirectTo(target, contentType)
 }
 
 /** Written before the client gets the address: from then on the object may exist. */
-async function insertPendingUpload(
-  context: Context,
-  { provider }: Locker,
-  { locker_id, filename }: FileRow,
-  id: string,
-) {
-  const object = { object_id: id, provider, provider_ref: null, state: 'writing', since: unixNow(context) } as const
+async function insertPendingUpload(context: Context, { locker, file, grant }: OpenedFile, object_id: string) {
+  const { provider } = locker
+  const { locker_id, filename } = file
+  const since = unixNow(context)
   await context.database.db.transaction().execute(async (tx) => {
     if (!(await lockFile(tx, locker_id, filename))) throw fileNotFound(filename)
-    await insertObjects(tx, [object])
-    await updateFile(tx, locker_id, filename, { upload_object_id: id })
+    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+    await insertDirectUpload(tx, {
+      object_id,
+      locker_id,
+      filename,
+      content_type: file.upload_content_type,
+      expected_hash: file.upload_expected_hash,
+      ...mintedRow(grant),
+    })
   })
 }
 

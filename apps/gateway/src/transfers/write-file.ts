@@ -3,13 +3,13 @@ import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { FileRow, Locker } from '../db/schema.ts'
 import { uploadError } from '../files/errors.ts'
 import { isSameMediaType } from '../files/media-type.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
 import type { FilesContext } from '../files/room.ts'
-import type { OpenedFile } from './open-token.ts'
+import { AccessEnded } from '../lockers/access.ts'
+import { invalidToken, type OpenedFile } from './open-token.ts'
 import { redirectUpload } from './redirects.ts'
 
 /** The file changes once the new bytes are complete and durable; until then nothing of them is visible. */
@@ -22,14 +22,15 @@ export async function writeByToken(
   const { locker, file } = opened
   const maxBytes = maxObjectBytes(context, locker.provider)
   requireAcceptable(wire, file.upload_content_type, maxBytes)
-  const redirect = proxy === '1' ? null : await redirectUpload(context, opened)
-  if (redirect) return redirect
   const length = wire.headers['content-length']
+  const size = length === undefined ? null : Number(length)
+  const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
+  if (redirect) return redirect
   const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
     contentType: file.upload_content_type,
-    size: length === undefined ? null : Number(length),
+    size,
   })
-  await putObject(context, locker, file, object)
+  await putObject(context, opened, object)
   const { locker_id, filename } = file
   return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_bytes' }
 }
@@ -53,19 +54,21 @@ function isPlain(coding: string | undefined, plain: string): boolean {
   return coding === undefined || coding.trim().toLowerCase() === plain
 }
 
-async function putObject(context: FilesContext, locker: Locker, file: FileRow, object: NewObject): Promise<void> {
+async function putObject(context: FilesContext, { locker, file, grant }: OpenedFile, object: NewObject): Promise<void> {
   try {
     await putFile(context, locker, {
       filename: file.filename,
       object,
+      grant,
       contentType: file.upload_content_type,
       expectedHash: file.upload_expected_hash,
       mayCreate: false,
     })
   } catch (error) {
+    const refusal = error instanceof AccessEnded ? invalidToken() : error
     // After any other error the transaction may have committed: the sweep decides about the object.
-    if (error instanceof ServiceError) await removeObject(context, locker.provider, object.id, object.ref)
-    throw error
+    if (refusal instanceof ServiceError) await removeObject(context, locker.provider, object.id, object.ref)
+    throw refusal
   }
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ObjectTable } from '../../src/db/schema.ts'
-import { announceObject, sweepObjects } from '../../src/files/objects.ts'
+import { announceObject } from '../../src/files/objects.ts'
 import { updateFile } from '../../src/files/store.ts'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 

@@ -9,6 +9,7 @@ import { newFile } from '../../src/files/name-files.ts'
 import { writeObject } from '../../src/files/objects.ts'
 import { putFile } from '../../src/files/put-file.ts'
 import { changeManifest, findLockerOf } from '../../src/files/store.ts'
+import { grantTo } from '../../src/lockers/access.ts'
 import type { Identity, LockerHouse, SignedCall, TestLocker } from '../auth/lockers.ts'
 
 export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLocker): Promise<Locker> {
@@ -33,6 +34,7 @@ export async function storeFile(
   return putFile(files, locker, {
     filename,
     object,
+    grant: grantTo(locker.owner, locker),
     contentType,
     expectedHash: null,
     mayCreate: true,

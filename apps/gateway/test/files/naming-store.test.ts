@@ -7,6 +7,7 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Locker, Schema } from '../../src/db/schema.ts'
 import { newFile } from '../../src/files/name-files.ts'
 import { changeManifest, findFiles, pageOfFiles, pageOfManifest, upsertFiles } from '../../src/files/store.ts'
+import { NEW_ACCESS } from '../../src/lockers/access.ts'
 
 const AT = '2026-09-01T12:00:00Z'
 
@@ -21,7 +22,7 @@ function lockerNamed(name: string): Locker {
     terms: '{}',
     created_at: AT,
     expires_at: AT,
-    operators: '[]',
+    ...NEW_ACCESS,
     manifest_version: 0,
     manifest_changed_at: null,
     file_count: 0,

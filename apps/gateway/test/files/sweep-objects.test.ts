@@ -5,7 +5,8 @@ import { openLocalProvider } from '@svc/storage/local'
 import { ProviderError } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { announceObject, sweepObjects } from '../../src/files/objects.ts'
+import { announceObject } from '../../src/files/objects.ts'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 
 let folder: string

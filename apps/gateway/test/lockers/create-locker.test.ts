@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
+import { NEW_ACCESS } from '../../src/lockers/access.ts'
 import { createLocker, type LockerCreation, type LockerOrder } from '../../src/lockers/create-locker.ts'
 import { lockerRecord } from '../../src/lockers/locker-record.ts'
 
@@ -63,6 +64,7 @@ forEachDatabase('lockers', (database) => {
       expires_at: '2027-06-12T00:00:00Z',
       file_count: 0,
       total_bytes: 0,
+      public_link: { status: 'open', id: 'rcpt_test_0001' },
       space: {
         locker_id: 'locker_14fa9d190572',
         file_api: { create: files, list: files, get: `${files}/{filename}`, delete: `${files}/{filename}` },
@@ -141,7 +143,7 @@ forEachDatabase('lockers', (database) => {
 describe('a locker record', () => {
   it('LOCK-05 a locker record has the signature algorithm of its owner', () => {
     const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
-    const manifest = { operators: '[]', manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
+    const manifest = { ...NEW_ACCESS, manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
     const times = { created_at: 'T', expires_at: 'T' }
     const row = { ...locker, ...manifest, ...times, tags: '[]', terms: JSON.stringify(TERMS) }
     expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })

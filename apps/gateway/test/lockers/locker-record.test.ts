@@ -59,6 +59,7 @@ function expectedRecord() {
     expires_at: '2027-09-01T12:00:00Z',
     file_count: 2,
     total_bytes: 10,
+    public_link: { status: 'open', id: receiptId },
     settling: null,
     space: {
       locker_id: lockerId,

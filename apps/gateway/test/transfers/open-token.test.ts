@@ -48,6 +48,7 @@ describe('a short URL', () => {
       provider: 1,
       expires: now() + 1800,
       nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
+      minted: { by: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/), epoch: 0 },
     })
     expect(Buffer.from(token, 'base64url').toString()).not.toContain('gcs')
   })

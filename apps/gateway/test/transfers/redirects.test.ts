@@ -7,7 +7,7 @@ import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweepObjects } from '../../src/files/objects.ts'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
@@ -17,6 +17,7 @@ let house: LockerHouse
 let locker: TestLocker
 let time = () => 0
 let isDown = false
+let maxBytes = Number.POSITIVE_INFINITY
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
@@ -35,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A store whose signing service can be made unavailable. */
+/** A store that can be made unavailable, and whose limit can be changed. */
 function failing(provider: StorageProvider): StorageProvider {
   const unlessDown = <T>(target: () => Promise<T>): Promise<T> =>
     isDown ? Promise.reject(new ProviderError('unavailable', new Error('storage.example is down'))) : target()
@@ -43,6 +44,10 @@ function failing(provider: StorageProvider): StorageProvider {
     ...provider,
     uploadTarget: (...args) => unlessDown(() => provider.uploadTarget(...args)),
     downloadTarget: (...args) => unlessDown(() => provider.downloadTarget(...args)),
+    stat: (...args) => unlessDown(() => provider.stat(...args)),
+    get maxBytes() {
+      return maxBytes
+    },
   }
 }
 
@@ -57,6 +62,11 @@ const get = (url: string, headers = {}) => fetch(url, { redirect: 'manual', head
 async function follow(response: Response, body: BodyInit, contentType = 'text/plain'): Promise<Response> {
   expect(response.status).toBe(307)
   return put(response.headers.get('location') as string, body, { 'content-type': contentType })
+}
+
+async function sweepAfterTwoDays(): Promise<void> {
+  house.clock.advance(49 * 3600)
+  while ((await sweepObjects(house.gateway.rooms.files)) > 0);
 }
 
 describe('a redirected upload', () => {
@@ -163,9 +173,111 @@ describe('a redirected upload', () => {
     const id = new URL(sent.headers.get('location') as string).pathname.slice(1)
     expect((await leftovers(house.gateway)).writing).toContain(id)
     house.clock.advance(49 * 3600)
-    while ((await sweepObjects(house.gateway.context)) > 0);
+    while ((await sweepObjects(house.gateway.rooms.files)) > 0);
     const { writing, onDisk } = await leftovers(house.gateway)
     expect([writing, onDisk]).toEqual([expect.not.arrayContaining([id]), expect.not.arrayContaining([id])])
+  })
+
+  it('T-50 a direct upload that nobody has read or confirmed is adopted before the sweep removes anything', async () => {
+    const { upload } = await createFile(house, locker, 'unread.txt')
+    await follow(await put(upload, ''), 'accepted')
+    await sweepAfterTwoDays()
+    expect(await rowOf(house, locker, 'unread.txt')).toMatchObject({
+      object_id: expect.any(String),
+      content_hash: null,
+    })
+    await sweepAfterTwoDays()
+    expect((await confirm('unread.txt')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
+  })
+
+  it('T-50 AMB-24 of several direct uploads the newest that arrived counts, in whatever order they arrive', async () => {
+    const { upload, download } = await createFile(house, locker, 'several.txt')
+    const [first, second, third] = [await put(upload, ''), await put(upload, ''), await put(upload, '')]
+    expect(await errorOf(await get(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
+    expect((await follow(first, 'one')).status).toBe(200)
+    expect((await confirm('several.txt')).body.content_hash).toBe(`sha256:${sha256('one')}`)
+    await follow(third, 'three')
+    expect((await confirm('several.txt')).body.content_hash).toBe(`sha256:${sha256('three')}`)
+    await follow(second, 'two')
+    await sweepAfterTwoDays()
+    const row = await rowOf(house, locker, 'several.txt')
+    expect(row).toMatchObject({ upload_object_id: null, content_hash: `sha256:${sha256('three')}` })
+    const { writing, onDisk } = await leftovers(house.gateway)
+    expect(writing).toEqual([])
+    expect(onDisk).toContain(row.object_id)
+  })
+
+  it('T-50 AMB-61 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
+    const { upload, download } = await createFile(house, locker, 'retyped')
+    const sent = await put(upload, '')
+    await createFile(house, locker, 'retyped', { contentType: 'text/html' })
+    await follow(sent, 'plain')
+    const head = await fetch(download, { method: 'HEAD' })
+    expect(head.headers.get('content-type')).toBe('text/plain')
+  })
+
+  it('T-50 a provider that cannot be asked does not make the sweep remove a direct upload', async () => {
+    const { upload } = await createFile(house, locker, 'unasked.txt')
+    await follow(await put(upload, ''), 'accepted')
+    isDown = true
+    try {
+      await sweepAfterTwoDays()
+    } finally {
+      isDown = false
+    }
+    expect((await confirm('unasked.txt')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
+  })
+
+  it('T-50 T-17 a sweep and a confirmation at the same moment adopt a direct upload once', async () => {
+    const { upload } = await createFile(house, locker, 'raced.txt')
+    await follow(await put(upload, ''), 'accepted')
+    house.clock.advance(49 * 3600)
+    const [answer] = await Promise.all([
+      confirm('raced.txt'),
+      sweepObjects(house.gateway.rooms.files),
+      confirm('raced.txt'),
+    ])
+    expect(answer.body.content_hash).toBe(`sha256:${sha256('accepted')}`)
+  })
+
+  it('T-36 a direct upload of a removed operator never becomes the file', async () => {
+    const operator = ed25519Identity()
+    const shared = await house.locker(ed25519Identity(), { operators: [operator] })
+    const { upload, download } = await createFile(house, shared, 'a.txt', {}, operator)
+    const sent = [await put(upload, ''), await put(upload, '')]
+    await shared.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
+    for (const one of sent) await follow(one, 'defaced')
+    const { receiptId: receipt_id } = shared
+    const about = new URLSearchParams({ receipt_id, filename: 'a.txt' })
+    expect((await house.send('POST', `/v1/files/confirm?${about}`)).status).toBe(404)
+    expect((await get(download)).status).toBe(403)
+    await shared.call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
+    await sweepAfterTwoDays()
+    expect(await rowOf(house, shared, 'a.txt')).toMatchObject({ object_id: null, upload_object_id: null })
+    const ids = sent.map((one) => new URL(one.headers.get('location') as string).pathname.slice(1))
+    const { onDisk } = await leftovers(house.gateway)
+    for (const id of ids) expect(onDisk).not.toContain(id)
+  })
+
+  it('AMB-47 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
+    const { upload } = await createFile(house, locker, 'huge.txt')
+    await put(`${upload}?proxy=1`, 'good')
+    const sent = await put(upload, '')
+    await follow(sent, 'too much')
+    maxBytes = 7
+    const refused = await confirm('huge.txt')
+    maxBytes = Number.POSITIVE_INFINITY
+    expect([refused.status, refused.body.error]).toEqual([413, 'UPLOAD_TOO_LARGE'])
+    expect((await confirm('huge.txt')).body.content_hash).toBe(`sha256:${sha256('good')}`)
+    const id = new URL(sent.headers.get('location') as string).pathname.slice(1)
+    expect((await leftovers(house.gateway)).onDisk).not.toContain(id)
+  })
+
+  it('T-36 SHORT-07 the address of a provider works for five minutes at most', async () => {
+    const { upload } = await createFile(house, locker, 'brief.txt', { ttl_min: 1440 })
+    const sent = await put(upload, '')
+    house.clock.advance(301)
+    expect((await follow(sent, 'x')).status).toBe(403)
   })
 
   it('SHORT-07 the address of a redirected upload expires with its short URL', async () => {

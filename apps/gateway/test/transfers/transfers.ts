@@ -10,7 +10,7 @@ import type { Ed25519Signer } from '@svc/protocol/keys'
 import { expect, onTestFinished } from 'vitest'
 import type { FileRow } from '../../src/db/schema.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
+import type { Identity, LockerHouse, TestLocker } from '../auth/lockers.ts'
 
 export interface FileUrls {
   upload: string
@@ -18,15 +18,16 @@ export interface FileUrls {
   remove: string
 }
 
-/** Creates a file entry as the owner. The URLs have the address of the running gateway. */
+/** Creates a file entry, as the owner by default. The URLs have the address of the running gateway. */
 export async function createFile(
   { gateway }: LockerHouse,
   locker: TestLocker,
   filename: string,
   { contentType = 'text/plain', ...more }: { contentType?: string; expected_hash?: string; ttl_min?: number } = {},
+  who?: Identity,
 ): Promise<FileUrls> {
   const request = { filename, content_type: contentType, ...more }
-  const made = await locker.call<Record<string, string>>(['locker:write'], 'POST', '/files', request)
+  const made = await locker.call<Record<string, string>>(['locker:write'], 'POST', '/files', request, who)
   expect(made.status, JSON.stringify(made.body)).toBe(200)
   const here = (url: string | undefined) => gateway.url + new URL(url as string).pathname
   return {

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sweepObjects } from '../../src/files/objects.ts'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, houseOf, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.ts'
 
@@ -51,7 +51,7 @@ forEachDatabase('concurrent uploads', (database) => {
     expect(after.held).toContain((await rowOf(house, locker, 'contended.bin')).object_id)
 
     house.clock.advance(3600)
-    while ((await sweepObjects(house.gateway.context)) > 0);
+    while ((await sweepObjects(house.gateway.rooms.files)) > 0);
     const swept = await leftovers(house.gateway)
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })

@@ -55,7 +55,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   OWNER_IDENTITY_MISMATCH: of('Another key owns this.', owner),
   SERVICE_NOT_AUTHORIZED: of('This service may not act for the owner.', owner),
   SHORT_URL_INVALID: of(
-    'The short URL was changed, or is not of this gateway.',
+    'The short URL was changed or revoked, or is not of this gateway.',
     '`get_link` or `put_file` gives a new one',
   ),
   SHORT_URL_EXPIRED: of('The short URL has run out.', '`get_link` or `put_file` gives a new one'),

@@ -1,4 +1,5 @@
 import { explain } from '../explain/explain.ts'
+import { publicLink, revokeUrls } from './access.ts'
 import { agentStatus } from './agent-status.ts'
 import { attest } from './attest.ts'
 import { buy } from './buy.ts'
@@ -19,6 +20,8 @@ export const TOOLS: readonly Tool[] = [
   putFile,
   listFiles,
   getLink,
+  publicLink,
+  revokeUrls,
   attest,
   verify,
   explain,

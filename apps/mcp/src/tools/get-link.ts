@@ -10,15 +10,17 @@ export const getLink = tool({
   name: 'get_link',
   title: 'Link to a file',
   description:
-    'Gives two addresses of a file: a short one that works for some minutes, and one that works for anybody for as ' +
-    'long as the locker exists. The contents are not returned: open or hand out a link.',
+    'Gives two addresses of a file: a short one that works for some minutes, and one that works for anybody until the ' +
+    'owner rotates or closes the public link. The contents are not returned: open or hand out a link.',
   annotations: { ...READS, idempotentHint: false },
   input: Type.Object({ receipt_id: ReceiptId, filename: Filename, ttl_min: Type.Optional(TtlMinutes) }, STRICT),
   output: Type.Object({
     filename: Type.String(),
     download_url: Type.String({ description: 'Opaque; ends by itself.' }),
     expires_in_sec: Type.Integer(),
-    public_url: Type.String({ description: 'Names receipt and file; does not end.' }),
+    public_url: Type.Union([Type.String(), Type.Null()], {
+      description: 'Does not end by itself. Null while the public link of the locker is closed.',
+    }),
     content_type: Type.String(),
     content_hash: Type.Union([Type.String(), Type.Null()]),
     size_bytes: Type.Union([Type.Integer(), Type.Null()]),
@@ -26,7 +28,8 @@ export const getLink = tool({
   async run(context, { receipt_id, filename, ttl_min }, { signal }) {
     requireOwner(context)
     const { client, settings } = context
-    const { locker_id } = lockerOf(receipt_id)
+    const locker = lockerOf(receipt_id)
+    const { locker_id } = locker
     const body = { filenames: [filename], ...(ttl_min !== undefined && { ttl_min }) }
     const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params: { locker_id }, body, signal })).body
     const [url] = urls
@@ -36,9 +39,10 @@ export const getLink = tool({
       throw new Refusal('link_not_available', 'the file changes just now', 'Try again')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
-    const public_url = publicUrl(settings.gateway, receipt_id, filename)
+    const { id } = await client.publicLink(locker, signal)
+    const public_url = id && publicUrl(settings.gateway, id, filename)
     return {
-      text: `${download_url} works for ${urls_expire_in_sec} seconds; ${public_url} does not end.`,
+      text: `${download_url} works for ${urls_expire_in_sec} seconds; ${public_url ? `${public_url} does not end.` : 'the public link is closed.'}`,
       data: {
         filename,
         download_url,

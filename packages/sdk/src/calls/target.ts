@@ -25,7 +25,7 @@ export function queryText(query: Readonly<Record<string, unknown>> = {}): string
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
 
-/** The public URL of a file, which works for as long as the locker exists. */
-export function publicUrl(gatewayUrl: string, receipt_id: string, filename: string): string {
-  return gatewayUrl + filledPath(readPublicly.path, { receipt_id, filename })
+/** The public URL of a file. `id` is what opens the public link: the receipt id, unless the owner has rotated it. */
+export function publicUrl(gatewayUrl: string, id: string, filename: string): string {
+  return gatewayUrl + filledPath(readPublicly.path, { receipt_id: id, filename })
 }

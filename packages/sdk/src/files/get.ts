@@ -53,10 +53,10 @@ function openUrl(context: Context, locker: Locker, url: FileUrl, signal: AbortSi
   }
 }
 
-/** Reads a file by its receipt, without a key, for as long as the locker exists. */
+/** Reads a file without a key, by its receipt id, or by the id that the owner has put in its place. */
 export async function getPublicly(
   context: Context,
-  receipt_id: string,
+  id: string,
   filename: string,
   options: ReadOptions = {},
 ): Promise<Download> {
@@ -64,7 +64,7 @@ export async function getPublicly(
   const { signal } = options
   const opened: Opened = {
     expectedHash: null,
-    read: (headers) => open(context, readPublicly, { params: { receipt_id, filename }, headers, signal }),
+    read: (headers) => open(context, readPublicly, { params: { receipt_id: id, filename }, headers, signal }),
     again: async () => opened,
   }
   return download(context, filename, opened, options)

@@ -10,8 +10,11 @@ import { ProviderError } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import type { GcsSettings } from './settings.ts'
 
-/** With it, a client that holds an address for an upload cannot replace an object. */
-export const ONLY_IF_NEW = { 'x-goog-if-generation-match': '0' }
+/** Headers with which a client that holds an address can neither replace an object nor upload more than it may. */
+export function uploadConditions(maxBytes: number | null): Record<string, string> {
+  const limit = maxBytes !== null && { 'x-goog-content-length-range': `0,${maxBytes}` }
+  return { 'x-goog-if-generation-match': '0', ...limit }
+}
 
 export interface Account {
   /** The headers that authorize a request. */
@@ -22,11 +25,10 @@ export interface Account {
   sign(name: string, permission: Permission): Promise<string>
 }
 
-interface Permission {
-  action: 'read' | 'write'
-  contentType: string
-  expiresInSeconds: number
-}
+type Permission = { contentType: string; expiresInSeconds: number } & (
+  | { action: 'read' }
+  | { action: 'write'; conditions: Record<string, string> }
+)
 
 export async function openAccount(settings: GcsSettings, { connectMs }: Pick<Timeouts, 'connectMs'>): Promise<Account> {
   const { bucket, credentials, endpoint, iamEndpoint } = settings
@@ -56,8 +58,10 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Pick<Tim
       const { credentials: current } = client
       if (authorization === `Bearer ${current.access_token}`) client.setCredentials({ ...current, expiry_date: 1 })
     },
-    async sign(name, { action, contentType, expiresInSeconds }) {
-      const type = action === 'write' ? { contentType, extensionHeaders: ONLY_IF_NEW } : { responseType: contentType }
+    async sign(name, terms) {
+      const { action, contentType, expiresInSeconds } = terms
+      const type =
+        terms.action === 'write' ? { contentType, extensionHeaders: terms.conditions } : { responseType: contentType }
       const expires = Date.now() + expiresInSeconds * 1000
       const permission: GetSignedUrlConfig = { version: 'v4', action, expires, signingEndpoint, ...type }
       try {

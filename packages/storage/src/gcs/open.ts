@@ -1,8 +1,8 @@
 import { requireObjectId } from '../object-rules.ts'
-import { type Redirect, type StorageProvider, succeeds } from '../provider.ts'
+import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
-import { ONLY_IF_NEW, openAccount } from './account.ts'
+import { openAccount, uploadConditions } from './account.ts'
 import { openBucket } from './bucket.ts'
 import { readObject } from './read.ts'
 import type { GcsSettings } from './settings.ts'
@@ -18,20 +18,19 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
   const withoutRetries = openBucket(endpoint, settings.bucket, account, { ...timeouts, attempts: 1 })
   const nameOf = (id: string) => prefix + requireObjectId(id)
 
-  async function target(
-    id: string,
-    action: 'read' | 'write',
-    terms: { contentType: string; expiresInSeconds: number },
-  ): Promise<Redirect> {
-    const headers: Redirect['headers'] = action === 'write' ? { 'content-type': terms.contentType, ...ONLY_IF_NEW } : {}
-    return { url: await account.sign(nameOf(id), { action, ...terms }), headers }
-  }
-
   return {
     maxBytes: MAX_BYTES,
-    ...(redirect === 'all' && { uploadHeaders: ONLY_IF_NEW }),
-    uploadTarget: async (id, upload) => (redirect === 'all' ? target(id, 'write', upload) : null),
-    downloadTarget: async ({ id }, download) => (redirect === 'off' ? null : target(id, 'read', download)),
+    ...(redirect === 'all' && { uploadHeaders: uploadConditions }),
+    async uploadTarget(id, { contentType, expiresInSeconds, maxBytes }) {
+      if (redirect !== 'all') return null
+      const conditions = uploadConditions(maxBytes)
+      const url = await account.sign(nameOf(id), { action: 'write', contentType, expiresInSeconds, conditions })
+      return { url, headers: { 'content-type': contentType, ...conditions } }
+    },
+    async downloadTarget({ id }, download) {
+      if (redirect === 'off') return null
+      return { url: await account.sign(nameOf(id), { action: 'read', ...download }), headers: {} }
+    },
     async write(id, bytes, about) {
       return { size: await writeObject(bucket, nameOf(id), bytes, about), ref: null }
     },

@@ -12,11 +12,12 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
   const withoutRetries = openBucket(settings, { ...timeouts, attempts: 1 })
   return {
     maxBytes: MAX_BYTES,
-    ...(settings.redirect === 'all' && { uploadHeaders: ONLY_IF_NEW }),
-    async uploadTarget(id, { contentType, expiresInSeconds }) {
-      if (settings.redirect !== 'all') return null
-      // Without the last, a client that holds the address could replace an object.
-      const headers = { 'content-type': contentType, ...ONLY_IF_NEW }
+    ...(settings.redirect === 'all' && { uploadHeaders: () => ONLY_IF_NEW }),
+    async uploadTarget(id, { contentType, expiresInSeconds, size }) {
+      // S3 takes no body of unknown length, and limits a length only to exactly one.
+      if (settings.redirect !== 'all' || size === null) return null
+      // Without the condition, a client that holds the address could replace an object.
+      const headers = { 'content-type': contentType, 'content-length': `${size}`, ...ONLY_IF_NEW }
       return { url: await bucket.presign({ method: 'PUT', key: bucket.keyOf(id), headers }, expiresInSeconds), headers }
     },
     async downloadTarget({ id }, { contentType, expiresInSeconds }) {

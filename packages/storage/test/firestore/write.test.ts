@@ -23,7 +23,7 @@ async function expectNothing(id: string): Promise<void> {
 }
 
 it('the Firestore driver redirects no client', async () => {
-  const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+  const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
   expect(await at.provider.uploadTarget(newId(), upload)).toBeNull()
   expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, v
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { settingsFor, startTestGcs, type TestGcs } from './start-gcs.ts'
 
-const UPLOAD = { contentType: 'text/plain', expiresInSeconds: 60 }
+const UPLOAD = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const TOKEN = /^POST \/token/
 

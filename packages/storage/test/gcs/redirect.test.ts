@@ -3,7 +3,7 @@ import { fetchBytes, keep, newId } from '../objects.ts'
 import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const TYPE = 'text/plain; charset=utf-8'
-const TERMS = { contentType: TYPE, expiresInSeconds: 600 }
+const TERMS = { contentType: TYPE, expiresInSeconds: 600, size: 5, maxBytes: 100 }
 
 let gcs: TestGcs
 let now = 0
@@ -31,7 +31,7 @@ it('SHORT-09 AMB-61 a signed upload address of Google Cloud Storage accepts only
   const provider = await gcs.open({ redirect: 'all' })
   const id = newId()
   const { url, headers } = (await provider.uploadTarget(id, TERMS))!
-  expect(headers).toEqual({ 'content-type': TYPE, ...provider.uploadHeaders })
+  expect(headers).toEqual({ 'content-type': TYPE, ...provider.uploadHeaders!(TERMS.maxBytes) })
   expect(await put(url, { 'content-type': 'text/html' })).toBe(403)
   expect(await put(url, { 'content-type': 'text/plain' })).toBe(403)
   expect(await fetch(url, { headers }).then(({ status }) => status)).toBe(403)
@@ -43,6 +43,26 @@ it('SHORT-09 AMB-61 a signed upload address of Google Cloud Storage accepts only
   expect(await put(url, headers, 'changed afterwards')).toBe(412)
   expect(await fetchBytes(provider, { id, ref: null })).toEqual(Buffer.from('hello'))
   expect(gcs.server.objects().find(({ name }) => name.endsWith(id))).toMatchObject({ contentType: TYPE })
+})
+
+it('T-50 a signed upload address of Google Cloud Storage takes no more than was allowed', async () => {
+  const provider = await gcs.open({ redirect: 'all' })
+  const id = newId()
+  const { url, headers } = (await provider.uploadTarget(id, TERMS))!
+  const { 'x-goog-content-length-range': range, ...without } = headers
+  expect(range).toBe('0,100')
+  expect(await put(url, headers, 'x'.repeat(101))).toBe(400)
+  expect(await put(url, without, 'x'.repeat(101))).toBe(403)
+  expect(await put(url, { ...without, 'x-goog-content-length-range': '0,1000' }, 'x'.repeat(101))).toBe(403)
+  expect(await provider.stat({ id, ref: null })).toBeNull()
+  expect(await put(url, headers, 'x'.repeat(100))).toBe(200)
+})
+
+it('AMB-61 a client that was not told of the limit uploads to Google Cloud Storage without it', async () => {
+  const provider = await gcs.open({ redirect: 'all' })
+  const { url, headers } = (await provider.uploadTarget(newId(), { ...TERMS, maxBytes: null }))!
+  expect(Object.keys(headers)).toEqual(['content-type', 'x-goog-if-generation-match'])
+  expect(await put(url, headers)).toBe(200)
 })
 
 it('SHORT-09 a signed download address of Google Cloud Storage returns the object, or a range of it, with the content type that was signed', async () => {

@@ -41,7 +41,7 @@ describe('the local driver', () => {
   })
 
   it('redirects no client', async () => {
-    const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+    const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
     expect(await provider.uploadTarget(newId(), upload)).toBeNull()
     expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
   })

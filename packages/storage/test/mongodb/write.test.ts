@@ -12,7 +12,7 @@ import { ABOUT, command, MIB, openTestMongodb, settingsOf, type TestMongodb, UNA
 
 it('the MongoDB driver redirects no client', async () => {
   const { provider } = await openTestMongodb()
-  const upload = { contentType: 'text/plain', expiresInSeconds: 60 }
+  const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
   expect(await provider.uploadTarget(newId(), upload)).toBeNull()
   expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
 })

@@ -3,7 +3,7 @@ import type { StorageProvider } from '../../src/provider.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { openTestStorj, type TestStorj } from './start-storj.ts'
 
-const TERMS = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60 }
+const TERMS = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60, size: 5, maxBytes: 100 }
 
 describe('signed addresses of Storj', () => {
   let storj: TestStorj
@@ -32,13 +32,22 @@ describe('signed addresses of Storj', () => {
 
   it('AMB-61 SHORT-06 accept an upload only with the content type that was signed', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
-    expect(headers).toEqual({ 'content-type': TERMS.contentType, 'if-none-match': '*' })
+    expect(headers).toEqual({ 'content-type': TERMS.contentType, 'content-length': '5', 'if-none-match': '*' })
     for (const type of ['text/html', 'text/plain', 'text/plain; charset=UTF-8']) {
       expect(await put(url, { ...headers, 'content-type': type })).toBe(403)
     }
     expect(await put(url, headers)).toBe(200)
     expect(await fetchBytes(provider, { id, ref: null })).toEqual(Buffer.from('hello'))
     expect(storj.server.objects()[0]?.headers['content-type']).toBe(TERMS.contentType)
+  })
+
+  it('T-50 take exactly the length that was announced, and none where none was', async () => {
+    const { url, headers } = (await provider.uploadTarget(id, TERMS))!
+    const { 'content-length': _, ...rest } = headers
+    for (const body of ['', 'hell', 'hello!', 'x'.repeat(10_000)]) expect(await put(url, rest, body)).toBe(403)
+    expect(await provider.stat({ id, ref: null })).toBeNull()
+    expect(await put(url, rest)).toBe(200)
+    expect(await provider.uploadTarget(newId(), { ...TERMS, size: null })).toBeNull()
   })
 
   it('AMB-24 do not replace an existing object', async () => {

@@ -62,7 +62,7 @@ describe('the Storj driver with s3rver', () => {
 
   it('signs addresses that require the signed content type', async () => {
     const id = newId()
-    const terms = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60 }
+    const terms = { contentType: 'text/plain; charset=utf-8', expiresInSeconds: 60, size: 5, maxBytes: 100 }
     const { url, headers } = (await provider.uploadTarget(id, terms))!
     const put = async (type: string) =>
       (await fetch(url, { method: 'PUT', headers: { ...headers, 'content-type': type }, body: 'hello' })).status

@@ -8,8 +8,8 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { deliverLater } from '../delivery/schedule.ts'
+import { adoptUploads, bytesOf } from '../direct-uploads.ts'
 import { contentNotFound, fileNotFound, hashMismatch, keepsChanging, storageError } from '../errors.ts'
-import { currentBytes } from '../put-file.ts'
 import type { FilesContext } from '../room.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
 import type { Reading } from './hash-object.ts'
@@ -82,7 +82,9 @@ async function inspectFile(context: FilesContext, locker: Locker, file: FileRow)
   // A redirected client may have uploaded newer bytes than the recorded ones.
   if (isConfirmed(file) && file.upload_object_id === null) return file
   try {
-    const current = await currentBytes(context, locker, file)
+    const { file: newest, refusal } = await adoptUploads(context, locker, file)
+    if (refusal) return refusal
+    const current = bytesOf(newest)
     if (!current) return contentNotFound(locker.locker_id, file.filename)
     if (isConfirmed(current.file)) return current.file
     const reading = await context.hashObject(locker.provider, current.key)

@@ -5,24 +5,24 @@ import type * as lockers from '@svc/api/lockers'
 import { JsonStream } from '@svc/http-service/answer'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
-import type { Context } from '../../context.ts'
 import type { Db, FileRow } from '../../db/schema.ts'
+import type { FilesContext } from '../room.ts'
 import { findFiles } from '../store.ts'
 import { downloadUrl, mapInChunks, type UrlMinter, urlMinter } from '../urls.ts'
 import { type FilePage, firstPageOf, isLong, jsonItems, nextCursor, pagesFrom, readPage } from './file-pages.ts'
 
 /** Download URLs of the named files, in the order of the request, each name once. */
 export async function fileUrls(
-  context: Context,
-  { locker, signer }: LockerCaller,
+  context: FilesContext,
+  caller: LockerCaller,
   { filenames, ttl_min }: Body<typeof files.fileUrls>,
 ): Promise<DownloadUrls> {
-  await limitSigner(context, signer)
-  const { locker_id } = locker
+  await limitSigner(context, caller.signer)
+  const { locker_id } = caller.locker
   const names = [...new Set(filenames)]
   const known = new Map((await findFiles(context.database.db, locker_id, names)).map((file) => [file.filename, file]))
   const found = names.flatMap((name) => known.get(name) ?? []).filter(hasBytes)
-  const minter = urlMinter(context, locker, ttl_min)
+  const minter = urlMinter(context, caller, ttl_min)
   return {
     locker_id,
     urls: await mapInChunks(found, (file) => downloadUrl(minter, file)),
@@ -34,16 +34,16 @@ export async function fileUrls(
 
 /** Download URLs of all files in the locker. */
 export async function lockerUrls(
-  context: Context,
-  { locker, signer }: LockerCaller,
+  context: FilesContext,
+  caller: LockerCaller,
   query: Query<typeof lockers.lockerUrls>,
 ): Promise<DownloadUrls | JsonStream<DownloadUrls>> {
   const firstPage = firstPageOf(query)
-  await limitSigner(context, signer)
-  const { locker_id } = locker
+  await limitSigner(context, caller.signer)
+  const { locker_id } = caller.locker
   const { db } = context.database
   const page = await readPage(db, locker_id, firstPage)
-  const minter = urlMinter(context, locker, query.ttl_min)
+  const minter = urlMinter(context, caller, query.ttl_min)
   if (isLong(query, page)) return new JsonStream(longUrls(db, locker_id, page, minter))
   return pageUrls(locker_id, page, minter)
 }

@@ -1,8 +1,9 @@
-// How upload sessions end: by finalization, or by the clock.
+// How upload sessions end: by finalization, by the clock, or by revocation.
 
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
+import { grantOf, isGranted } from '../../lockers/access.ts'
 import { releaseParts } from './part-store.ts'
 import {
   deleteClosedSessions,
@@ -32,22 +33,28 @@ export async function closeFinished(context: Context, sessionId: string, leaseId
   })
 }
 
-/** Closes an expired session as it stands, unless a gateway is finalizing it. */
-export async function closeExpired(context: Context, sessionId: string): Promise<void> {
+/** Closes a session that is over as it stands, unless a gateway is finalizing it. */
+export async function closeOver(context: Context, sessionId: string): Promise<void> {
   await context.database.db.transaction().execute(async (tx) => {
     const session = await lockSession(tx, sessionId)
-    if (!session || !isExpired(session, unixNow(context))) return
+    if (!session || !isOver(session, unixNow(context))) return
     const files = await findSessionFiles(tx, sessionId)
     const status = files.some(({ state }) => state === 'stored') ? (outcomeOf(files) ?? 'partial') : 'failed'
     await close(tx, context, sessionId, status, 'SESSION_CLOSED')
   })
 }
 
-/** A finalization that began in time is finished: a session with a lease stays open for as long as that is tried. */
-export function isExpired(session: Pick<Session, 'closed_at' | 'expires_at' | 'lease_until'>, now: number): boolean {
+/**
+ * By the clock, or because whoever opened the session has lost access. A finalization that began in time is finished: a
+ * session with a lease stays open for as long as that is tried.
+ */
+export function isOver(session: Session, now: number): boolean {
   const { closed_at, expires_at, lease_until } = session
-  if (closed_at !== null || expires_at > now) return false
-  return lease_until === null || (lease_until < now && expires_at <= now - RESUMED_SECONDS)
+  if (closed_at !== null) return false
+  const isLeased = lease_until !== null && lease_until >= now
+  if (!isGranted(session, grantOf(session))) return !isLeased
+  if (expires_at > now || isLeased) return false
+  return lease_until === null || expires_at <= now - RESUMED_SECONDS
 }
 
 /** Queues the sessions whose finalization was cut off, by a crash or an error (SESS-05). */
@@ -65,7 +72,7 @@ export async function sweepSessions(context: Context): Promise<void> {
   const { db } = context.database
   for (;;) {
     const expired = await findExpiredSessions(db, resumable(unixNow(context)), SWEEP_BATCH)
-    for (const sessionId of expired) await closeExpired(context, sessionId)
+    for (const sessionId of expired) await closeOver(context, sessionId)
     if (expired.length < SWEEP_BATCH) break
   }
   while (await deleteClosedSessions(db, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH));

@@ -5,7 +5,8 @@ import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { findLockerOf } from '../../files/store.ts'
-import { closeExpired, closeFinished, isExpired } from './close-session.ts'
+import { grantOf } from '../../lockers/access.ts'
+import { closeFinished, closeOver, isOver } from './close-session.ts'
 import { sessionNotFound } from './errors.ts'
 import { finalizedUpload } from './read-session.ts'
 import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
@@ -36,8 +37,8 @@ export function createSessionFinalizer(context: FilesContext): FinalizeSession {
 async function advance(context: FilesContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
-  if (isExpired(session, unixNow(context))) {
-    await closeExpired(context, sessionId)
+  if (isOver(session, unixNow(context))) {
+    await closeOver(context, sessionId)
     return true
   }
   const lease = await takeLease(context, sessionId)
@@ -53,7 +54,7 @@ async function advance(context: FilesContext, sessionId: string, limitCopies: Li
   }
 }
 
-/** False when another gateway took over the lease. */
+/** False when another gateway took over the lease, or the session was revoked. */
 async function storeFiles(
   context: FilesContext,
   session: Session,
@@ -64,7 +65,8 @@ async function storeFiles(
   if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
   for (const file of await findSessionFiles(db, session.session_id)) {
     if (file.state !== 'open') continue
-    if ((await storeFile(context, { ...finalizing, locker }, file)) === 'superseded') return false
+    const outcome = await storeFile(context, { ...finalizing, locker, grant: grantOf(session) }, file)
+    if (outcome === 'superseded') return false
   }
   return true
 }

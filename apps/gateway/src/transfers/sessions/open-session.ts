@@ -6,6 +6,7 @@ import { limitSigner } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
+import { grantTo, mintedRow } from '../../lockers/access.ts'
 import { declaredTooLarge } from './errors.ts'
 import { maxPartBytes } from './record-part.ts'
 import { newUploadToken } from './session-token.ts'
@@ -37,6 +38,7 @@ export async function openSession(
       session_id: sessionId,
       locker_id: locker.locker_id,
       token_hash: tokenHash,
+      ...mintedRow(grantTo(signer.identity, locker)),
       status: 'partial',
       expires_at,
       closed_at: null,

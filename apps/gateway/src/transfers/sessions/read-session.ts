@@ -4,7 +4,8 @@ import type { FinalizedUpload, UploadSessionStatus } from '@svc/api/upload-sessi
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
-import { closeExpired, isExpired } from './close-session.ts'
+import { publicLinkOf } from '../../lockers/public-link.ts'
+import { closeOver, isOver } from './close-session.ts'
 import { findGaps } from './part-store.ts'
 import { findSession, findSessionFiles, type Session, type SessionFile } from './store.ts'
 import { isComplete } from './store-file.ts'
@@ -13,8 +14,8 @@ type FinalizedFile = FinalizedUpload['files'][number]
 
 /** Closes an expired session first, so that the answer does not depend on the sweep. */
 export async function readSession(context: Context, session: Session): Promise<UploadSessionStatus> {
-  if (!isExpired(session, unixNow(context))) return sessionStatus(context, session)
-  await closeExpired(context, session.session_id)
+  if (!isOver(session, unixNow(context))) return sessionStatus(context, session)
+  await closeOver(context, session.session_id)
   return sessionStatus(context, (await findSession(context.database.db, session.session_id)) ?? session)
 }
 
@@ -95,9 +96,10 @@ async function missingParts(db: Db, sessionId: string, files: readonly SessionFi
   return missing
 }
 
-function viewerUrl({ config }: Context, { receipt_id }: Session, files: readonly SessionFile[]): string | null {
+function viewerUrl({ config }: Context, session: Session, files: readonly SessionFile[]): string | null {
+  const { id } = publicLinkOf(session)
   const first = files.find(({ state }) => state === 'stored')
-  if (!first) return null
+  if (!first || id === null) return null
   const path = first.filename.split('/').map(encodeURIComponent).join('/')
-  return `${config.http.baseUrl}/v1/r/${receipt_id}/f/${path}`
+  return `${config.http.baseUrl}/v1/r/${id}/f/${path}`
 }

@@ -8,7 +8,8 @@ import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { holdObject, releaseObjects } from '../../files/store.ts'
-import { fileNotInSession, fileStored, fileTooLarge, sessionClosed } from './errors.ts'
+import { grantOf, isGranted } from '../../lockers/access.ts'
+import { fileNotInSession, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, putPart } from './part-store.ts'
 import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -35,12 +36,17 @@ export function createPartRecorder(context: Context): RecordPart {
       const recorded: RecordedPart[] = []
       for (const part of parts) {
         const session = sessions.get(part.sessionId)
-        const isOpen = session !== undefined && acceptsParts(session, now)
-        recorded.push(isOpen ? await recordPart(tx, part, now) : { refusal: sessionClosed() })
+        const refusal = session === undefined || !acceptsParts(session, now) ? sessionClosed() : refusalOf(session)
+        recorded.push(refusal ? { refusal } : await recordPart(tx, part, now))
       }
       return recorded
     }),
   )
+}
+
+/** A part may take long: the session may have been revoked meanwhile. */
+function refusalOf(session: Session): ServiceError | null {
+  return isGranted(session, grantOf(session)) ? null : uploadTokenInvalid()
 }
 
 export function acceptsParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {

@@ -6,6 +6,7 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase64Url } from '@svc/protocol/bytes'
 import { bearerToken } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'
+import { grantOf, isGranted } from '../../lockers/access.ts'
 import { sessionNotFound, uploadTokenInvalid } from './errors.ts'
 import { findSession, type Session } from './store.ts'
 
@@ -22,13 +23,14 @@ export function newUploadToken({ randomBytes }: Pick<Context, 'randomBytes'>): N
   return { token, sessionId: sessionIdOf(token), tokenHash: digest(token).toString('hex') }
 }
 
-/** The session that the token opens. */
+/** The session that the token opens, while whoever opened the session has access. */
 export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
   const token = tokenOf(wire)
   if (token === null || sessionIdOf(token) !== sessionId) throw uploadTokenInvalid()
   const session = await findSession(database.db, sessionId)
   if (!session) throw sessionNotFound()
   if (!timingSafeEqual(digest(token), Buffer.from(session.token_hash, 'hex'))) throw uploadTokenInvalid()
+  if (!isGranted(session, grantOf(session))) throw uploadTokenInvalid()
   return session
 }
 

@@ -13,11 +13,14 @@ import { type NewObject, removeObject, writeObject } from '../../files/objects.t
 import { putFileIn } from '../../files/put-file.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
+import { AccessEnded, type Grant } from '../../lockers/access.ts'
 import { deletePart, findParts, type Part, releaseParts } from './part-store.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface Finalizing {
   locker: Locker
+  /** Of whoever opened the session. */
+  grant: Grant
   leaseId: string
   limitCopies: Limit
 }
@@ -39,7 +42,10 @@ export function isComplete({ size_bytes, received_bytes, part_count, top_index }
 /** How often to start over when parts change meanwhile. Then the file stays open. */
 const MAX_ATTEMPTS = 3
 
-/** Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session. */
+/**
+ * Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session, or the
+ * session was revoked.
+ */
 export async function storeFile(
   context: FilesContext,
   finalizing: Finalizing,
@@ -54,12 +60,20 @@ export async function storeFile(
     const [part] = parts
     const joined = part && parts.length === 1 ? onlyPart(part) : await copyParts(context, finalizing, file, parts)
     if (!joined) return 'done'
-    const outcome = await db.transaction().execute((tx) => commitFile(tx, context, finalizing, file, joined))
+    const outcome = await db
+      .transaction()
+      .execute((tx) => commitFile(tx, context, finalizing, file, joined))
+      .catch(supersededIfRevoked)
     if (outcome === 'stored') return 'done'
     if (!joined.isPart) await removeObject(context, provider, joined.object.id, joined.object.ref)
     if (outcome !== 'changed') return outcome === 'refused' ? 'done' : outcome
   }
   return 'done'
+}
+
+function supersededIfRevoked(error: unknown): 'superseded' {
+  if (error instanceof AccessEnded) return 'superseded'
+  throw error
 }
 
 function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): JoinedFile {
@@ -126,7 +140,7 @@ class LostPartError extends Error {
 async function commitFile(
   tx: Transaction<Schema>,
   context: FilesContext,
-  { locker, leaseId }: Finalizing,
+  { locker, leaseId, grant }: Finalizing,
   file: SessionFile,
   { object, contentHash, isPart }: JoinedFile,
 ): Promise<'stored' | 'refused' | 'changed' | 'superseded'> {
@@ -144,6 +158,7 @@ async function commitFile(
   await putFileIn(tx, context, locker, {
     filename: file.filename,
     object,
+    grant,
     contentType: file.content_type,
     expectedHash,
     contentHash,

@@ -1,14 +1,14 @@
 import type { Selectable, Transaction } from 'kysely'
-import type { Db, Schema, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
+import type { Db, Locker, Schema, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
+import { ACCESS } from '../../lockers/access.ts'
 
 type Tx = Transaction<Schema>
 type SessionRow = Selectable<UploadSessionTable>
 
+const LOCKER_FACTS = ['provider', 'receipt_id', 'link_handle', 'link_closed', ...ACCESS] as const
+
 /** A session with the facts of its locker. */
-export interface Session extends SessionRow {
-  provider: string
-  receipt_id: string
-}
+export type Session = SessionRow & Pick<Locker, (typeof LOCKER_FACTS)[number]>
 export type SessionFile = Selectable<UploadSessionFileTable>
 
 export async function insertSession(db: Db, session: SessionRow, files: readonly SessionFile[]): Promise<void> {
@@ -19,30 +19,29 @@ export async function insertSession(db: Db, session: SessionRow, files: readonly
 }
 
 export async function findSession(db: Db, sessionId: string): Promise<Session | null> {
-  const row = await db
-    .selectFrom('upload_sessions as s')
-    .innerJoin('lockers as l', 'l.locker_id', 's.locker_id')
-    .selectAll('s')
-    .select(['l.provider', 'l.receipt_id'])
-    .where('s.session_id', '=', sessionId)
-    .executeTakeFirst()
-  return row ?? null
+  return (await sessions(db).where('session_id', '=', sessionId).executeTakeFirst()) ?? null
+}
+
+function sessions(db: Db) {
+  return db
+    .selectFrom('upload_sessions')
+    .innerJoin('lockers', 'lockers.locker_id', 'upload_sessions.locker_id')
+    .selectAll('upload_sessions')
+    .select(LOCKER_FACTS)
 }
 
 /** Every change of a session, its files or its parts takes this lock first, so that gateways make them one at a time. */
-export async function lockSessions(tx: Tx, sessionIds: readonly string[]): Promise<Map<string, SessionRow>> {
-  const rows = await tx
-    .selectFrom('upload_sessions')
-    .selectAll()
+export async function lockSessions(tx: Tx, sessionIds: readonly string[]): Promise<Map<string, Session>> {
+  const rows = await sessions(tx)
     .where('session_id', 'in', sessionIds)
     // A fixed order prevents deadlocks.
     .orderBy('session_id')
-    .forUpdate()
+    .forUpdate('upload_sessions')
     .execute()
   return new Map(rows.map((row) => [row.session_id, row]))
 }
 
-export async function lockSession(tx: Tx, sessionId: string): Promise<SessionRow | null> {
+export async function lockSession(tx: Tx, sessionId: string): Promise<Session | null> {
   return (await lockSessions(tx, [sessionId])).get(sessionId) ?? null
 }
 

@@ -2,7 +2,7 @@ import type { FileDeleted } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { sweepObjects } from '../../../src/files/objects.ts'
+import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
@@ -38,7 +38,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   const drain = () => house.gateway.context.queue.drain()
   const sweepLater = () => {
     house.clock.advance(16 * 60)
-    return sweepObjects(house.gateway.context)
+    return sweepObjects(house.gateway.rooms.files)
   }
   async function remove(filename: string): Promise<boolean> {
     const { body } = await locker.call<FileDeleted>(['locker:write'], 'DELETE', `/files/${filename}`)

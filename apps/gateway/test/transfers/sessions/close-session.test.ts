@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sweepObjects } from '../../../src/files/objects.ts'
+import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import {
   ed25519Identity,
@@ -71,7 +71,7 @@ forEachDatabase('expired upload sessions', (database) => {
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
     expect(await rows('upload_parts', session)).toEqual([])
     house.clock.advance(3600)
-    await sweepObjects(context)
+    await sweepObjects(house.gateway.rooms.files)
     const provider = context.providers.named('gcs')
     for (const { object_id } of objects) expect(await provider.stat({ id: object_id, ref: null })).toBeNull()
 
@@ -112,7 +112,7 @@ forEachDatabase('expired upload sessions', (database) => {
     await sweepSessions(context)
     expectRefusal(await session.status(), 404, 'SESSION_NOT_FOUND')
     expect(await rows('upload_session_files', session)).toEqual([])
-    await sweepObjects(context)
+    await sweepObjects(house.gateway.rooms.files)
     expect(String(await publicBytes(house, locker, 'kept'))).toBe('kept')
   })
 

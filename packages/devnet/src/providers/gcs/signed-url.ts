@@ -1,7 +1,7 @@
 // URLs signed by the account (GOOG4-RSA-SHA256), which allow any client to upload or download one object.
 
 import { createHash, type KeyObject, verify } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { EMAIL } from './account.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,7 +22,12 @@ export async function serveSigned(
     const path = objects.newFile()
     await pipeline(exchange.body, async (chunks) => writeFile(path, chunks))
     const contentType = exchange.headers['content-type'] ?? 'application/octet-stream'
-    const size = Number(exchange.headers['content-length'])
+    const { size } = await stat(path)
+    const tooLarge = sizeProblem(exchange.headers['x-goog-content-length-range'], size)
+    if (tooLarge) {
+      await rm(path)
+      return refuse(exchange, 400, tooLarge)
+    }
     const isNew = exchange.headers['x-goog-if-generation-match'] === '0'
     const kept = await objects.keep(path, size, { name, contentType, metadata: {} }, isNew)
     return kept ? exchange.answer(200) : refuse(exchange, 412, 'PreconditionFailed')
@@ -31,6 +36,12 @@ export async function serveSigned(
   if (!found) return refuse(exchange, 404, 'NoSuchKey')
   const type = exchange.url.searchParams.get('response-content-type')
   return serveMedia(exchange, objects, found, type ?? found.contentType)
+}
+
+function sizeProblem(range: string | string[] | undefined, size: number): string | null {
+  const [, least = '0', most = 'Infinity'] = /^(\d+),(\d+)$/.exec(`${range ?? ''}`) ?? []
+  if (size > Number(most)) return 'EntityTooLarge'
+  return size < Number(least) ? 'EntityTooSmall' : null
 }
 
 /** Why the signature does not authorize this request; null when it does. */

@@ -1,0 +1,88 @@
+// Uploads that clients send straight to a provider. No client reports that its upload is done: the file takes the bytes
+// when they are first found, at the latest when the sweep looks for them.
+
+import type { ServiceError } from '@svc/http-service/service-error'
+import type { ObjectKey } from '@svc/storage/provider'
+import { unixNow } from '../context.ts'
+import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
+import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
+import { directUploadTooLarge } from './errors.ts'
+import { maxObjectBytes, removeObject, statObject } from './objects.ts'
+import { putFile } from './put-file.ts'
+import type { FilesContext } from './room.ts'
+import { findDirectUploads, giveUpDirectUpload } from './store.ts'
+
+export interface CurrentBytes {
+  file: FileRow
+  key: ObjectKey
+}
+
+/** The object that a file points at, after adopting what clients have uploaded directly; null if there is none. */
+export async function currentBytes(context: FilesContext, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
+  return bytesOf((await adoptUploads(context, locker, file)).file)
+}
+
+export function bytesOf(file: FileRow): CurrentBytes | null {
+  const { object_id, provider_ref } = file
+  return object_id === null ? null : { file, key: { id: object_id, ref: provider_ref } }
+}
+
+/** Anybody with an upload URL can have many awaited, and each costs a request to the provider. The sweep sees them all. */
+const UPLOADS_AT_ONCE = 4
+
+/** The newest upload that has arrived counts. `refusal`: one has arrived that cannot be taken. */
+export async function adoptUploads(
+  context: FilesContext,
+  locker: Locker,
+  file: FileRow,
+): Promise<{ file: FileRow; refusal: ServiceError | null }> {
+  if (file.upload_object_id === null) return { file, refusal: null }
+  const { locker_id, filename } = file
+  let refusal: ServiceError | null = null
+  for (const upload of await findDirectUploads(context.database.db, locker_id, filename, UPLOADS_AT_ONCE)) {
+    const adoption = await adoptUpload(context, locker, upload)
+    if (adoption.outcome === 'adopted') return { file: adoption.file, refusal }
+    if (adoption.outcome === 'refused') refusal ??= adoption.refusal
+  }
+  return { file, refusal }
+}
+
+type Adoption =
+  | { outcome: 'adopted'; file: FileRow }
+  | { outcome: 'absent' | 'revoked' }
+  | { outcome: 'refused'; refusal: ServiceError }
+
+/** Bytes that cannot be taken are removed. */
+export async function adoptUpload(context: FilesContext, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
+  const { object_id: id, filename } = upload
+  const grant = grantOf(upload)
+  const found = await statObject(context, locker, { id, ref: null })
+  if (!found) return { outcome: 'absent' }
+  const maxBytes = maxObjectBytes(context, locker.provider)
+  if (found.size > maxBytes) {
+    await giveUpUpload(context, locker, upload)
+    return { outcome: 'refused', refusal: directUploadTooLarge(filename, found.size, maxBytes) }
+  }
+  try {
+    if (!isGranted(locker, grant)) throw new AccessEnded()
+    const { content_type: contentType, expected_hash: expectedHash } = upload
+    const object = { id, size: found.size, ref: null }
+    const put = { filename, object, grant, contentType, expectedHash, mayCreate: false, adopts: upload }
+    return { outcome: 'adopted', file: await putFile(context, locker, put) }
+  } catch (error) {
+    if (!(error instanceof AccessEnded)) throw error
+    await giveUpUpload(context, locker, upload)
+    return { outcome: 'revoked' }
+  }
+}
+
+/** Removes the object, unless the file has adopted it meanwhile. */
+export async function giveUpUpload(
+  context: FilesContext,
+  { provider }: Locker,
+  upload: DirectUploadTable,
+): Promise<boolean> {
+  const now = unixNow(context)
+  const isGivenUp = await context.database.db.transaction().execute((tx) => giveUpDirectUpload(tx, upload, now))
+  return isGivenUp && removeObject(context, provider, upload.object_id, null)
+}

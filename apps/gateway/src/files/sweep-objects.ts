@@ -1,0 +1,48 @@
+// Removes objects that nothing holds. What a client uploaded directly is looked for first: it may never have been read or
+// confirmed (T-50).
+
+import { type Context, unixNow } from '../context.ts'
+import type { ObjectTable } from '../db/schema.ts'
+import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
+import { removeObject } from './objects.ts'
+import type { FilesContext } from './room.ts'
+import { findDirectUpload, findLockerOf, findUnheldObjects, markForRemoval, postponeRemoval } from './store.ts'
+
+/** Time for readers that began before the file was replaced. */
+const RELEASED_KEPT_SECONDS = 15 * 60
+/** The longest life of a short URL, and as long again for the transfer. */
+const WRITING_KEPT_SECONDS = 48 * 3600
+const SWEEP_AT_ONCE = 500
+
+/** Returns how many objects it removed. */
+export async function sweepObjects(context: FilesContext): Promise<number> {
+  const { db } = context.database
+  const now = unixNow(context)
+  const before = { released: now - RELEASED_KEPT_SECONDS, writing: now - WRITING_KEPT_SECONDS }
+  let swept = 0
+  for (const object of await findUnheldObjects(db, before, SWEEP_AT_ONCE)) {
+    if (await sweepObject(context, object)) swept++
+  }
+  return swept
+}
+
+async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
+  const { db } = context.database
+  const upload = object.state === 'writing' ? await findDirectUpload(db, object.object_id) : null
+  const locker = upload && (await findLockerOf(db, upload))
+  if (!locker) return removeUnheld(context, object)
+  try {
+    const { outcome } = await adoptUpload(context, locker, upload)
+    return outcome === 'absent' ? await giveUpUpload(context, locker, upload) : outcome !== 'adopted'
+  } catch (error) {
+    context.log.warn({ object_id: object.object_id, err: error }, 'a direct upload could not be looked for yet')
+    await postponeRemoval(db, object, unixNow(context))
+    return false
+  }
+}
+
+async function removeUnheld(context: Context, object: ObjectTable): Promise<boolean> {
+  const { object_id, provider, provider_ref } = object
+  if (!(await markForRemoval(context.database.db, object, unixNow(context)))) return false
+  return removeObject(context, provider, object_id, provider_ref)
+}

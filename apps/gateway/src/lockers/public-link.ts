@@ -1,0 +1,39 @@
+// What opens the public link of a locker: its receipt id, or, once the owner has rotated the link, a random handle. To
+// everybody else a link that is closed or opened otherwise looks like one that never existed (T-49).
+
+import type { Body } from '@svc/api/endpoint'
+import type { changePublicLink as endpoint, PublicLink } from '@svc/api/lockers'
+import { toHex } from '@svc/protocol/bytes'
+import type { Context } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import { lockLocker, updateLocker } from './store.ts'
+
+const PREFIX = 'link_'
+
+type LinkedLocker = Pick<Locker, 'receipt_id' | 'link_handle' | 'link_closed'>
+
+export function publicLinkOf({ receipt_id, link_handle, link_closed }: LinkedLocker): PublicLink {
+  return link_closed ? { status: 'closed', id: null } : { status: 'open', id: link_handle ?? receipt_id }
+}
+
+/** Receipt ids begin otherwise. */
+export function isLinkHandle(id: string): boolean {
+  return id.startsWith(PREFIX)
+}
+
+export async function changePublicLink(
+  { database, randomBytes }: Context,
+  { locker_id }: Locker,
+  { action }: Body<typeof endpoint>,
+) {
+  const public_link = await database.db.transaction().execute(async (tx) => {
+    const locker = await lockLocker(tx, locker_id)
+    const changes = {
+      link_closed: action === 'close' ? 1 : 0,
+      ...(action === 'rotate' && { link_handle: PREFIX + toHex(randomBytes(16)) }),
+    }
+    await updateLocker(tx, locker_id, changes)
+    return publicLinkOf({ ...locker, ...changes })
+  })
+  return { ok: true, locker_id, public_link } as const
+}

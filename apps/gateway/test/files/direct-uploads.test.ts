@@ -1,0 +1,135 @@
+// Clients upload straight to a provider, at two gateways that share a database and a store.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { openLocalProvider } from '@svc/storage/local'
+import type { StorageProvider } from '@svc/storage/provider'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
+
+forEachDatabase('direct uploads', (database) => {
+  let folder: string
+  let store: StorageProvider
+  let houses: [LockerHouse, LockerHouse]
+  let locker: TestLocker
+  /** The objects that clients were sent to, in order. */
+  const sent: string[] = []
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-shared-'))
+    store = await openLocalProvider({ folder })
+    houses = [await open(), await open()]
+  })
+  afterAll(async () => {
+    for (const house of houses) await house.close()
+    await rm(folder, { recursive: true })
+  })
+  beforeEach(async () => {
+    locker = await houses[0].locker(ed25519Identity())
+  })
+
+  const open = () =>
+    openLockerHouse(
+      { DATABASE_URL: database.url, STORAGE_DIR: folder },
+      {
+        providers: onlyProvider({
+          ...store,
+          async uploadTarget(id) {
+            sent.push(id)
+            return { url: `https://provider.example/${id}`, headers: {} }
+          },
+        }),
+      },
+    )
+
+  async function beginUpload(filename: string): Promise<string> {
+    const { upload } = await createFile(houses[0], locker, filename)
+    expect((await put(upload, '')).status).toBe(307)
+    return sent.at(-1) as string
+  }
+
+  const arrive = (id: string, text: string) =>
+    store.write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
+  const confirm = (house: LockerHouse, filename: string) =>
+    house.send<{ content_hash: string }>(
+      'POST',
+      `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename })}`,
+    )
+  const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
+  const sweep = (house: LockerHouse) => sweepObjects(house.gateway.rooms.files)
+  const objectOf = (id: string) => store.stat({ id, ref: null })
+
+  it('T-50 T-17 sweeps and confirmations at the same moment keep every accepted upload', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `file-${i}`)
+    const ids: string[] = []
+    for (const name of names) {
+      const id = await beginUpload(name)
+      await arrive(id, name)
+      ids.push(id)
+    }
+    pass(49 * 3600)
+    const [first, second] = houses
+    const confirmed = names.map((name, i) => confirm(i % 2 ? first : second, name))
+    await Promise.all([sweep(first), sweep(second), ...confirmed, sweep(first)])
+    for (const [i, name] of names.entries()) {
+      expect((await confirmed[i])?.body.content_hash).toBe(`sha256:${sha256(name)}`)
+      expect(await rowOf(first, locker, name)).toMatchObject({ object_id: ids[i], upload_object_id: null })
+    }
+    pass(49 * 3600)
+    while ((await sweep(second)) > 0);
+    for (const id of ids) expect(await objectOf(id)).not.toBeNull()
+  })
+
+  it('T-50 an upload that never arrived is given up, and the file awaits nothing any more', async () => {
+    const id = await beginUpload('never')
+    pass(49 * 3600)
+    await Promise.all(houses.map(sweep))
+    expect(await rowOf(houses[0], locker, 'never')).toMatchObject({ object_id: null, upload_object_id: null })
+    const { db } = houses[0].gateway.context.database
+    for (const table of ['objects', 'direct_uploads'] as const)
+      expect(await db.selectFrom(table).select('object_id').where('object_id', '=', id).execute()).toEqual([])
+  })
+
+  it('T-50 AMB-24 an upload that arrives late is still found behind a newer one that never does', async () => {
+    const older = await beginUpload('two')
+    const newer = await beginUpload('two')
+    await arrive(older, 'older')
+    expect((await confirm(houses[1], 'two')).body.content_hash).toBe(`sha256:${sha256('older')}`)
+    expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: older, upload_object_id: newer })
+    await arrive(newer, 'newer')
+    expect((await confirm(houses[0], 'two')).body.content_hash).toBe(`sha256:${sha256('newer')}`)
+    expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: newer, upload_object_id: null })
+  })
+
+  it('T-36 T-17 once a removal is answered, nothing that the operator sent appears, at either gateway', async () => {
+    const operator = ed25519Identity()
+    const { identity: pubkey } = operator
+    await locker.call(['locker:admin'], 'POST', '/operators', { pubkey })
+    const names = Array.from({ length: 8 }, (_, i) => `file-${i}`)
+    const urls = await Promise.all(
+      names.map((name, i) => createFile(houses[(i % 2) as 0 | 1], locker, name, {}, operator)),
+    )
+    const uploads = urls.map(({ upload }) => put(`${upload}?proxy=1`, 'defaced'))
+    const removed = await locker.call(['locker:admin'], 'DELETE', `/operators/${pubkey}`)
+    expect(removed.status).toBe(200)
+    const stored = async () => {
+      const { body } = await locker.call<{ files: { filename: string; uploaded_at: string | null }[] }>(
+        ['locker:list'],
+        'GET',
+        '/files',
+      )
+      return body.files.filter(({ uploaded_at }) => uploaded_at !== null).map(({ filename }) => filename)
+    }
+    const before = await stored()
+    const statuses = (await Promise.all(uploads)).map(({ status }) => status)
+    expect(await stored()).toEqual(before)
+    expect(names.filter((_, i) => statuses[i] === 200)).toEqual(before)
+    for (const status of statuses) expect([200, 403]).toContain(status)
+  })
+})

@@ -1,0 +1,44 @@
+import { changePublicLink } from '@svc/api/lockers'
+import { lockerOf } from '@svc/sdk'
+import Type from 'typebox'
+import { requireOwner } from '../context.ts'
+import { ReceiptId, STRICT, tool } from './tool.ts'
+
+const CHANGES = { readOnlyHint: false, destructiveHint: true, openWorldHint: true } as const
+
+export const revokeUrls = tool({
+  name: 'revoke_urls',
+  title: 'End all URLs of a locker',
+  description:
+    'Ends every short URL and upload session of the locker at once, whoever asked for it. For URLs that got into wrong ' +
+    'hands. Files, operators and the public link stay as they are; `get_link` and `put_file` give new URLs.',
+  annotations: { ...CHANGES, idempotentHint: true },
+  input: Type.Object({ receipt_id: ReceiptId }, STRICT),
+  output: Type.Object({ receipt_id: Type.String(), revoked: Type.Literal(true) }),
+  async run(context, { receipt_id }, { signal }) {
+    requireOwner(context)
+    await context.client.revokeAccess(lockerOf(receipt_id), signal)
+    return { text: 'All URLs and upload sessions have ended.', data: { receipt_id, revoked: true as const } }
+  },
+})
+
+export const publicLink = tool({
+  name: 'public_link',
+  title: 'Rotate, close or open the public link',
+  description:
+    'Changes what lets anybody read the files of a locker. `rotate` makes a new id, and every public address handed out ' +
+    'before stops for good: for a receipt id that has leaked. `close` lets nobody in; `open` opens a closed link by the ' +
+    'id that it had. `get_link` then gives the right address of a file.',
+  annotations: { ...CHANGES, idempotentHint: false },
+  input: Type.Object({ receipt_id: ReceiptId, action: changePublicLink.body.properties.action }, STRICT),
+  output: Type.Object({
+    receipt_id: Type.String(),
+    ...changePublicLink.responses[200].properties.public_link.properties,
+  }),
+  async run(context, { receipt_id, action }, { signal }) {
+    requireOwner(context)
+    const link = await context.client.changePublicLink(lockerOf(receipt_id), action, signal)
+    const text = link.id === null ? 'The public link is closed.' : `The public link is opened by ${link.id}.`
+    return { text, data: { receipt_id, ...link } }
+  },
+})
