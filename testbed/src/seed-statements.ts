@@ -115,6 +115,7 @@ export async function seedOracleRecord(
     attested_at: at,
     status_since: null,
     anchor_error: null,
+          deferral: null,
   }
   await context.database.db.transaction().execute(async (tx) => {
     await insertSnapshot(tx, snapshot.row)

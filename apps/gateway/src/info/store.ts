@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
+import type { BudgetDayTable, Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
 
 export async function activateSigningKey(db: Kysely<Schema>, publicKeyHex: string, now: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -80,4 +80,27 @@ export function countMovingObjects(db: Db): Promise<{ provider: string; count: n
     .select(({ fn }) => ['provider', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
     .groupBy('provider')
     .execute()
+}
+
+export function budgetsOfDay(db: Db, day: number): Promise<BudgetDayTable[]> {
+  return db.selectFrom('budget_days').selectAll().where('day', '=', day).execute()
+}
+
+export async function countDeferredAnchors(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('attestations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('deferral', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function countDeferredEntries(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('registry_entries')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('state', '!=', 'done')
+    .where('deferred_until', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
 }

@@ -15,6 +15,7 @@ export interface JobPayloads {
   'resume-settlements': Nothing
   'forget-nonces': Nothing
   'forget-rate-limits': Nothing
+  'forget-spending': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
   'sweep-settling': Nothing

@@ -56,6 +56,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    delivered_bytes: 0,
   }
 }
 

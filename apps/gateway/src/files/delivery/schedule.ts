@@ -35,6 +35,7 @@ export async function deliverLater(
     notes: null,
     since: now,
     seen_at: now,
+    is_held_back: 0,
   }))
   await insertDeliveries(tx, rows)
   // Without keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here once.

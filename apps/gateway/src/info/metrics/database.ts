@@ -3,6 +3,8 @@
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
 import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
+import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
+import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 
 export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
@@ -17,22 +19,27 @@ interface Numbers {
   objects: { writing: number; held: number; released: number }
   movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
   payments: readonly { network: string; asset: string; received: bigint }[]
+  budgets: readonly BudgetState[]
+  deferred: DeferredCounts
 }
 
 /** Reads one after the other, so that a scrape never takes more than one connection. */
 export async function readNumbers(
-  { database: { db }, queue, now }: Pick<Context, 'database' | 'queue' | 'now'>,
+  context: Pick<Context, 'config' | 'database' | 'queue' | 'now'>,
   countAttestations: () => Promise<AttestationCounts>,
 ): Promise<Numbers> {
+  const { db } = context.database
   return {
-    readAt: unixNow({ now }),
+    readAt: unixNow(context),
     attestations: await countAttestations(),
-    jobs: await queue.counts(),
+    jobs: await context.queue.counts(),
     receipts: await countRows(db, 'receipts'),
     lockers: await countRows(db, 'lockers'),
     objects: await objectsByState(db),
     movingObjects: await countMovingObjects(db),
     payments: await addUpPayments(db),
+    budgets: await budgetStates(context),
+    deferred: await countDeferred(context),
   }
 }
 
@@ -112,5 +119,6 @@ export function numberFamilies(numbers: Numbers): Family[] {
         value: Number(received),
       })),
     },
+    ...budgetFamilies(numbers.budgets, numbers.deferred),
   ]
 }
