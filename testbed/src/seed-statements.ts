@@ -39,11 +39,11 @@ export async function seedStatement(
     queueEntry: null,
   }
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)
-  const before = await findAttestation(database.db, locker.receipt_id)
+  const replacing = (await findAttestation(database.db, locker.receipt_id))?.sequence ?? null
   const { record } = await database.db
     .transaction()
     .execute((tx) =>
-      writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing: before?.sequence ?? null }),
+      writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing, force: replacing }),
     )
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))

@@ -17,7 +17,7 @@ export interface BudgetConfig {
   /** Of one receipt. */
   anchorsPerHour: number
   anchorsPerDay: number
-  /** Payments an hour that were sent and did not pay. */
+  /** Payments an hour that were sent and have not paid: they failed, or are still on their way. */
   failedPerPayer: number
   failedPerAddress: number
   /** Of all together, from midnight to midnight in UTC. */
@@ -31,8 +31,8 @@ export function readBudgetConfig(settings: SettingsReader): BudgetConfig {
   return {
     anchorsPerHour: settings.integer('ANCHORS_PER_HOUR', 12, COUNT),
     anchorsPerDay: settings.integer('ANCHORS_PER_DAY', 48, COUNT),
-    failedPerPayer: settings.integer('X402_FAILED_PER_PAYER', 5, COUNT),
-    failedPerAddress: settings.integer('X402_FAILED_PER_ADDRESS', 20, COUNT),
+    failedPerPayer: settings.integer('X402_FAILED_PER_PAYER', 10, COUNT),
+    failedPerAddress: settings.integer('X402_FAILED_PER_ADDRESS', 50, COUNT),
     perDay: {
       publication: settings.integer('PUBLICATION_LAMPORTS_PER_DAY', 500_000_000, AMOUNT),
       evm_registry: settings.integer('EVM_REGISTRY_GWEI_PER_DAY', 50_000_000_000, AMOUNT),

@@ -1,6 +1,7 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
 import { Answer, JsonText } from '@svc/http-service/answer'
+import { addressKey } from '@svc/guard/address-key'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
@@ -25,7 +26,8 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
   if (header === undefined) return offer(context, order, wire)
-  const payment = await readPayment(context, order, header)
+  const address = addressKey(wire.clientAddress)
+  const payment = await readPayment(context, order, header, address)
   const { receipt, isNew } = 'receipt' in payment ? payment : await settlePayment(context, payment)
   return bought(receipt, !isNew)
 }
@@ -70,6 +72,7 @@ async function readPayment(
   context: X402Context,
   order: X402Order,
   header: string | string[],
+  address: string,
 ): Promise<SignedPayment | { receipt: SignedReceipt; isNew: false }> {
   const { db } = context.database
   const signature = readPaymentSignature(header)
@@ -88,7 +91,7 @@ async function readPayment(
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
   if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
-  return { request, leg, payload: signature.payload, id }
+  return { request, leg, payload: signature.payload, id, address }
 }
 
 /** The signature pays for its quote: a body that orders something else is refused before paying. */

@@ -1,7 +1,9 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
+import type { Health } from '@svc/api/info'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createLog } from '@svc/http-service/log'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { forgetSpending } from '../../src/budgets/budgets.ts'
 import { attest, statementsOf, statusOf } from '../attestations/attest.ts'
@@ -159,5 +161,51 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect(sent).toBe(3)
     expect(await statementsOf(one, locker)).toHaveLength(statements)
     expect(JSON.parse((await statusOf(one, locker))?.deferral ?? 'null')).toMatchObject({ reason: 'limit_reached' })
+  })
+})
+
+describe('the budget of a day', () => {
+  let testbed: AnchorTestbed
+  beforeAll(async () => {
+    testbed = await startAnchorTestbed()
+  })
+  afterAll(() => testbed.stop())
+
+  it('T-34 ADD-14 over the ceiling of the day publishing waits, the operator is told once, and the next day goes on', async () => {
+    const errors: string[] = []
+    const write = (line: string) => void errors.push(line)
+    const log = createLog('error', { write, writeSoon: write, flush: () => {} })
+    const house = await testbed.open({ PUBLICATION_LAMPORTS_PER_DAY: '12000', PAYMENT_ATTEST_PUSH: 'true' }, { log })
+    const lockers = [await filledLocker(house), await filledLocker(house), await filledLocker(house)]
+    const payment = () => house.send('POST', '/v1/internal/attest-payment', { receipt_id: lockers[0]!.receiptId })
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const statuses = []
+      for (const locker of lockers) statuses.push((await attest(house, locker)).push_result)
+      expect(statuses.map(({ status, reason }) => reason ?? status)).toEqual(['pushed', 'pushed', 'daily_budget_used'])
+      expect(statuses[2]?.publish_after).toBe('2026-09-02T00:00:00Z')
+      expect(await push(house, lockers[2]!)).toMatchObject({ status: 'deferred' })
+      expect(await payment()).toMatchObject({ status: 200, body: { recorded: true, publish_after: expect.any(String) } })
+    })
+    expect(sent).toBe(2)
+    expect(errors).toEqual([expect.stringContaining('the daily budget is used up')])
+    const health = await house.send<Health>('GET', '/health')
+    expect(health).toMatchObject({ status: 200, body: { status: 'ok', budgets: { publication: 'used_up' } } })
+    expect(health.body.warnings).toEqual([expect.stringContaining('2026-09-02T00:00:00Z')])
+    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
+    for (const line of [
+      'svc_budget_per_day{budget="publication",unit="lamports"} 12000',
+      'svc_budget_used{budget="publication",unit="lamports"} 10000',
+      'svc_budget_transactions{budget="publication",unit="lamports"} 2',
+      'svc_budget_exhausted{budget="publication",unit="lamports"} 1',
+      'svc_deferred_publications{kind="anchor"} 1',
+    ]) {
+      expect(metrics).toContain(`\n${line}\n`)
+    }
+
+    testbed.clock.advance(13 * 3600)
+    expect(await transactionsOf(testbed.chain, () => house.gateway.context.queue.drain())).toBe(2)
+    await expectAnchors(house, testbed.chain, lockers[2]!, [true])
+    expect((await payment()).body).not.toHaveProperty('publish_after')
+    expect((await house.send<Health>('GET', '/health')).body.budgets).toMatchObject({ publication: 'ok' })
   })
 })
