@@ -73,12 +73,20 @@ export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; cou
     .execute()
 }
 
-/** Objects that are still moving to a slow storage provider. */
-export function countMovingObjects(db: Db): Promise<{ provider: string; count: number; oldest: number }[]> {
+interface MovingObjects {
+  provider: string
+  /** Beyond the terms of their lockers: they are not moved. */
+  is_held_back: number
+  count: number
+  oldest: number
+}
+
+/** Objects that are still to move to a slow storage provider. */
+export function countMovingObjects(db: Db): Promise<MovingObjects[]> {
   return db
     .selectFrom('settling_objects')
-    .select(({ fn }) => ['provider', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
-    .groupBy('provider')
+    .select(({ fn }) => ['provider', 'is_held_back', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
+    .groupBy(['provider', 'is_held_back'])
     .execute()
 }
 

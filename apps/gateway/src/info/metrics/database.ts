@@ -63,7 +63,9 @@ async function addUpPayments(db: Db): Promise<Numbers['payments']> {
 }
 
 export function numberFamilies(numbers: Numbers): Family[] {
-  const { attestations, jobs, receipts, lockers, objects, movingObjects, payments } = numbers
+  const { attestations, jobs, receipts, lockers, objects, payments } = numbers
+  const movingObjects = numbers.movingObjects.filter(({ is_held_back }) => !is_held_back)
+  const heldBack = numbers.movingObjects.filter(({ is_held_back }) => is_held_back)
   return [
     {
       name: 'svc_database_read_timestamp_seconds',
@@ -109,6 +111,12 @@ export function numberFamilies(numbers: Numbers): Family[] {
       type: 'gauge',
       help: 'How long the oldest of them is on its way.',
       samples: movingObjects.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
+    },
+    {
+      name: 'svc_settling_held_back',
+      type: 'gauge',
+      help: 'Objects beyond the terms of their lockers: they stay with the gateway.',
+      samples: heldBack.map(({ provider, count }) => ({ labels: { provider }, value: count })),
     },
     {
       name: 'svc_payments_received_total',
