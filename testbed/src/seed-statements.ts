@@ -42,9 +42,7 @@ export async function seedStatement(
   const replacing = (await findAttestation(database.db, locker.receipt_id))?.sequence ?? null
   const { record } = await database.db
     .transaction()
-    .execute((tx) =>
-      writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing, force: replacing }),
-    )
+    .execute((tx) => writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing, force: replacing }))
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
   return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord
@@ -115,7 +113,7 @@ export async function seedOracleRecord(
     attested_at: at,
     status_since: null,
     anchor_error: null,
-          deferral: null,
+    deferral: null,
   }
   await context.database.db.transaction().execute(async (tx) => {
     await insertSnapshot(tx, snapshot.row)

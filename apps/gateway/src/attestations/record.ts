@@ -6,13 +6,7 @@ import type { AttestationTable, StatementTable } from '../db/schema.ts'
 /** The part of an attestation that is written once: all of it but the files, its status and its anchor. */
 export type StatementRecord = Omit<
   Attestation,
-  | 'files'
-  | 'attestation_status'
-  | 'anchor'
-  | 'last_anchor_error'
-  | 'anchor_absence'
-  | 'receipt_id'
-  | 'locker_id'
+  'files' | 'attestation_status' | 'anchor' | 'last_anchor_error' | 'anchor_absence' | 'receipt_id' | 'locker_id'
 >
 
 /** A statement with its current status. */

@@ -147,7 +147,8 @@ export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker
   const cutoff = now - minAgeHours * 3600
   const aged = selectAttested(db, query).where('a.attested_at', '<=', cutoff)
   const asAged = <Row extends object>(rows: Row[]) => rows.map((row) => ({ ...row, isAged: true }))
-  if (filter === 'unchanged') return asAged(await aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute())
+  if (filter === 'unchanged')
+    return asAged(await aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute())
   const changed = selectAttested(db, query)
     .where('a.attested_at', '>', cutoff)
     .whereRef('l.manifest_version', '>', 'a.manifest_version')

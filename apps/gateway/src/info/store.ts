@@ -85,7 +85,12 @@ interface MovingObjects {
 export function countMovingObjects(db: Db): Promise<MovingObjects[]> {
   return db
     .selectFrom('settling_objects')
-    .select(({ fn }) => ['provider', 'is_held_back', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
+    .select(({ fn }) => [
+      'provider',
+      'is_held_back',
+      fn.countAll<number>().as('count'),
+      fn.min<number>('since').as('oldest'),
+    ])
     .groupBy(['provider', 'is_held_back'])
     .execute()
 }

@@ -1,7 +1,7 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
-import { Answer, JsonText } from '@svc/http-service/answer'
 import { addressKey } from '@svc/guard/address-key'
+import { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'

@@ -52,7 +52,10 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   if (unixNow(context) > request.expires_at) throw quoteExpired()
   const settler = settlerOf(context, network.name)
   if (!settler) throw cannotSettle()
-  const overBudget = await checkBudget(db, context, { budget: budgetOf(network), limits: [addressLimit(context, payment)] })
+  const overBudget = await checkBudget(db, context, {
+    budget: budgetOf(network),
+    limits: [addressLimit(context, payment)],
+  })
   if (overBudget) throw tooManyFailed(overBudget, network, unixNow(context))
   const refusal = await settler.settle({ ...payment, note: noteFor(context, payment) })
   const settlement = await findSettlement(db, request.pay_req_id)
@@ -113,7 +116,13 @@ function noteFor(context: X402Context, payment: SignedPayment): SettlementOrder[
   const { network } = quotedLeg(payment.leg)
   return async ({ payer, maxFee, ...sent }, replacing) => {
     const noted = await context.database.db.transaction().execute(async (tx): Promise<boolean | Refusal> => {
-      const settlement = { pay_req_id, network: network.name, asset: payment.leg.asset, payment_id: payment.id, ...sent }
+      const settlement = {
+        pay_req_id,
+        network: network.name,
+        asset: payment.leg.asset,
+        payment_id: payment.id,
+        ...sent,
+      }
       if (replacing === undefined) {
         if (!(await insertSettlement(tx, settlement))) return false
       } else {

@@ -1,6 +1,6 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { Health } from '@svc/api/info'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, type FreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { createLog } from '@svc/http-service/log'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -166,10 +166,15 @@ forEachDatabase('the budget of a receipt', (database) => {
 
 describe('the budget of a day', () => {
   let testbed: AnchorTestbed
+  let database: FreshDatabase
   beforeAll(async () => {
     testbed = await startAnchorTestbed()
+    database = await createFreshDatabase('sqlite')
   })
-  afterAll(() => testbed.stop())
+  afterAll(async () => {
+    await testbed.stop()
+    await database.drop()
+  })
 
   it('T-34 ADD-14 over the ceiling of the day publishing waits, the operator is told once, and the next day goes on', async () => {
     const errors: string[] = []
@@ -184,7 +189,10 @@ describe('the budget of a day', () => {
       expect(statuses.map(({ status, reason }) => reason ?? status)).toEqual(['pushed', 'pushed', 'daily_budget_used'])
       expect(statuses[2]?.publish_after).toBe('2026-09-02T00:00:00Z')
       expect(await push(house, lockers[2]!)).toMatchObject({ status: 'deferred' })
-      expect(await payment()).toMatchObject({ status: 200, body: { recorded: true, publish_after: expect.any(String) } })
+      expect(await payment()).toMatchObject({
+        status: 200,
+        body: { recorded: true, publish_after: expect.any(String) },
+      })
     })
     expect(sent).toBe(2)
     expect(errors).toEqual([expect.stringContaining('the daily budget is used up')])
@@ -207,5 +215,14 @@ describe('the budget of a day', () => {
     await expectAnchors(house, testbed.chain, lockers[2]!, [true])
     expect((await payment()).body).not.toHaveProperty('publish_after')
     expect((await house.send<Health>('GET', '/health')).body.budgets).toMatchObject({ publication: 'ok' })
+  })
+
+  it('T-34 a raised ceiling applies at once', async () => {
+    const open = (lamports: number) =>
+      testbed.open({ DATABASE_URL: database.url, PUBLICATION_LAMPORTS_PER_DAY: String(lamports) })
+    const low = await open(4999)
+    const locker = await filledLocker(low)
+    expect((await attest(low, locker)).push_result.status).toBe('deferred')
+    expect((await push(await open(5000), locker)).status).toBe('pushed')
   })
 })

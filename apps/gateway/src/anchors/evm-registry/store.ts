@@ -31,7 +31,9 @@ export async function openEntries(db: Db, now: number, limit: number): Promise<s
 }
 
 type Version = Pick<RegistryEntryTable, 'receipt_id' | 'sequence' | 'tx'>
-type Change = Partial<Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error' | 'deferred_until'>>
+type Change = Partial<
+  Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error' | 'deferred_until'>
+>
 
 /** False when the entry has changed since it was read. */
 export async function changeEntry(db: Db, { receipt_id, sequence, tx }: Version, change: Change): Promise<boolean> {

@@ -2,8 +2,8 @@
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
-import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
 import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
+import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
 import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 

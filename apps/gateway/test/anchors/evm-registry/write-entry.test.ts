@@ -74,7 +74,13 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker, limited)).toMatchObject(waiting)
     expect(await retry({}, limited)).toMatchObject({ ok: true, attempted: 0 })
     const { receiptId: receipt_id } = locker
-    expect(await retry({ receipt_id }, limited)).toEqual({ ok: true, attempted: 1, succeeded: 0, failed: 0, deferred: 1 })
+    expect(await retry({ receipt_id }, limited)).toEqual({
+      ok: true,
+      attempted: 1,
+      succeeded: 0,
+      failed: 0,
+      deferred: 1,
+    })
     testbed.clock.advance(3600)
     await retry({}, limited)
     await writeAll(limited)
