@@ -39,12 +39,10 @@ export async function seedStatement(
     queueEntry: null,
   }
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)
-  const before = await findAttestation(database.db, locker.receipt_id)
+  const replacing = (await findAttestation(database.db, locker.receipt_id))?.sequence ?? null
   const { record } = await database.db
     .transaction()
-    .execute((tx) =>
-      writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing: before?.sequence ?? null }),
-    )
+    .execute((tx) => writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing, force: replacing }))
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
   return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord
@@ -115,6 +113,7 @@ export async function seedOracleRecord(
     attested_at: at,
     status_since: null,
     anchor_error: null,
+    deferral: null,
   }
   await context.database.db.transaction().execute(async (tx) => {
     await insertSnapshot(tx, snapshot.row)

@@ -28,6 +28,7 @@ import {
   readLimits,
   readOidc,
 } from './auth/settings.ts'
+import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
@@ -46,6 +47,7 @@ export interface Config {
   lockers: LockerConfig
   attestations: AttestConfig
   anchors: AnchorConfig
+  budgets: BudgetConfig
   evmRegistry: EvmRegistryConfig | null
   /** Whether this process works on jobs. */
   jobs: { enabled: boolean }
@@ -93,6 +95,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     lockers: readLockerConfig(settings, mode),
     attestations: readAttestConfig(settings),
     anchors: readAnchorConfig(settings),
+    budgets: readBudgetConfig(settings),
     evmRegistry,
     jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
     x402,

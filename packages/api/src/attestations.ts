@@ -51,6 +51,19 @@ export const AnchorError = Type.Object(
 )
 export type AnchorError = Static<typeof AnchorError>
 
+/** Why a statement has no anchor though nothing failed (ADD-14). */
+export const AnchorAbsence = Type.Object(
+  {
+    reason: Words(['limit_reached', 'daily_budget_used', 'superseded']),
+    publish_after: Type.Optional(Timestamp('The budget is used up; after this, the newest statement is published.')),
+    superseded_by: Type.Optional(
+      Type.Integer({ description: 'A newer statement was made before this one was published; this is the newest.' }),
+    ),
+  },
+  { title: 'AnchorAbsence' },
+)
+export type AnchorAbsence = Static<typeof AnchorAbsence>
+
 export const EvidenceEnvelope = Type.Object(
   {
     body: Type.Object({
@@ -116,6 +129,7 @@ export const Attestation = Type.Object(
     manifest_file_count: Type.Optional(Type.Integer()),
     files_skipped: Type.Optional(Type.Integer()),
     last_anchor_error: Type.Optional(AnchorError),
+    anchor_absence: Type.Optional(AnchorAbsence),
   },
   { title: 'Attestation' },
 )
@@ -129,11 +143,14 @@ export const Facts = Type.Object(
 
 export const PushResult = Type.Object(
   {
-    status: Words(['pushed', 'already_anchored', 'skipped', 'failed']),
+    status: Words(['pushed', 'already_anchored', 'skipped', 'failed', 'deferred']),
     anchor: OrNull(Anchor),
     anchor_type: OrNull(Type.String()),
     reason: OrNull(Type.String()),
     error: OrNull(AnchorError),
+    publish_after: Type.Optional(
+      Timestamp('With `deferred`: the budget is used up, and the newest statement is published by itself after this.'),
+    ),
   },
   { title: 'PushResult' },
 )

@@ -1,7 +1,7 @@
 // Reading and checking statements. All of these endpoints are public.
 
 import Type, { type Static } from 'typebox'
-import { Anchor, Attestation, AttestedFile, Facts } from './attestations.ts'
+import { Anchor, AnchorAbsence, Attestation, AttestedFile, Facts } from './attestations.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
 import { Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
@@ -73,6 +73,7 @@ export const Statements = Type.Object(
         total_bytes: Type.String(),
         issued_at: Timestamp(),
         anchor: OrNull(Anchor),
+        anchor_absence: Type.Optional(AnchorAbsence),
       }),
       { description: 'Oldest first.' },
     ),

@@ -23,6 +23,11 @@ export const Health = Type.Object(
     providers: Type.Record(Type.String(), CheckState, {
       description: 'Each storage provider that is sold, by its name.',
     }),
+    budgets: Type.Optional(
+      Type.Record(Type.String(), Words(['ok', 'used_up']), {
+        description: 'What the gateway may spend today on publishing, and on x402 payments that fail.',
+      }),
+    ),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs attention soon; the gateway still serves.' }),
     ),

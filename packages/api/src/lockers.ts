@@ -55,7 +55,20 @@ const LockerFacts = {
   settling: Type.Optional(
     OrNull(
       Type.Object(
-        { files: Type.Integer(), bytes: Type.Integer(), oldest_since: Timestamp() },
+        {
+          files: Type.Integer(),
+          bytes: Type.Integer(),
+          oldest_since: Timestamp(),
+          held_back: Type.Optional(
+            Type.Object(
+              { files: Type.Integer(), bytes: Type.Integer() },
+              {
+                description:
+                  'Confirmed files beyond `settled_limit_bytes` of the terms: they can be read, and stay with the gateway.',
+              },
+            ),
+          ),
+        },
         {
           description:
             'Confirmed files that are on their way to a provider which takes its time; they can be read. Null when there are none; left out of the answer to a purchase.',

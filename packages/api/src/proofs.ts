@@ -2,7 +2,7 @@
 
 import { EVIDENCE_BUNDLE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
-import { Anchor, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
+import { Anchor, AnchorAbsence, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
 import { endpoint } from './endpoint.ts'
 import { OfReceipt, open, READ_ERRORS, Sequence } from './evidence.ts'
 import { SigningKeys } from './info.ts'
@@ -112,6 +112,7 @@ export const EvidenceBundle = Type.Object(
       Type.Object({ manifest_signature: Type.String(), signed_message: Type.String(), result_hash: Sha256 }),
     ),
     anchor: OrNull(Anchor),
+    anchor_absence: Type.Optional(AnchorAbsence),
     verification: Facts,
     signing_keys: SigningKeys,
     how_to_verify: Type.Array(Type.String(), { minItems: 5, maxItems: 5 }),

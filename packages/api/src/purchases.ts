@@ -19,6 +19,12 @@ export const Terms = Type.Object(
     file_limit: Type.Integer(),
     egress_included_bytes: Type.Integer(),
     ttl_days: Type.Integer(),
+    settled_limit_bytes: Type.Optional(
+      Type.Integer({
+        description:
+          'At a provider that removes nothing: the bytes that are moved there in total, overwritten and deleted files included. The same bytes count once. What is beyond stays with the gateway.',
+      }),
+    ),
     storage: Type.Optional(
       Type.Literal('gateway', {
         description: "The files are on the gateway's own disk, not at the provider of that name.",

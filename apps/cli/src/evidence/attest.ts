@@ -24,9 +24,13 @@ async function attest(session: Session, { queued = false }: AttestOptions): Prom
   const client = await session.lockerClient(locker)
   const answer = await client.attest(locker, { queued, signal: world.signal })
   output.result(answer, () => attestText(answer))
-  const { status, error } = answer.push_result
+  const { status, error, publish_after } = answer.push_result
   if (status === 'failed')
     output.warn(`signed, but not published: ${shown(error?.error ?? 'unknown')}. \`svc push\` tries again`)
+  if (status === 'deferred')
+    output.note(
+      `\nSigned. The gateway publishes the newest statement by itself after ${shown(publish_after ?? 'a while')}`,
+    )
   output.note('\nNext: `svc bundle -o bundle.json`')
 }
 

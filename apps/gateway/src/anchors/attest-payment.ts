@@ -6,10 +6,15 @@ import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
 import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
 import { canonicalBytes } from '@svc/protocol/canonical'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Transaction } from 'kysely'
 import { findReceiptAndLocker } from '../auth/store.ts'
+import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
+import type { Schema } from '../db/schema.ts'
+import { delayOf, limitsOf } from './budget.ts'
 import { NotPublished } from './errors.ts'
 import { memoInstruction } from './memo.ts'
 import type { Publisher } from './publisher.ts'
@@ -23,42 +28,68 @@ export async function attestPayment(context: AnchorsContext, receipt_id: string)
   if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
   const att_code = paymentAttCode(found.receipt)
   await recordPaymentCode(database.db, { receipt_id, att_code, recorded_at: unixNow(context) })
-  if (publisher && config.anchors.includesPayments) {
-    await publishCode(context, publisher, found.receipt, att_code).catch(rejectAsAnchorFailed)
-  }
-  return { ok: true as const, receipt_id, att_code, recorded: true }
+  const answer = { ok: true as const, receipt_id, att_code, recorded: true }
+  if (!publisher || !config.anchors.includesPayments) return answer
+  const published = await publishCode(context, publisher, found.receipt, att_code).catch(rejectAsAnchorFailed)
+  return published === 'published' ? answer : { ...answer, publish_after: isoSeconds(published.until) }
 }
 
 /** The memo names the payment and not the receipt, whose id opens files. */
 async function publishCode(
-  { database: { db }, config }: AnchorsContext,
+  context: AnchorsContext,
   publisher: Publisher,
   { receipt_id, network, tx_hash }: SignedReceipt,
   attCode: number,
-): Promise<void> {
+): Promise<'published' | Refusal> {
+  const { database, config, queue } = context
+  const { db } = database
+  const budget = { budget: 'publication', limits: limitsOf(context, 'payment', receipt_id) } as const
   const memo = canonicalBytes({ s: 'svc/payment/v1', net: network, tx: tx_hash, code: attCode })
   let lost: string | null = null
-  await sendOnce<SignedTransaction, number>({
+  let refusal: Refusal | null = null
+  return sendOnce<SignedTransaction, 'published' | Refusal>({
     async resolve(round) {
+      if (refusal) return refusal
       const { tx, raw, last_valid_height, slot } = await findPaymentCode(db, receipt_id)
-      if (slot !== null) return slot
+      if (slot !== null) return 'published'
       if (tx === null || raw === null || last_valid_height === null) return null
       const noted = { tx, raw, last_valid_height }
       const found = await watchTransaction(publisher.nodes, noted, config.anchors.waitSeconds * 1000)
       if (found.outcome === 'pending') throw new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
       if (found.outcome === 'landed') {
         await recordPaymentSlot(db, receipt_id, found.slot)
-        return found.slot
+        return 'published'
       }
+      if (found.outcome === 'expired') await db.transaction().execute((expired) => giveBack(expired, tx))
       if (round > 0) throw lostTransaction(noted, found)
       lost = tx
       return null
     },
-    sign: () => publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)]),
-    note: (signed) => notePaymentMemo(db, receipt_id, lost, signed),
+    async sign() {
+      refusal = await checkBudget(db, context, budget)
+      if (!refusal) return publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
+      const delaySeconds = delayOf(context, refusal)
+      await db.transaction().execute((tx) => tryLater(tx, delaySeconds))
+      return null
+    },
+    note: (signed) =>
+      db.transaction().execute(async (tx) => {
+        if (!(await notePaymentMemo(tx, receipt_id, lost, signed))) return false
+        refusal = await spend(tx, context, { ...budget, tx: signed.tx, amount: publisher.maxFee })
+        if (!refusal) return true
+        await notePaymentMemo(tx, receipt_id, signed.tx, NO_MEMO)
+        await tryLater(tx, delayOf(context, refusal))
+        return false
+      }),
     send: ({ raw }) => publisher.nodes.send(raw),
   })
+
+  function tryLater(tx: Transaction<Schema>, delaySeconds: number) {
+    return queue.enqueue(tx, 'attest-payment', { receipt_id }, { key: receipt_id, delaySeconds })
+  }
 }
+
+const NO_MEMO = { tx: null, raw: null, last_valid_height: null }
 
 function rejectAsAnchorFailed(error: unknown): never {
   if (!(error instanceof NotPublished) && !(error instanceof ChainUnavailable)) throw error

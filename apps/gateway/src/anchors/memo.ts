@@ -10,6 +10,8 @@ export interface AnchorInstructions {
   type: 'chain_memo_v2' | 'chain_sas_v1'
   instructions: Instruction[]
   sas?: NonNullable<Anchor['sas']>
+  /** The rent of a new account, in lamports. */
+  deposit: number
 }
 
 export function anchorMemoInstructions(
@@ -18,7 +20,7 @@ export function anchorMemoInstructions(
   signer: string,
 ): AnchorInstructions {
   const memo = anchorMemo(anchorPayload(envelope))
-  return { type: 'chain_memo_v2', instructions: [memoInstruction(memo, memoProgram, signer)] }
+  return { type: 'chain_memo_v2', instructions: [memoInstruction(memo, memoProgram, signer)], deposit: 0 }
 }
 
 /** Names the signer as an account, so that the memo program itself checks who signed. */

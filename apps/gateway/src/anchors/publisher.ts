@@ -24,10 +24,23 @@ export interface Publisher {
    * Simulates and signs the transaction of a statement; the caller notes it and then sends it. `at`: Unix seconds.
    * Throws `NotPublished` where the chain would refuse it.
    */
-  prepareStatement(statement: Statement, envelope: EvidenceEnvelope, at: number): Promise<PublicationTable>
+  prepareStatement(statement: Statement, envelope: EvidenceEnvelope, at: number): Promise<PreparedPublication>
   /** The same for any instructions. */
   prepare(instructions: readonly Instruction[]): Promise<SignedTransaction>
+  /** The most that a transaction costs besides rent, in lamports. */
+  maxFee: number
 }
+
+export interface PreparedPublication {
+  publication: PublicationTable
+  /** The most that it can cost, in lamports. */
+  cost: number
+}
+
+/** The fee of a transaction with one signature. */
+const BASE_FEE = 5000
+/** No transaction may use more compute units. */
+const MAX_COMPUTE_UNITS = 1_400_000
 
 /** Null where nothing is published. */
 export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls: readonly string[]): Publisher | null {
@@ -35,6 +48,7 @@ export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls:
   const nodes = createSolanaNodes(PRIMARY, rpcUrls)
   const signer = toBase58(key.publicKey)
   const priority = config.priorityMicroLamports > 0 ? [unitPriceInstruction(config.priorityMicroLamports)] : []
+  const maxFee = BASE_FEE + Math.ceil((config.priorityMicroLamports * MAX_COMPUTE_UNITS) / 1_000_000)
   const addRegistry = config.kind === 'registry' ? createRegistryWriter(nodes, config.registry, signer) : null
 
   async function prepare(instructions: readonly Instruction[]): Promise<SignedTransaction> {
@@ -48,9 +62,10 @@ export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls:
     nodes,
     signer,
     prepare,
+    maxFee,
     async prepareStatement({ receipt_id, sequence }, envelope, at) {
       const memo = anchorMemoInstructions(envelope, config.memoProgram, signer)
-      const { type, instructions, sas } = addRegistry ? await addRegistry(envelope, memo) : memo
+      const { type, instructions, sas, deposit } = addRegistry ? await addRegistry(envelope, memo) : memo
       const signed = await prepare(instructions)
       // The anchor as far as it is known before the transaction is in a block.
       const draft: Anchor = {
@@ -66,7 +81,7 @@ export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls:
         envelope_version: 2,
         ...(sas && { sas }),
       }
-      return {
+      const publication: PublicationTable = {
         ...signed,
         receipt_id,
         sequence,
@@ -76,6 +91,7 @@ export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls:
         rent_lamports: null,
         sent_at: at,
       }
+      return { publication, cost: maxFee + deposit }
     },
   }
 }

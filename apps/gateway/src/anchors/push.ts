@@ -1,28 +1,40 @@
 // Publishes the newest statement of a receipt. Its transaction is noted before it is sent, and resolved before another
 // is signed: no second one is sent while the first may still land (T-19).
 
-import type { Anchor, PushAnswer, PushResult } from '@svc/api/attestations'
+import type { Anchor, AnchorAbsence, PushAnswer, PushResult } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { watchTransaction } from '@svc/chains/solana/outcome'
 import { sendOnce } from '@svc/chains/transactions'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
+import type { Transaction } from 'kysely'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
+import { checkBudget, type Refusal, spend } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Db, PublicationTable } from '../db/schema.ts'
+import type { Schema } from '../db/schema.ts'
+import { delayOf, limitsOf } from './budget.ts'
 import { anchorError, NotPublished } from './errors.ts'
-import type { Publisher } from './publisher.ts'
+import type { PreparedPublication, Publisher } from './publisher.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
-import { findAnchor, findSent, insertPublication, lockStanding, type Statement, setStanding } from './store.ts'
+import {
+  deletePublication,
+  findAnchor,
+  findSent,
+  insertPublication,
+  lockStanding,
+  type Statement,
+  setDeferral,
+  setStanding,
+} from './store.ts'
 
-type Parts = Pick<Context, 'database' | 'config' | 'now'> & Pick<Publishing, 'queueEntry'>
+type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue'> & Pick<Publishing, 'queueEntry'>
 type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
 
 const SKIPPED: PushResult = {
@@ -57,11 +69,11 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
   /** Answers `superseded` when a newer statement must be published instead. */
   async function publish(publisher: Publisher, { receiptId, sequence, record }: Publishable) {
     const statement = { receipt_id: receiptId, sequence }
-    let isSuperseded = false
+    let stopped: 'superseded' | PushResult | null = null
     try {
-      return await sendOnce<PublicationTable, PushResult | 'superseded'>({
+      return await sendOnce<PreparedPublication, PushResult | 'superseded'>({
         async resolve(round) {
-          if (isSuperseded) return 'superseded'
+          if (stopped) return stopped
           const problem = await resolveSent(publisher, statement, { isNew: round > 0 })
           const anchor = await findAnchor(db, statement)
           if (anchor) return published('pushed', anchor)
@@ -69,13 +81,19 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
           if (round === MAX_ROUNDS) throw new NotPublished('transaction_refused', 'the chain offers no newer blockhash')
           return null
         },
-        sign: () => sign(publisher, statement, record.envelope),
-        async note(publication) {
-          const noted = await notePublication(db, publication)
-          isSuperseded = noted === 'superseded'
-          return noted === 'noted'
+        async sign() {
+          const refusal = await checkBudget(db, parts, budgetOf(statement))
+          if (!refusal) return sign(publisher, statement, record.envelope)
+          stopped = await db.transaction().execute((tx) => defer(tx, statement, refusal))
+          return null
         },
-        send: ({ raw }) => publisher.nodes.send(raw),
+        async note(prepared) {
+          const noted = await db.transaction().execute((tx) => notePublication(tx, prepared))
+          if (noted === 'noted' || noted === 'taken') return noted === 'noted'
+          stopped = noted
+          return false
+        },
+        send: ({ publication }) => publisher.nodes.send(publication.raw),
       })
     } catch (error) {
       return failed(statement, problemOf(error))
@@ -112,6 +130,44 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     return (await findSent(db, statement.receipt_id)) !== null || (await findAnchor(db, statement)) !== null
   }
 
+  /** Notes the transaction, its cost and the status of the statement together. */
+  async function notePublication(
+    tx: Transaction<Schema>,
+    { publication, cost }: PreparedPublication,
+  ): Promise<'noted' | 'taken' | 'superseded' | PushResult> {
+    const standing = await lockStanding(tx, publication.receipt_id)
+    if (standing.sequence !== publication.sequence) return 'superseded'
+    if (!(await insertPublication(tx, publication))) return 'taken'
+    const refusal = await spend(tx, parts, { ...budgetOf(publication), tx: publication.tx, amount: cost })
+    if (refusal) {
+      await deletePublication(tx, publication.tx)
+      return defer(tx, publication, refusal)
+    }
+    await setStanding(tx, publication, { status: 'pushing', at: publication.sent_at, error: null })
+    return 'noted'
+  }
+
+  /** A job publishes the statement that is the newest by then. */
+  async function defer(
+    tx: Transaction<Schema>,
+    statement: Statement,
+    refusal: Refusal,
+  ): Promise<'superseded' | PushResult> {
+    const { receipt_id, sequence } = statement
+    const standing = await lockStanding(tx, receipt_id)
+    if (standing.sequence !== sequence) return 'superseded'
+    const { reason, until } = refusal
+    const deferral: AnchorAbsence = { reason, publish_after: isoSeconds(until) }
+    if (standing.deferral !== JSON.stringify(deferral)) await setDeferral(tx, statement, deferral)
+    const delaySeconds = delayOf(parts, refusal)
+    await parts.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, delaySeconds })
+    return { ...deferral, status: 'deferred', reason, anchor: null, anchor_type: null, error: null }
+  }
+
+  function budgetOf({ receipt_id }: Statement) {
+    return { budget: 'publication', limits: limitsOf(parts, 'anchor', receipt_id) } as const
+  }
+
   /** Records the failure of a push that sent nothing; the outcome of a sent transaction is on record already. */
   async function failed(statement: Statement, problem: NotPublished): Promise<PushResult> {
     if (problem.tx === null) await recordNotSent(parts, statement, problem)
@@ -120,18 +176,6 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     const error = anchorError(problem, unixNow(parts))
     return { status: 'failed', anchor: null, anchor_type: null, reason: problem.reason, error }
   }
-}
-
-/** Notes the transaction and the status of the statement together. */
-function notePublication(db: Db, publication: PublicationTable): Promise<'noted' | 'taken' | 'superseded'> {
-  const { receipt_id, sequence, sent_at } = publication
-  return db.transaction().execute(async (tx) => {
-    const standing = await lockStanding(tx, receipt_id)
-    if (standing.sequence !== sequence) return 'superseded'
-    if (!(await insertPublication(tx, publication))) return 'taken'
-    await setStanding(tx, publication, { status: 'pushing', at: sent_at, error: null })
-    return 'noted'
-  })
 }
 
 /** Records of the oracle era have no statement to publish. */

@@ -6,6 +6,7 @@ import type { Costs, SolanaNodes } from '@svc/chains/solana/nodes'
 import type { SolanaOutcome } from '@svc/chains/solana/outcome'
 import type { Transaction } from 'kysely'
 import type { Publishing } from '../attestations/publishing.ts'
+import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PublicationTable, Schema } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
@@ -99,6 +100,7 @@ export async function recordLost(
     const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
     const isFirst = await changePublication(tx, publication, { state: isPaid ? 'failed' : 'expired', ...costs })
     if (!isFirst) return
+    if (!isPaid) await giveBack(tx, publication.tx)
     await setAnchor(tx, publication, null)
     await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
   })

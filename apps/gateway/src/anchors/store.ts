@@ -1,4 +1,4 @@
-import type { Anchor, AnchorError } from '@svc/api/attestations'
+import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
 import type { Transaction } from 'kysely'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Schema } from '../db/schema.ts'
 
@@ -40,6 +40,11 @@ export async function insertPublication(tx: Tx, row: PublicationTable): Promise<
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   return numInsertedOrUpdatedRows === 1n
+}
+
+/** For one that was inserted in the same transaction. */
+export async function deletePublication(tx: Tx, signature: string): Promise<void> {
+  await tx.deleteFrom('publications').where('tx', '=', signature).execute()
 }
 
 type Change = Pick<PublicationTable, 'state'> & Partial<Pick<PublicationTable, 'fee_lamports' | 'rent_lamports'>>
@@ -102,7 +107,18 @@ export async function setStanding(
       status,
       status_since: eb.case().when('status', '=', 'complete').then(at).else(ref('status_since')).end(),
       anchor_error: error && JSON.stringify(error),
+      deferral: null,
     }))
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .execute()
+}
+
+/** Does nothing unless `sequence` is the newest statement. */
+export async function setDeferral(tx: Tx, { receipt_id, sequence }: Statement, deferral: AnchorAbsence): Promise<void> {
+  await tx
+    .updateTable('attestations')
+    .set({ deferral: JSON.stringify(deferral) })
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '=', sequence)
     .execute()

@@ -38,11 +38,15 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
   const readLocker = createLockerReader(parts, databaseUrl)
   const share = singleFlight<Run>()
 
-  async function run(locker: Locker, known: AttestationTable | null, publish: boolean): Promise<Run> {
+  async function run(
+    locker: Locker,
+    known: AttestationTable | null,
+    { replacing, publish }: Required<AttestOptions>,
+  ): Promise<Run> {
     const basis = locker.manifest_version
     const snapshot = await readLocker(locker)
     if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
-    const work = { snapshot, replacing: known?.sequence ?? null, publish }
+    const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish }
     return { basis, outcome: await db.transaction().execute((tx) => writeStatement(tx, parts, locker, work)) }
   }
 
@@ -54,7 +58,10 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
       if (known && isCurrent(known, locker) && known.sequence !== replacing) {
         return { record: (await findRecord(db, receipt_id))!, isNew: false }
       }
-      const { basis, outcome } = await share(receipt_id, () => run(locker, known, publish))
+      // A caller who wants a successor does not share a run that may find nothing new.
+      const { basis, outcome } = await share(`${receipt_id} ${replacing}`, () =>
+        run(locker, known, { replacing, publish }),
+      )
       // A shared run may have begun before the last change that this caller knows of.
       if (basis < locker.manifest_version) continue
       if (outcome instanceof ServiceError) throw outcome

@@ -1,12 +1,12 @@
 // A statement as it is stored, and as it is read: with its status now.
 
-import type { Anchor, AnchorError, Attestation } from '@svc/api/attestations'
+import type { Anchor, AnchorAbsence, AnchorError, Attestation } from '@svc/api/attestations'
 import type { AttestationTable, StatementTable } from '../db/schema.ts'
 
 /** The part of an attestation that is written once: all of it but the files, its status and its anchor. */
 export type StatementRecord = Omit<
   Attestation,
-  'files' | 'attestation_status' | 'anchor' | 'last_anchor_error' | 'receipt_id' | 'locker_id'
+  'files' | 'attestation_status' | 'anchor' | 'last_anchor_error' | 'anchor_absence' | 'receipt_id' | 'locker_id'
 >
 
 /** A statement with its current status. */
@@ -20,9 +20,10 @@ export interface AttestationRecord {
   status: 'computed' | 'pushing' | 'complete' | null
   anchor: Anchor | null
   anchorError: AnchorError | null
+  anchorAbsence: AnchorAbsence | null
 }
 
-type Current = Pick<AttestationTable, 'sequence' | 'status' | 'anchor_error'>
+type Current = Pick<AttestationTable, 'sequence' | 'status' | 'anchor_error' | 'deferral'>
 
 export function attestationRecord(statement: StatementTable, current: Current): AttestationRecord {
   const isNewest = statement.sequence === current.sequence
@@ -36,7 +37,18 @@ export function attestationRecord(statement: StatementTable, current: Current): 
     status: isNewest ? statusOf(current) : pastStatus(statement, record),
     anchor: statement.anchor === null ? null : JSON.parse(statement.anchor),
     anchorError: isNewest && current.anchor_error !== null ? JSON.parse(current.anchor_error) : null,
+    anchorAbsence: anchorAbsence(statement, current),
   }
+}
+
+/** Only the newest statement is published. A record of the oracle era was published elsewhere, if at all. */
+export function anchorAbsence(
+  { sequence, anchor }: Pick<StatementTable, 'sequence' | 'anchor'>,
+  newest: Pick<AttestationTable, 'sequence' | 'deferral'>,
+): AnchorAbsence | null {
+  if (anchor !== null || sequence === 0 || newest.sequence === null) return null
+  if (sequence < newest.sequence) return { reason: 'superseded', superseded_by: newest.sequence }
+  return newest.deferral === null ? null : JSON.parse(newest.deferral)
 }
 
 /** While a new statement is pending, the one before it is still read. */

@@ -24,26 +24,36 @@ interface Work {
   snapshot: Snapshot
   /** The sequence of the newest statement when the work began; null when there was none. */
   replacing: number | null
+  /** The sequence of a statement that gets a successor even if it says the same. */
+  force: number | null
   publish: boolean
 }
 
 /**
  * Adds the next statement of a receipt. The receipt's row is locked, so each statement follows on the newest one. A
- * statement that was written since the work began, about the same files or later ones, is returned instead (T-18).
+ * statement that was written since the work began, about the same files or later ones, is returned instead (T-18), and
+ * so is one that says the same: files that are uploaded again unchanged make no statement (FILE-32).
  */
 export async function writeStatement(
   tx: Transaction<Schema>,
   context: Context & Pick<Publishing, 'publisher' | 'queueEntry'>,
   { receipt_id, locker_id }: Locker,
-  { snapshot, replacing, publish }: Work,
+  { snapshot, replacing, force, publish }: Work,
 ): Promise<Attested> {
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   const isOvertaken = before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
   if (isOvertaken) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
+  const newest = before.sequence === null ? null : await findStatement(tx, receipt_id, before.sequence)
+  const isForced = force !== null && before.sequence === force
+  if (newest && !isForced && saysTheSame(newest, snapshot, context.config.attestations.checkMode)) {
+    const current = { ...before, manifest_version: Math.max(before.manifest_version ?? 0, snapshot.manifestVersion) }
+    await updateAttestation(tx, current)
+    return { record: attestationRecord(newest, current), isNew: false }
+  }
   const record = newStatement(context, snapshot, {
     proofId: before.proof_id ?? (await findReceiptProof(tx, receipt_id)),
     sequence: before.sequence ?? 0,
-    statementDigest: await digestOf(tx, before),
+    statementDigest: newest?.statement_digest ?? null,
   })
   const { sequence, issued_at_unix } = record.envelope.body
   const statement: StatementTable = {
@@ -66,6 +76,8 @@ export async function writeStatement(
     attested_at: issued_at_unix,
     status_since: issued_at_unix,
     anchor_error: null,
+    // A statement that waits to be published gives its place to this one.
+    deferral: before.deferral,
   }
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)
@@ -75,9 +87,19 @@ export async function writeStatement(
   return { record: attestationRecord(statement, after), isNew: true }
 }
 
-async function digestOf(tx: Transaction<Schema>, { receipt_id, sequence }: AttestationTable): Promise<string | null> {
-  const newest = sequence === null ? null : await findStatement(tx, receipt_id, sequence)
-  return newest?.statement_digest ?? null
+/** Compares everything that a statement says about files. A record of the oracle era is no statement. */
+function saysTheSame({ record }: StatementTable, snapshot: Snapshot, checkMode: CheckMode): boolean {
+  const { envelope } = JSON.parse(record) as StatementRecord
+  if (!envelope) return false
+  const { body } = envelope
+  return (
+    body.manifest_digest === snapshot.manifestDigest &&
+    bare(body.merkle_root) === bare(snapshot.merkleRoot) &&
+    body.file_count === snapshot.fileCount &&
+    body.manifest_file_count === snapshot.manifestFileCount &&
+    body.total_bytes === String(snapshot.totalBytes) &&
+    body.check_mode === checkMode
+  )
 }
 
 interface Predecessor {

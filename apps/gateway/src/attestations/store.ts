@@ -136,6 +136,8 @@ export interface DueLocker {
   locker_id: string
   /** Of its newest statement. */
   sequence: number
+  /** Whether that statement is so old that it gets a successor even if nothing has changed. */
+  isAged: boolean
 }
 
 interface DueQuery extends Pick<CronAttestConfig, 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
@@ -148,11 +150,14 @@ export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker
   const { filter, minAgeHours, batchSize, now } = query
   const cutoff = now - minAgeHours * 3600
   const aged = selectAttested(db, query).where('a.attested_at', '<=', cutoff)
-  if (filter === 'unchanged') return aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute()
+  const asAged = <Row extends object>(rows: Row[]) => rows.map((row) => ({ ...row, isAged: true }))
+  if (filter === 'unchanged')
+    return asAged(await aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute())
   const changed = selectAttested(db, query)
     .where('a.attested_at', '>', cutoff)
     .whereRef('l.manifest_version', '>', 'a.manifest_version')
-  return [...(await aged.execute()), ...(await changed.execute())].slice(0, batchSize)
+  const changedRows = (await changed.execute()).map((row) => ({ ...row, isAged: false }))
+  return [...asAged(await aged.execute()), ...changedRows].slice(0, batchSize)
 }
 
 function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {

@@ -53,7 +53,7 @@ export function attestationPieces(context: Pick<Context, 'database'>, of: Attest
 }
 
 function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
-  const { receiptId, lockerId, record, anchor, anchorError } = of
+  const { receiptId, lockerId, record, anchor, anchorError, anchorAbsence } = of
   return {
     receipt_id: receiptId,
     locker_id: lockerId,
@@ -61,6 +61,7 @@ function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
     ...publicStatus(of),
     anchor,
     ...(anchorError && { last_anchor_error: anchorError }),
+    ...(anchorAbsence && { anchor_absence: anchorAbsence }),
   }
 }
 

@@ -355,6 +355,55 @@ export const migrations: Migrations = {
     await db.schema.createIndex('settling_objects_seen').on('settling_objects').column('seen_at').execute()
   },
 
+  '0016-budgets': async (db, column) => {
+    await db.schema
+      .createTable('spending')
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('who', column.text, (c) => c.notNull())
+      .addColumn('budget', column.text, (c) => c.notNull())
+      .addColumn('amount', column.integer, (c) => c.notNull())
+      .addColumn('noted_at', column.integer, (c) => c.notNull())
+      .addPrimaryKeyConstraint('spending_pk', ['tx', 'who'])
+      .execute()
+    await db.schema.createIndex('spending_who').on('spending').columns(['who', 'noted_at']).execute()
+    await db.schema.createIndex('spending_noted_at').on('spending').column('noted_at').execute()
+    await db.schema
+      .createTable('budget_days')
+      .addColumn('budget', column.text, (c) => c.notNull())
+      .addColumn('day', column.integer, (c) => c.notNull())
+      .addColumn('amount', column.integer, (c) => c.notNull())
+      .addColumn('transactions', column.integer, (c) => c.notNull())
+      .addColumn('exhausted_limit', column.integer)
+      .addPrimaryKeyConstraint('budget_days_pk', ['budget', 'day'])
+      .execute()
+    await db.schema.alterTable('attestations').addColumn('deferral', column.text).execute()
+    await db.schema
+      .createIndex('attestations_deferral')
+      .on('attestations')
+      .column('receipt_id')
+      .where(sql.ref('deferral'), 'is not', null)
+      .execute()
+    await db.schema.alterTable('registry_entries').addColumn('deferred_until', column.integer).execute()
+    await db.schema
+      .createTable('delivered_contents')
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('sha256', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('object_id', column.text, (c) => c.notNull())
+      .addColumn('provider_ref', column.text)
+      .addPrimaryKeyConstraint('delivered_contents_pk', ['locker_id', 'sha256', 'content_type'])
+      .execute()
+    await db.schema.createIndex('delivered_contents_object').on('delivered_contents').column('object_id').execute()
+    await db.schema
+      .alterTable('lockers')
+      .addColumn('delivered_bytes', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+    await db.schema
+      .alterTable('settling_objects')
+      .addColumn('is_held_back', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
+
   '0017-payment-authorizations': async (db, column) => {
     await db.schema
       .createTable('payment_authorizations')

@@ -36,6 +36,9 @@ export interface Schema extends QueueTables, GuardTables {
   payment_codes: PaymentCodeTable
   publications: PublicationTable
   registry_entries: RegistryEntryTable
+  spending: SpendingTable
+  budget_days: BudgetDayTable
+  delivered_contents: DeliveredContentTable
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
@@ -130,6 +133,8 @@ interface LockerTable {
   /** Entries of the manifest, and the bytes of the confirmed ones. */
   file_count: number
   total_bytes: number
+  /** Bytes that were paid for at a provider that removes nothing. */
+  delivered_bytes: number
 }
 
 /**
@@ -195,6 +200,8 @@ export interface SettlingObjectTable {
   since: number
   /** When somebody last went about it. */
   seen_at: number
+  /** 1: the terms of the locker do not cover it, so it stays where it is staged. */
+  is_held_back: number
 }
 
 export interface UploadSessionTable {
@@ -279,6 +286,8 @@ export interface AttestationTable {
   status_since: number | null
   /** JSON of the last failed attempt to publish the newest statement. */
   anchor_error: string | null
+  /** JSON of why publishing the newest statement waits, and until when. */
+  deferral: string | null
 }
 
 /** Every statement ever made. Its files are in its snapshot. Only the anchor is written later. */
@@ -336,6 +345,8 @@ export interface RegistryEntryTable {
   /** The error of the last attempt, where it failed. */
   error: string | null
   since: number
+  /** Before this time the budget allows no attempt. */
+  deferred_until: number | null
 }
 
 /** The confirmed files of a locker at one moment. Equal lists share a row; rows are written once and never change. */
@@ -385,4 +396,38 @@ export interface PaymentCodeTable {
   last_valid_height: number | null
   /** Set once it has landed. */
   slot: number | null
+}
+
+/** A transaction that the gateway pays for, on the account of whoever caused it. Kept for as long as limits look back. */
+export interface SpendingTable {
+  tx: string
+  /** Part of a hash. */
+  who: string
+  budget: string
+  /** The most that it can cost, in lamports or gwei. */
+  amount: number
+  noted_at: number
+}
+
+/** What a budget has spent on a day, at most. */
+export interface BudgetDayTable {
+  budget: string
+  /** Days since 1970, in UTC. */
+  day: number
+  amount: number
+  transactions: number
+  /** The daily limit that a transaction was refused for, which is reported once. */
+  exhausted_limit: number | null
+}
+
+/** What was paid for at a provider that removes nothing. The same bytes of a locker are paid for once. */
+export interface DeliveredContentTable {
+  locker_id: string
+  /** Hex. */
+  sha256: string
+  content_type: string
+  /** The object that it was paid for with. */
+  object_id: string
+  /** Null until the provider has it for good. */
+  provider_ref: string | null
 }

@@ -29,7 +29,7 @@ export async function readEvidenceBundle(
 
 async function bundleHead(context: FactsContext, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
   const { receipt, record: of } = attested
-  const { record, anchor } = of
+  const { record, anchor, anchorAbsence } = of
   const envelope = record.envelope ?? null
   const { domainTag } = context.config.evidence
   return {
@@ -50,6 +50,7 @@ async function bundleHead(context: FactsContext, attested: Attested): Promise<Om
     envelope,
     v1_signature: envelope ? null : v1Signature(of),
     anchor,
+    ...(anchorAbsence && { anchor_absence: anchorAbsence }),
     verification: await factsOf(context, attested),
     signing_keys: await listSigningKeys(context),
     how_to_verify: envelope ? howToVerify(domainTag) : howToVerifyV1(domainTag),

@@ -1,11 +1,11 @@
 import type { Statements } from '@svc/api/evidence'
 import { registryKey } from '../anchors/evm-registry/entry.ts'
 import { findEntry } from '../anchors/evm-registry/store.ts'
-import type { StatementRecord } from '../attestations/record.ts'
+import { anchorAbsence, type StatementRecord } from '../attestations/record.ts'
 import { findAttestation, pageOfStatements } from '../attestations/store.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Db, StatementTable } from '../db/schema.ts'
+import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
 import { findReceiptText } from '../purchases/store.ts'
 import { receiptNotFound } from './read-evidence.ts'
 
@@ -24,7 +24,8 @@ export async function listStatements(
   return {
     receipt_id,
     proof_id: attestation?.proof_id ?? null,
-    statements: rows.slice(0, limit).map(link),
+    // Rows of statements come with a row of their attestation.
+    statements: rows.slice(0, limit).map((row) => link(row, attestation as AttestationTable)),
     ...(next && { next_sequence: next.sequence }),
     ...(entry && { evm_registry: entry }),
   }
@@ -44,7 +45,9 @@ async function registryEntry(
   return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
 }
 
-function link({ sequence, record, anchor }: StatementTable): Statements['statements'][number] {
+function link(row: StatementTable, newest: AttestationTable): Statements['statements'][number] {
+  const { sequence, record, anchor } = row
+  const absence = anchorAbsence(row, newest)
   const { envelope } = JSON.parse(record) as StatementRecord
   if (!envelope) throw new Error(`statement ${sequence} has no envelope`)
   const { body, statement_digest } = envelope
@@ -58,5 +61,6 @@ function link({ sequence, record, anchor }: StatementTable): Statements['stateme
     total_bytes: body.total_bytes,
     issued_at: body.issued_at,
     anchor: anchor === null ? null : JSON.parse(anchor),
+    ...(absence && { anchor_absence: absence }),
   }
 }

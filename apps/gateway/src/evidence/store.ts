@@ -5,6 +5,7 @@ export interface Standing {
   status: AttestationTable['status']
   sequence: number | null
   anchor_error: string | null
+  deferral: string | null
   anchor: string | null
 }
 
@@ -15,7 +16,7 @@ export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(S
     .leftJoin('statements as s', (join) =>
       join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
     )
-    .select(['a.receipt_id', 'a.status', 'a.sequence', 'a.anchor_error', 's.anchor'])
+    .select(['a.receipt_id', 'a.status', 'a.sequence', 'a.anchor_error', 'a.deferral', 's.anchor'])
     .where('a.receipt_id', 'in', receiptIds)
     .execute()
 }
@@ -40,14 +41,14 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
         : ofReceipt.on('s.sequence', '=', sequence)
     })
     .selectAll('s')
-    .select(['r.receipt', 'a.status', 'a.sequence as newest', 'a.anchor_error'])
+    .select(['r.receipt', 'a.status', 'a.sequence as newest', 'a.anchor_error', 'a.deferral'])
     .where('r.receipt_id', '=', receiptId)
     .executeTakeFirst()
   if (!row) return null
-  const { receipt, status, newest, anchor_error, ...statement } = row
+  const { receipt, status, newest, anchor_error, deferral, ...statement } = row
   return {
     receipt,
-    standing: { status, sequence: newest, anchor_error, anchor: statement.anchor },
+    standing: { status, sequence: newest, anchor_error, deferral, anchor: statement.anchor },
     // The left join gives all columns of a statement or none.
     statement: statement.receipt_id === null ? null : (statement as StatementTable),
   }

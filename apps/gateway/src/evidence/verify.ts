@@ -17,7 +17,7 @@ interface CachedAnswer {
 
 const MAX_CACHED = 1000
 const MAX_CACHED_CHARS = 16_384
-const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: null, anchor: null }
+const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: null, deferral: null, anchor: null }
 
 /**
  * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
@@ -50,7 +50,11 @@ export function createVerify(context: FactsContext) {
 
 function isSame(a: Standing, b: Standing): boolean {
   return (
-    a.sequence === b.sequence && a.status === b.status && a.anchor === b.anchor && a.anchor_error === b.anchor_error
+    a.sequence === b.sequence &&
+    a.status === b.status &&
+    a.anchor === b.anchor &&
+    a.anchor_error === b.anchor_error &&
+    a.deferral === b.deferral
   )
 }
 

@@ -5,23 +5,27 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
+import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
 
 /** 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead. */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, balance] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, balance, budgets] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     context.providers.health(),
     context.sales.health(PRIMARY),
     context.sales.health(EVM),
     context.publishingCosts.balance(),
+    // Without a database, `database` says so.
+    budgetStates(context).catch((): BudgetState[] => []),
   ])
   const storage = state([...health.values()].some(Boolean))
   const warnings = [
     ...silentProviders(health),
     ...context.sales.warnings(),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
+    ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
   ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
@@ -30,6 +34,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     time: isoSeconds(unixNow(context)),
     checks: { database, storage, primary_chain, evm_chain, signing_key: 'ok', publication_key: balance.state },
     providers: Object.fromEntries([...health].map(([name, isHealthy]) => [name, state(isHealthy)])),
+    budgets: Object.fromEntries(budgets.map(({ name, isExhausted }) => [name, isExhausted ? 'used_up' : 'ok'])),
     ...(warnings.length > 0 && { warnings }),
   })
 }

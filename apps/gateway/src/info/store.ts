@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
+import type { BudgetDayTable, Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
 
 export async function activateSigningKey(db: Kysely<Schema>, publicKeyHex: string, now: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -73,11 +73,47 @@ export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; cou
     .execute()
 }
 
-/** Objects that are still moving to a slow storage provider. */
-export function countMovingObjects(db: Db): Promise<{ provider: string; count: number; oldest: number }[]> {
+interface MovingObjects {
+  provider: string
+  /** Beyond the terms of their lockers: they are not moved. */
+  is_held_back: number
+  count: number
+  oldest: number
+}
+
+/** Objects that are still to move to a slow storage provider. */
+export function countMovingObjects(db: Db): Promise<MovingObjects[]> {
   return db
     .selectFrom('settling_objects')
-    .select(({ fn }) => ['provider', fn.countAll<number>().as('count'), fn.min<number>('since').as('oldest')])
-    .groupBy('provider')
+    .select(({ fn }) => [
+      'provider',
+      'is_held_back',
+      fn.countAll<number>().as('count'),
+      fn.min<number>('since').as('oldest'),
+    ])
+    .groupBy(['provider', 'is_held_back'])
     .execute()
+}
+
+export function budgetsOfDay(db: Db, day: number): Promise<BudgetDayTable[]> {
+  return db.selectFrom('budget_days').selectAll().where('day', '=', day).execute()
+}
+
+export async function countDeferredAnchors(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('attestations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('deferral', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function countDeferredEntries(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('registry_entries')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('state', '!=', 'done')
+    .where('deferred_until', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
 }

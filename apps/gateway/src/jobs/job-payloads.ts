@@ -16,6 +16,7 @@ export interface JobPayloads {
   'forget-nonces': Nothing
   'forget-rate-limits': Nothing
   'resume-finalizations': Nothing
+  'forget-spending': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
   'sweep-settling': Nothing

@@ -11,6 +11,7 @@ import { watchPublications } from '../anchors/watch-publications.ts'
 import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
 import { cronAttest } from '../attestations/cron-attest.ts'
 import type { AttestationsContext } from '../attestations/room.ts'
+import { forgetSpending } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
 import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
@@ -55,6 +56,7 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(attestations)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
   regularly(60, 'resume-finalizations', () => resumeFinalizations(transfers))
+  regularly(3600, 'forget-spending', () => forgetSpending(attestations))
   regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
   regularly(600, 'sweep-settling', () => sweepDeliveries(files))

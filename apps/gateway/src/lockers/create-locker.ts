@@ -57,6 +57,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    delivered_bytes: 0,
   }
 }
 
@@ -64,8 +65,16 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
 const LAST_SECOND = 253_402_300_799
 
 function termsOf({ extensions }: Quote): Terms {
-  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, storage } = extensions.svc.terms
-  return { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, ...(storage && { storage }) }
+  const { terms } = extensions.svc
+  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, settled_limit_bytes, storage } = terms
+  return {
+    storage_limit_bytes,
+    file_limit,
+    egress_included_bytes,
+    ttl_days,
+    ...(settled_limit_bytes !== undefined && { settled_limit_bytes }),
+    ...(storage && { storage }),
+  }
 }
 
 function limitReached({ receipt, maxPerOwner }: LockerOrder): ServiceError {

@@ -68,6 +68,7 @@ function scaleTerms(terms: Terms, units: number): Terms {
     storage_limit_bytes: terms.storage_limit_bytes * units,
     file_limit: terms.file_limit * units,
     egress_included_bytes: terms.egress_included_bytes * units,
+    ...(terms.settled_limit_bytes !== undefined && { settled_limit_bytes: terms.settled_limit_bytes * units }),
   }
 }
 

@@ -21,6 +21,9 @@ const DEFAULT_TERMS: Terms = {
   ttl_days: 365,
 }
 
+/** They remove nothing, and are paid for each byte that is stored. */
+const IMMUTABLE: readonly Provider[] = ['arweave', 'filecoin']
+
 export function readPaymentConfig(settings: SettingsReader, isProduction: boolean): [PaymentConfig, SalesSecrets] {
   const [sales, secrets] = readSalesConfig(settings, isProduction)
   const config = {
@@ -70,15 +73,20 @@ function terms(settings: SettingsReader): Record<Provider, Terms> {
   }
   for (const [provider, changes] of Object.entries(given)) {
     const isKnown = PROVIDERS.some((name) => name === provider)
+    const keys = Object.keys(defaultTerms(provider, changes))
     const areTerms = Object.entries(changes ?? {}).every(
-      ([key, value]) => key in DEFAULT_TERMS && Number.isSafeInteger(value) && Number(value) > 0,
+      ([key, value]) => keys.includes(key) && Number.isSafeInteger(value) && Number(value) > 0,
     )
     if (!isKnown || !areTerms)
-      settings.problem(
-        `TERMS has something unknown under "${provider}": it takes ${Object.keys(DEFAULT_TERMS).join(', ')}`,
-      )
+      settings.problem(`TERMS has something unknown under "${provider}": it takes ${keys.join(', ')}`)
   }
   return Object.fromEntries(
-    PROVIDERS.map((provider) => [provider, { ...DEFAULT_TERMS, ...given[provider] }]),
+    PROVIDERS.map((provider) => [provider, { ...defaultTerms(provider, given[provider]), ...given[provider] }]),
   ) as Record<Provider, Terms>
+}
+
+/** What was sold to be stored is what may be paid for. */
+function defaultTerms(provider: string, given: Partial<Terms> = {}): Terms {
+  if (!IMMUTABLE.some((name) => name === provider)) return DEFAULT_TERMS
+  return { ...DEFAULT_TERMS, settled_limit_bytes: given.storage_limit_bytes ?? DEFAULT_TERMS.storage_limit_bytes }
 }

@@ -1,5 +1,6 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
+import { addressKey } from '@svc/guard/address-key'
 import { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -27,7 +28,7 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
   if (header === undefined) return offer(context, order, wire)
-  const { payment, settler } = await readPayment(context, order, header)
+  const { payment, settler } = await readPayment(context, order, header, addressKey(wire.clientAddress))
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
   await requirePayer(context, payment, settler, receipt)
@@ -89,6 +90,7 @@ async function readPayment(
   context: X402Context,
   order: X402Order,
   header: string | string[],
+  address: string,
 ): Promise<{ payment: SignedPayment; settler: Settler }> {
   const { db } = context.database
   const signature = readPaymentSignature(header)
@@ -105,7 +107,7 @@ async function readPayment(
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
   if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
-  return { payment: { request, leg, payload: signature.payload, id }, settler }
+  return { payment: { request, leg, payload: signature.payload, id, address }, settler }
 }
 
 /** The signature pays for its quote: a body that orders something else is refused before paying. */

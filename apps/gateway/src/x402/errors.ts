@@ -3,6 +3,7 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
+import type { Refusal as BudgetRefusal } from '../budgets/budgets.ts'
 import type { Refusal } from './settler.ts'
 
 const PAY_YOURSELF = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
@@ -59,6 +60,27 @@ export function notSettled(refusal: Refusal, { caip2 }: Network): ServiceError {
         { hint: `tell its operator, or ${PAY_YOURSELF}`, details, headers: { ...headers, 'retry-after': '300' } },
       )
   }
+}
+
+/** Nothing was sent: too many payments of this payer, from this address or of this day have failed. */
+export function tooManyFailed({ reason, until }: BudgetRefusal, { caip2 }: Network, now: number): ServiceError {
+  const seconds = Math.max(until - now, 1)
+  const headers = {
+    ...paymentResponse({ success: false, transaction: '', network: caip2, errorReason: reason }),
+    'retry-after': `${seconds}`,
+  }
+  if (reason === 'daily_budget_used') {
+    return new ServiceError('chain_unavailable', 'this gateway sends no more payments today; nothing was sent', {
+      hint: PAY_YOURSELF,
+      details: { reason },
+      headers,
+    })
+  }
+  return new ServiceError('RATE_LIMITED', 'too many payments were sent and did not pay; nothing was sent', {
+    hint: `try again in ${seconds} s, or ${PAY_YOURSELF}`,
+    details: { reason, retry_after_seconds: seconds },
+    headers,
+  })
 }
 
 /** The payment was sent, and its outcome is not known yet. */

@@ -3,6 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
+import { maxFeeGwei } from '@svc/chains/evm/account'
 import { Reverted } from '@svc/chains/evm/errors'
 import { noteAndSend } from '@svc/chains/transactions'
 import { mutex } from '@svc/concurrency/locks'
@@ -38,7 +39,8 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
   const sending = mutex()
 
   /** Signs again when another gateway with this key took the nonce. The authorization still pays only once. */
-  async function send({ note }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
+  async function send({ note, payload }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
+    const payer = (payload as EvmPayload).authorization.from.toLowerCase() // `paymentId` has accepted it
     const [costs, height] = await Promise.all([chain.costs({ to, data }), chain.height()])
     const done = await sending.acquire()
     try {
@@ -46,7 +48,7 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       for (let attempt = 1; ; attempt++) {
         const signed = await chain.sign({ to, data, ...costs })
         const result = await noteAndSend(signed, {
-          note: ({ tx, raw }) => note({ tx, raw, height }, replacing),
+          note: ({ tx, raw }) => note({ tx, raw, height, payer, maxFee: maxFeeGwei(raw) }, replacing),
           send: ({ raw }) => chain.send(raw),
         })
         if (result?.sent !== 'nonce_taken' || attempt === MAX_ATTEMPTS) return signed.tx

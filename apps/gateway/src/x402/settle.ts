@@ -4,15 +4,16 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'
 import { ServiceError } from '@svc/http-service/service-error'
-import { networkNamed } from '@svc/payments/networks'
+import { type Network, networkNamed } from '@svc/payments/networks'
 import { type ChainReading, judgePayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, quoteExpired } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
+import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
 import { claimPayment } from '../purchases/confirm-payment.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
-import { cannotSettle, notSettled, settlementPending } from './errors.ts'
+import { cannotSettle, notSettled, settlementPending, tooManyFailed } from './errors.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOrder, type SettlementOutcome, type Settler } from './settler.ts'
 import {
@@ -31,6 +32,8 @@ export interface SignedPayment {
   payload: SettlementOrder['payload']
   /** `Settler.paymentId`. */
   id: string
+  /** The client's address, as rate limits count it. */
+  address: string
 }
 
 type Settled = { receipt: SignedReceipt; isNew: boolean }
@@ -49,6 +52,11 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   if (unixNow(context) > request.expires_at) throw quoteExpired()
   const settler = settlerOf(context, network.name)
   if (!settler) throw cannotSettle()
+  const overBudget = await checkBudget(db, context, {
+    budget: budgetOf(network),
+    limits: [addressLimit(context, payment)],
+  })
+  if (overBudget) throw tooManyFailed(overBudget, network, unixNow(context))
   const refusal = await settler.settle({ ...payment, note: noteFor(context, payment) })
   const settlement = await findSettlement(db, request.pay_req_id)
   if (!settlement) throw refusal ? notSettled(refusal, network) : alreadyUsed()
@@ -99,21 +107,51 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
   )
 }
 
-/** From now on the authorization is for this quote alone, whoever sends it (T-46). */
-function noteFor({ database: { db } }: X402Context, { request, leg, id }: SignedPayment): SettlementOrder['note'] {
-  const { pay_req_id } = request
-  const network = quotedLeg(leg).network.name
-  const authorization_id = authorizationOf({ network, payment_id: id })
-  return (sent, replacing) => {
-    if (replacing !== undefined) return replaceTransaction(db, { pay_req_id, ...sent }, replacing)
-    const settlement = { pay_req_id, network, asset: leg.asset, payment_id: id, ...sent }
-    return db.transaction().execute(async (tx) => {
-      if (!(await insertSettlement(tx, settlement))) return false
+/**
+ * Notes a payment and counts its fee, which is given back when the payment succeeds: a payer may let payments fail after
+ * they were simulated, and each costs the gateway a fee (T-34). Throws, with nothing noted, where too many have failed.
+ * From then on its authorization is for this quote alone, whoever sends it (T-46).
+ */
+function noteFor(context: X402Context, payment: SignedPayment): SettlementOrder['note'] {
+  const { pay_req_id } = payment.request
+  const { network: on } = quotedLeg(payment.leg)
+  const network = on.name
+  const authorization_id = authorizationOf({ network, payment_id: payment.id })
+  return async ({ payer, maxFee, ...sent }, replacing) => {
+    const noted = await context.database.db.transaction().execute(async (tx): Promise<boolean | Refusal> => {
+      const settlement = { pay_req_id, network, asset: payment.leg.asset, payment_id: payment.id, ...sent }
+      if (replacing === undefined) {
+        if (!(await insertSettlement(tx, settlement))) return false
+      } else {
+        if (!(await replaceTransaction(tx, settlement, replacing))) return false
+        await giveBack(tx, replacing)
+      }
+      const limits = [payerLimit(context, payer), addressLimit(context, payment)]
+      const refusal = await spend(tx, context, { budget: budgetOf(on), tx: sent.tx, amount: maxFee, limits })
+      if (refusal) {
+        await deleteSettlement(tx, settlement)
+        return refusal
+      }
       if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
       await deleteSettlement(tx, settlement)
+      await giveBack(tx, sent.tx)
       return false
     })
+    if (typeof noted === 'object') throw tooManyFailed(noted, on, unixNow(context))
+    return noted
   }
+}
+
+function payerLimit({ config }: X402Context, payer: string): Limit {
+  return { who: `payer ${payer}`, count: config.budgets.failedPerPayer, seconds: HOUR }
+}
+
+function addressLimit({ config }: X402Context, { address }: SignedPayment): Limit {
+  return { who: `address ${address}`, count: config.budgets.failedPerAddress, seconds: HOUR }
+}
+
+function budgetOf({ family }: Network): 'x402_evm' | 'x402_primary' {
+  return family === 'evm' ? 'x402_evm' : 'x402_primary'
 }
 
 function settlerOf({ settlers }: X402Context, networkName: string): Settler | undefined {
@@ -148,7 +186,11 @@ async function finish(context: X402Context, request: PayRequest, settlement: Set
   const leg = legOf(request, settlement)
   const paid = paidLeg(request, settlement)
   const reading = await watch(context, paid, settlement)
-  if (reading.outcome === 'found') return claim(context, request, paid, reading, [request.pay_req_id])
+  if (reading.outcome === 'found') {
+    const settled = await claim(context, request, paid, reading, [request.pay_req_id])
+    await giveBackFee(context, settlement)
+    return settled
+  }
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
   if (found.outcome === 'pending') throw settlementPending(paid.network, settlement.tx)
@@ -159,7 +201,14 @@ async function finish(context: X402Context, request: PayRequest, settlement: Set
   requireFailure(last)
   if (last.outcome === 'unavailable' || found.outcome === 'landed') throw settlementPending(paid.network, settlement.tx)
   await deleteSettlement(context.database.db, settlement)
-  return last.outcome === 'rejected' ? 'failed' : 'expired'
+  if (last.outcome === 'rejected') return 'failed'
+  await giveBackFee(context, settlement)
+  return 'expired'
+}
+
+/** A payment that succeeded pays for its fee; one that expired has cost none. */
+function giveBackFee({ database }: X402Context, { tx: paid }: Settlement): Promise<void> {
+  return database.db.transaction().execute((tx) => giveBack(tx, paid))
 }
 
 /** A transaction that landed without paying the quote stays noted, so that nothing else is sent for the quote. */

@@ -34,12 +34,15 @@ export interface SettlementOrder {
   note(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
-interface SentTransaction {
+export interface SentTransaction {
   tx: string
   /** Signed by all: it can be resent as it is. */
   raw: string
   /** The height of the chain before it was sent. */
   height: number
+  payer: string
+  /** The most that it costs the gateway, in lamports or gwei. */
+  maxFee: number
 }
 
 export type Refusal =

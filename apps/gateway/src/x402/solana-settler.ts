@@ -27,6 +27,7 @@ import { createSolanaChain } from './solana-chain.ts'
 
 /** Limits what a payer can make us spend: at most 20,000 lamports besides the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
+const MAX_FEE = 30_000
 
 /** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
 const LIFE_BLOCKS = 300
@@ -83,7 +84,8 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
         async sendTransaction() {
           const { tx, raw } = sign(transaction)
           try {
-            const noted = { tx, raw, height: await chain.height() }
+            const payer = sourceOf(transaction).owner
+            const noted = { tx, raw, height: await chain.height(), payer, maxFee: MAX_FEE }
             await noteAndSend(noted, { note: order.note, send: () => chain.send(raw) })
           } catch (error) {
             if (error instanceof Refused) refusal = error.refusal

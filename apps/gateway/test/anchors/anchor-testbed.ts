@@ -13,6 +13,7 @@ import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { expect } from 'vitest'
+import type { Overrides } from '../../src/context.ts'
 import type { PublicationTable } from '../../src/db/schema.ts'
 import { statementsOf, statusOf } from '../attestations/attest.ts'
 import {
@@ -35,7 +36,7 @@ export interface AnchorTestbed {
   node: FaultyNode
   /** The settings of its gateways, which share one storage folder. */
   variables: Variables
-  open(variables?: Variables): Promise<LockerHouse>
+  open(variables?: Variables, overrides?: Overrides): Promise<LockerHouse>
   /** Keeps the next call of a method waiting. */
   hold(method: string, options?: HoldOptions): Hold
   stop(): Promise<void>
@@ -60,8 +61,8 @@ export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs =
     chainUrl: primary.url,
     node,
     variables,
-    async open(own = {}) {
-      const gateway = await startTestGateway({ ...variables, ...own }, { now: clock.now })
+    async open(own = {}, overrides = {}) {
+      const gateway = await startTestGateway({ ...variables, ...own }, { now: clock.now, ...overrides })
       const house = houseOf(gateway, clock)
       houses.push(house)
       return house

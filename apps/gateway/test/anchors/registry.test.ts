@@ -18,7 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
 import { attest } from '../attestations/attest.ts'
-import type { LockerHouse } from '../auth/lockers.ts'
+import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import { type AnchorTestbed, askToPush, filledLocker, publicationsOf, startAnchorTestbed } from './anchor-testbed.ts'
 
 const ACCOUNT_BYTES = 345
@@ -99,6 +99,19 @@ describe('the attestation registry', () => {
 
     const rents = (await publicationsOf(latest, locker)).map(({ rent_lamports }) => rent_lamports)
     expect(rents).toEqual([RENT_LAMPORTS, 0])
+  })
+
+  it('T-34 the rent of a new account counts against the budget of the day, and that of a replaced one does not', async () => {
+    const limited = await testbed.open({ ANCHOR_KIND: 'registry', PUBLICATION_LAMPORTS_PER_DAY: '3310000' })
+    const [locker, other] = [await filledLocker(limited), await filledLocker(limited)]
+    const statusOf = async (of: TestLocker) => (await attest(limited, of)).push_result.status
+    expect(await statusOf(locker)).toBe('pushed')
+    await locker.put('b', 'b')
+    expect(await statusOf(locker)).toBe('pushed')
+    const { db } = limited.gateway.context.database
+    const [day] = await db.selectFrom('budget_days').select(['amount', 'transactions']).execute()
+    expect(day).toEqual({ amount: RENT_LAMPORTS + 2 * 5000, transactions: 2 })
+    expect(await statusOf(other)).toBe('deferred')
   })
 
   it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {

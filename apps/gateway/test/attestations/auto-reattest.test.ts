@@ -52,6 +52,24 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([3])
   })
 
+  it('FILE-32 EVT-03 T-34 the same bytes uploaded again make no statement, by job or on request', async () => {
+    await locker.put('a', 'a')
+    await drain()
+    const [first] = await records()
+    for (let i = 0; i < 2; i++) {
+      await locker.put('a', 'a')
+      await drain()
+    }
+    expect(await attest(house, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
+    await locker.put('a', 'other')
+    await locker.put('a', 'a')
+    await drain()
+    expect(await records()).toEqual([first])
+    await locker.put('a', 'other')
+    await drain()
+    expect(await records()).toHaveLength(2)
+  })
+
   it('FILE-32 makes one statement for confirmations that follow each other closely', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await locker.put(name, name)
     await drain()

@@ -55,6 +55,17 @@ forEachDatabase('cron-attest', (database) => {
     expect(await statementsOf(house, locker)).toHaveLength(1)
   })
 
+  it('CRON-04 FILE-32 T-34 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
+    const locker = await attestedLocker(house)
+    await locker.put('a', 'a')
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 0, skipped: 1, failed: 0 })
+    expect(await cron(house)).toMatchObject(NOTHING)
+    expect(await statementsOf(house, locker)).toHaveLength(1)
+    house.clock.advance(24 * HOUR)
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1 })
+    expect(await expectChain(house, locker)).toHaveLength(2)
+  })
+
   it('CRON-04 CRON-06 STATE-11 AMB-36 makes the next statement of lockers that have changed or were attested a day ago', async () => {
     const [old, changed, fresh] = [
       await attestedLocker(house),

@@ -27,6 +27,7 @@ function lockerNamed(name: string): Locker {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    delivered_bytes: 0,
   }
 }
 

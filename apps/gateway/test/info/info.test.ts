@@ -42,6 +42,7 @@ describe('health', () => {
         publication_key: 'disabled',
       },
       providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
+      budgets: { publication: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },
     })
   })
 

@@ -145,7 +145,7 @@ describe('a locker record', () => {
     const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
     const manifest = { ...NEW_ACCESS, manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0 }
     const times = { created_at: 'T', expires_at: 'T' }
-    const row = { ...locker, ...manifest, ...times, tags: '[]', terms: JSON.stringify(TERMS) }
+    const row = { ...locker, ...manifest, ...times, delivered_bytes: 0, tags: '[]', terms: JSON.stringify(TERMS) }
     expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })
     expect(() => lockerRecord({ ...row, network: 'moon' })).toThrow('moon')
   })

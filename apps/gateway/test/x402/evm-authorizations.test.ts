@@ -2,6 +2,9 @@ import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
+import type { Variables } from '@svc/http-service/config'
+import { createLog } from '@svc/http-service/log'
+import type { PaymentPayload } from '@x402/core/types'
 import {
   type Address,
   concat,
@@ -14,10 +17,10 @@ import {
   stringToHex,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
-import { encoded, legOn, PRICE, pay, type SignedHeader, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
+import { encoded, legOn, PRICE, pay, responseIn, type SignedHeader, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let testbed: FaultyTestbed
 beforeAll(async () => {
@@ -167,23 +170,89 @@ describe('an authorization of the EVM chain', () => {
   it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text, payload } = await testbed.sign('evm')
-    const { from, nonce } = (payload.payload as unknown as Signed).authorization
-    const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: token }
-    const types = { CancelAuthorization: ['authorizer:address', 'nonce:bytes32'].map(field) }
-    const message = { authorizer: from, nonce }
-    const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
-    const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
-    beforeSending(() =>
-      stranger().writeContract({
-        address: token,
-        abi,
-        functionName: 'cancelAuthorization',
-        args: [from, nonce, ...signature(cancel)],
-      }),
-    )
+    await cancelBeforeSending(payload)
     expectError(await pay(testbed.gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
     expect((await pay(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  /** The payment passes its simulation, fails on chain and costs the gateway its gas. */
+  async function cancelBeforeSending({ payload }: PaymentPayload, payer = 1) {
+    const { from, nonce } = (payload as unknown as Signed).authorization
+    const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: token }
+    const types = { CancelAuthorization: ['authorizer:address', 'nonce:bytes32'].map(field) }
+    const message = { authorizer: from, nonce }
+    const account = privateKeyToAccount(DEV_PAYERS[payer]!.privateKey)
+    const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
+    const args = [from, nonce, ...signature(cancel)] as const
+    beforeSending(() => stranger().writeContract({ address: token, abi, functionName: 'cancelAuthorization', args }))
+  }
+
+  /** Starts a gateway with limits, and a clock that can be moved ahead. */
+  async function openLimited(variables: Variables) {
+    let ahead = 0
+    const errors: string[] = []
+    const write = (line: string) => void errors.push(line)
+    const log = createLog('error', { write, writeSoon: write, flush: () => {} })
+    const gateway = await testbed.open(variables, { now: () => Date.now() + ahead, log })
+    onTestFinished(() => gateway.stop())
+    const sign = async (payer = 1) => signFor(await walletOn('evm', testbed.chains, payer), gateway.url)
+    return {
+      gateway,
+      errors,
+      advance: (seconds: number) => {
+        ahead += seconds * 1000
+      },
+      async buy(payer?: number) {
+        testbed.calm()
+        return pay(gateway.url, (await sign(payer)).text)
+      },
+      async fail(payer?: number) {
+        const { text, payload } = await sign(payer)
+        await cancelBeforeSending(payload, payer)
+        return pay(gateway.url, text)
+      },
+    }
+  }
+  const sentCount = () => testbed.nodes.evm.calls.filter((method) => method === SEND.evm).length
+
+  it.each([
+    ['its payer', { X402_FAILED_PER_PAYER: '2' }, 200],
+    ['its address', { X402_FAILED_PER_ADDRESS: '2' }, 429],
+  ])('T-34 a payment that fails after its simulation counts against %s, for an hour', async (_who, limit, others) => {
+    const limited = await openLimited(limit)
+    for (let i = 0; i < 3; i++) expect((await limited.buy()).status, 'a payment that pays').toBe(200)
+    for (let i = 0; i < 2; i++) expectError(await limited.fail(), 402, 'payment_verification_failed')
+    const sent = sentCount()
+    const refused = await limited.fail()
+    expectError(refused, 429, 'RATE_LIMITED')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500)
+    expect(responseIn(refused.headers)).toMatchObject({ success: false, transaction: '', errorReason: 'limit_reached' })
+    expect(sentCount()).toBe(sent)
+    expect((await limited.buy(2)).status).toBe(others)
+    limited.advance(3600)
+    expect((await limited.buy()).status).toBe(200)
+  })
+
+  it('T-34 when the fees of failed payments reach the ceiling of the day, nothing is sent and the operator is told once', async () => {
+    const limited = await openLimited({ X402_LOST_GWEI_PER_DAY: '500000', X402_FAILED_PER_PAYER: '0' })
+    const replies = [await limited.fail()]
+    while (replies.at(-1)?.status === 402) replies.push(await limited.fail())
+    expect(replies.length).toBeGreaterThan(1)
+    const sent = sentCount()
+    const refused = await limited.buy(2)
+    expectError(refused, 503, 'chain_unavailable', 'daily_budget_used')
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    expect(sentCount()).toBe(sent)
+    expect(limited.errors).toEqual([expect.stringContaining('x402_evm')])
+    const health = await (await fetch(`${limited.gateway.url}/health`)).json()
+    expect(health).toMatchObject({
+      status: 'ok',
+      budgets: { x402_evm: 'used_up', x402_primary: 'ok' },
+      warnings: [expect.stringContaining('x402_evm')],
+    })
+    limited.advance(86_400)
+    expect((await limited.buy(2)).status).toBe(200)
   })
 
   it('an authorization is sent again when another process with our key took the nonce of the transaction', async () => {

@@ -155,6 +155,23 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     await unfunded.stop()
   })
 
+  it('T-34 once the fees of failed payments have used up their budget, nothing is sent; a payment that pays uses none', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const client = await walletOn(family, testbed.chains)
+    const poor = await testbed.open({ X402_LOST_LAMPORTS_PER_DAY: '1', X402_LOST_GWEI_PER_DAY: '1' })
+    const { text } = await signFor(client, poor.url)
+    for (let i = 0; i < 2; i++) expectError(await pay(poor.url, text), 503, 'chain_unavailable', 'daily_budget_used')
+    expect(await testbed.paidSince(family, before)).toBe(0n)
+    await poor.stop()
+    const one = await testbed.open({ X402_FAILED_PER_PAYER: '1', X402_FAILED_PER_ADDRESS: '1' })
+    for (let i = 0; i < 3; i++) expect((await pay(one.url, (await signFor(client, one.url)).text)).status).toBe(200)
+    const { db } = one.context.database
+    expect(await db.selectFrom('spending').selectAll().execute()).toEqual([])
+    const [day] = await db.selectFrom('budget_days').select(['budget', 'amount', 'transactions']).execute()
+    expect(day).toEqual({ budget: `x402_${family}`, amount: 0, transactions: 0 })
+    await one.stop()
+  })
+
   it('without a key for a chain the quote has no leg there', async () => {
     const variable = family === 'evm' ? 'X402_EVM_FACILITATOR_KEY' : 'X402_SVM_FEE_PAYER_KEY'
     const oneChain = await testbed.open({ [variable]: '' })

@@ -26,6 +26,14 @@ export interface SignedTransaction {
   raw: Hex
 }
 
+const WEI_PER_GWEI = 1_000_000_000n
+
+/** The most that a signed transaction can cost, in gwei. */
+export function maxFeeGwei(raw: Hex): number {
+  const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(raw)
+  return Number((gas * maxFeePerGas + WEI_PER_GWEI - 1n) / WEI_PER_GWEI)
+}
+
 export type EvmAccount = ReturnType<typeof createEvmAccount>
 
 export function createEvmAccount(

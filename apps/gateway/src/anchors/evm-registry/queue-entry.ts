@@ -29,6 +29,7 @@ export function createEntryQueue({
       fee_wei: null,
       error: null,
       since: statement.issued_at,
+      deferred_until: null,
     })
     await queue.enqueue(tx, 'bridge', { receipt_id }, { key: receipt_id })
   }

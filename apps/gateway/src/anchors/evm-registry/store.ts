@@ -17,12 +17,13 @@ export async function findEntry(db: Db, receiptId: string): Promise<RegistryEntr
   return row ?? null
 }
 
-/** The receipts whose entry is not written yet, the oldest first. */
-export async function openEntries(db: Db, limit: number): Promise<string[]> {
+/** The receipts whose entry is not written yet and may be written now, the oldest first. */
+export async function openEntries(db: Db, now: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('registry_entries')
     .select('receipt_id')
     .where('state', '!=', 'done')
+    .where(({ eb, or }) => or([eb('deferred_until', 'is', null), eb('deferred_until', '<=', now)]))
     .orderBy('since')
     .limit(limit)
     .execute()
@@ -30,7 +31,9 @@ export async function openEntries(db: Db, limit: number): Promise<string[]> {
 }
 
 type Version = Pick<RegistryEntryTable, 'receipt_id' | 'sequence' | 'tx'>
-type Change = Partial<Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error'>>
+type Change = Partial<
+  Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error' | 'deferred_until'>
+>
 
 /** False when the entry has changed since it was read. */
 export async function changeEntry(db: Db, { receipt_id, sequence, tx }: Version, change: Change): Promise<boolean> {

@@ -1,27 +1,33 @@
 // Writes statements to the registry on the EVM chain. A transaction is noted before it is sent, and resolved before
 // another is signed.
 
-import type { SignedTransaction } from '@svc/chains/evm/account'
+import { maxFeeGwei, type SignedTransaction } from '@svc/chains/evm/account'
 import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
+import { checkBudget, giveBack, type Refusal, spend } from '../../budgets/budgets.ts'
+import { unixNow } from '../../context.ts'
 import type { Db, RegistryEntryTable } from '../../db/schema.ts'
+import { limitsOf } from '../budget.ts'
 import type { AnchorsContext } from '../room.ts'
 import type { EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
 import { changeEntry, findEntry, openEntries } from './store.ts'
 
-type Parts = Pick<AnchorsContext, 'database' | 'config'>
+type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log'>
 
-/** Throws when the entry cannot be written now; the reason is recorded with it. */
+/**
+ * Throws when the entry cannot be written now; the reason is recorded with it. An entry that the budget does not allow
+ * yet is `deferred`: it is left to the next run of `retryEntries`.
+ */
 export async function writeEntry(
   context: Parts & Pick<AnchorsContext, 'evmRegistry'>,
   receiptId: string,
-): Promise<void> {
+): Promise<'done' | 'deferred'> {
   const { evmRegistry, database } = context
   const found = await findEntry(database.db, receiptId)
-  if (evmRegistry && found) await write(context, evmRegistry, found)
+  return evmRegistry && found ? write(context, evmRegistry, found) : 'done'
 }
 
 const RETRY_LIMIT = 50
@@ -32,19 +38,22 @@ export async function retryEntries(
   { receipt_id, limit = RETRY_LIMIT }: { receipt_id?: string; limit?: number },
 ) {
   const { db } = context.database
-  const open = receipt_id === undefined ? await openEntries(db, limit) : await openEntryOf(db, receipt_id)
-  let [succeeded, retryable] = [0, 0]
+  const open =
+    receipt_id === undefined ? await openEntries(db, unixNow(context), limit) : await openEntryOf(db, receipt_id)
+  const counts = { done: 0, deferred: 0 }
+  let retryable = 0
   for (const id of open) {
     try {
-      await writeEntry(context, id)
-      succeeded++
+      counts[await writeEntry(context, id)]++
     } catch (error) {
       if (!(error instanceof PermanentError)) retryable++
       context.log.warn({ err: error }, 'a statement could not be written to the EVM registry')
     }
   }
-  const failed = open.length - succeeded
-  return { run: { ok: failed === 0, attempted: open.length, succeeded, failed }, retryable }
+  const { done: succeeded, deferred } = counts
+  const failed = open.length - succeeded - deferred
+  const run = { ok: failed === 0, attempted: open.length, succeeded, failed, ...(deferred > 0 && { deferred }) }
+  return { run, retryable }
 }
 
 /** For callers that repeat a call which answers 5xx (INT-05). */
@@ -63,14 +72,36 @@ async function openEntryOf(db: Db, receiptId: string): Promise<string[]> {
   return entry && entry.state !== 'done' ? [receiptId] : []
 }
 
-async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTable): Promise<void> {
+async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTable): Promise<'done' | 'deferred'> {
   const { db } = parts.database
   const { receipt_id } = first
+  const budget = { budget: 'evm_registry', limits: limitsOf(parts, 'entry', receipt_id) } as const
   let entry = first
+  let isDeferred = false
+
+  async function defer(tx: Db, refusal: Refusal): Promise<void> {
+    const change = { state: 'waiting', tx: null, raw: null, deferred_until: refusal.until } as const
+    isDeferred = await changeEntry(tx, entry, { ...change, error: `${refusal.reason}: until ${refusal.until}` })
+  }
+
+  /** Notes the transaction together with its cost. */
+  function note({ tx: hash, raw }: SignedTransaction): Promise<boolean> {
+    return db.transaction().execute(async (tx) => {
+      const noted = { state: 'sent', tx: hash, raw, error: null, deferred_until: null } as const
+      if (!(await changeEntry(tx, entry, noted))) return false
+      const refusal = await spend(tx, parts, { ...budget, tx: hash, amount: maxFeeGwei(raw) })
+      if (!refusal) return true
+      entry = { ...entry, ...noted }
+      await defer(tx, refusal)
+      return false
+    })
+  }
+
   try {
-    await sendOnce<SignedTransaction, 'done'>({
+    return await sendOnce<SignedTransaction, 'done' | 'deferred'>({
       async resolve() {
         for (;;) {
+          if (isDeferred) return 'deferred'
           const found = await findEntry(db, receipt_id)
           if (!found || found.state === 'done') return 'done'
           entry = found
@@ -79,12 +110,17 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
         }
       },
       async sign() {
+        const refusal = await checkBudget(db, parts, budget)
+        if (refusal) {
+          await defer(db, refusal)
+          return null
+        }
         const signed = await registry.prepare(receipt_id, entry)
         if (signed !== 'there_already') return signed
         await changeEntry(db, entry, { state: 'done', error: null })
         return null
       },
-      note: ({ tx, raw }) => changeEntry(db, entry, { state: 'sent', tx, raw, error: null }),
+      note,
       async send({ tx, raw }) {
         if ((await registry.send(raw)) === 'nonce_taken') await forgetTransaction(parts, { ...entry, tx })
       },
@@ -95,6 +131,7 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
     const change = isOutdated ? ({ state: 'done', error: null } as const) : { error: `${error.why}: ${error.message}` }
     await changeEntry(db, entry, change)
     if (!isOutdated) throw isPermanent(error) ? new PermanentError(error.message, { cause: error }) : error
+    return 'done'
   }
 }
 
@@ -108,13 +145,20 @@ async function resolveEntry(parts: Parts, registry: EvmRegistry, entry: Registry
     await changeEntry(parts.database.db, entry, { state: 'done', block, fee_wei: String(fee_wei), error: null })
     return
   }
+  if (found.outcome === 'failed') {
+    await changeEntry(parts.database.db, entry, FORGOTTEN)
+    throw new RegistryError(found.reason, `transaction ${tx} failed`)
+  }
   await forgetTransaction(parts, entry)
-  if (found.outcome === 'failed') throw new RegistryError(found.reason, `transaction ${tx} failed`)
 }
 
-/** Lets another transaction be signed for the entry. */
+const FORGOTTEN = { state: 'waiting', tx: null, raw: null } as const
+
+/** Lets another transaction be signed for the entry. This one never landed, so it cost nothing. */
 async function forgetTransaction({ database }: Parts, entry: RegistryEntryTable): Promise<void> {
-  await changeEntry(database.db, entry, { state: 'waiting', tx: null, raw: null })
+  await database.db.transaction().execute(async (tx) => {
+    if ((await changeEntry(tx, entry, FORGOTTEN)) && entry.tx !== null) await giveBack(tx, entry.tx)
+  })
 }
 
 /** Only the operator can solve these. */

@@ -67,8 +67,20 @@ export function createRegistryWriter(
         createAttestation(parties, { attestation, nonce, data, expiry }),
       ],
       sas,
+      // A replaced account returns its rent.
+      deposit: exists ? 0 : rentOf(data),
     }
   }
+}
+
+/** The fields of an attestation beside its data, with the length of the data. */
+const ATTESTATION_BYTES = 1 + 32 + 32 + 32 + 4 + 32 + 8 + 32
+/** What the chain charges for each account beside its bytes, and for each byte. */
+const ACCOUNT_BYTES = 128
+const LAMPORTS_PER_BYTE = 6960
+
+function rentOf(data: Uint8Array): number {
+  return (ACCOUNT_BYTES + ATTESTATION_BYTES + data.length) * LAMPORTS_PER_BYTE
 }
 
 /** An account that only holds coins is free: anybody can send coins to any address. */

@@ -57,6 +57,7 @@ export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapsh
       attested_at: attestedAt(record),
       status_since: null,
       anchor_error: null,
+      deferral: null,
     },
     statement: {
       receipt_id,

@@ -4,21 +4,85 @@ import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { findObject, recordRef, replaceNotes, touchDelivery } from './store.ts'
+import { claimDelivery, type Obstacle } from './allowance.ts'
+import {
+  deleteContent,
+  findContent,
+  findObject,
+  findWaitingForContent,
+  holdBack,
+  recordRef,
+  replaceNotes,
+  touchDelivery,
+} from './store.ts'
 
 type DeliveryContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>
 
 /** Two weeks, as pauses grow to an hour. */
 export const DELIVERY_ATTEMPTS = 350
 
-/** Moves an object from the staging folder to its provider. Continues where an earlier run stopped. */
+/**
+ * Moves an object from the staging folder to its provider. Continues where an earlier run stopped. Bytes that the locker
+ * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-43).
+ */
 export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
   const { db } = context.database
   const row = await touchDelivery(db, objectId, unixNow(context))
   if (!row) return
-  const { ref } = await slowStoreOf(context, row.provider).deliver(stagedObject(context, row, signal))
-  await db.transaction().execute(async (tx) => {
-    if (await recordRef(tx, objectId, ref)) await context.queue.enqueue(tx, 'drop-staged', { object_id: objectId })
+  const known = row.notes === null ? await findDelivered(context, row) : null
+  if (known === 'on_its_way') return
+  const found = known ?? (await deliver(context, row, signal))
+  if ('ref' in found) return recordDelivery(context, row, found.ref)
+  if (found.obstacle === 'over_terms') await holdBack(db, objectId)
+}
+
+/** The same bytes of the same locker at the provider. */
+async function findDelivered(
+  context: DeliveryContext,
+  row: SettlingObjectTable,
+): Promise<{ ref: string } | 'on_its_way' | null> {
+  const { db } = context.database
+  const content = await findContent(db, row)
+  if (!content) return null
+  const { provider_ref: ref } = content
+  if (ref === null) return 'on_its_way'
+  if (await slowStoreOf(context, row.provider).stat(ref)) return { ref }
+  // The operator has removed it there.
+  await deleteContent(db, content)
+  return null
+}
+
+async function deliver(
+  context: DeliveryContext,
+  row: SettlingObjectTable,
+  signal: AbortSignal,
+): Promise<{ ref: string } | { obstacle: Obstacle }> {
+  let obstacle: Obstacle | null = null
+  const claim = async (notes: string) => {
+    obstacle = await claimDelivery(context, row, notes)
+    if (obstacle) throw new Error(`object ${row.object_id} is not delivered: ${obstacle}`)
+  }
+  try {
+    return await slowStoreOf(context, row.provider).deliver(stagedObject(context, row, claim, signal))
+  } catch (error) {
+    if (obstacle) return { obstacle }
+    throw error
+  }
+}
+
+/** The files with the same bytes that waited for this delivery get its ref, too. */
+async function recordDelivery(
+  { database, queue }: DeliveryContext,
+  row: SettlingObjectTable,
+  ref: string,
+): Promise<void> {
+  const { object_id } = row
+  await database.db.transaction().execute(async (tx) => {
+    if (!(await recordRef(tx, object_id, ref))) return
+    for (const waiting of await findWaitingForContent(tx, row)) {
+      await queue.enqueue(tx, 'settle-object', { object_id: waiting })
+    }
+    await queue.enqueue(tx, 'drop-staged', { object_id })
   })
 }
 
@@ -43,7 +107,13 @@ function slowStoreOf({ providers }: DeliveryContext, name: string): SlowStore {
   return slow
 }
 
-function stagedObject(context: DeliveryContext, row: SettlingObjectTable, signal: AbortSignal): StagedObject {
+/** `claim` stores the first notes: only then may anything be paid for. */
+function stagedObject(
+  context: DeliveryContext,
+  row: SettlingObjectTable,
+  claim: (notes: string) => Promise<void>,
+  signal: AbortSignal,
+): StagedObject {
   const { object_id: id, provider } = row
   let known = row.notes
   return {
@@ -55,8 +125,9 @@ function stagedObject(context: DeliveryContext, row: SettlingObjectTable, signal
     notes: known === null ? null : JSON.parse(known),
     async note(notes) {
       const text = JSON.stringify(notes)
-      if (!(await replaceNotes(context.database.db, id, known, text, unixNow(context)))) {
-        throw new Error(`object ${id} was called off, or another run continues with it`)
+      if (known === null) await claim(text)
+      else if (!(await replaceNotes(context.database.db, id, known, text, unixNow(context)))) {
+        throw new Error(`another run continues with object ${id}`)
       }
       known = text
     },

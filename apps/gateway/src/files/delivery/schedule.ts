@@ -35,6 +35,7 @@ export async function deliverLater(
     notes: null,
     since: now,
     seen_at: now,
+    is_held_back: 0,
   }))
   await insertDeliveries(tx, rows)
   // Without keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here once.
@@ -59,12 +60,20 @@ export async function sweepDeliveries(context: Context): Promise<number> {
   return queued
 }
 
-/** The files of a locker that are on their way; null if there are none. */
+/** The files of a locker that are not at their provider yet; null if there are none. */
 export async function summarizeDeliveries(
   { database, providers }: Context,
   { locker_id, provider }: Locker,
 ): Promise<NonNullable<LockerRecord['settling']> | null> {
   if (!providers.slow(provider)) return null
-  const { files, bytes, oldest } = await sumDeliveries(database.db, locker_id)
-  return oldest === null ? null : { files, bytes: bytes ?? 0, oldest_since: isoSeconds(oldest) }
+  const onTheirWay = await sumDeliveries(database.db, locker_id, false)
+  const heldBack = await sumDeliveries(database.db, locker_id, true)
+  const oldest = onTheirWay.oldest ?? heldBack.oldest
+  if (oldest === null) return null
+  return {
+    files: onTheirWay.files,
+    bytes: onTheirWay.bytes ?? 0,
+    oldest_since: isoSeconds(oldest),
+    ...(heldBack.files > 0 && { held_back: { files: heldBack.files, bytes: heldBack.bytes ?? 0 } }),
+  }
 }

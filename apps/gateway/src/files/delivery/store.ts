@@ -4,7 +4,7 @@
 // `svc_settling_*` and the field `settling` of a locker's record.
 
 import type { Transaction } from 'kysely'
-import type { Db, ObjectTable, Schema, SettlingObjectTable } from '../../db/schema.ts'
+import type { Db, DeliveredContentTable, ObjectTable, Schema, SettlingObjectTable } from '../../db/schema.ts'
 
 type Tx = Transaction<Schema>
 
@@ -72,7 +72,77 @@ export async function recordRef(tx: Tx, objectId: string, provider_ref: string):
     .where('provider_ref', 'is', null)
     .executeTakeFirstOrThrow()
   await tx.deleteFrom('settling_objects').where('object_id', '=', objectId).execute()
+  await tx
+    .updateTable('delivered_contents')
+    .set({ provider_ref })
+    .where('object_id', '=', objectId)
+    .where('provider_ref', 'is', null)
+    .execute()
   return numUpdatedRows > 0n
+}
+
+type Content = Pick<SettlingObjectTable, 'locker_id' | 'sha256' | 'content_type'>
+
+export async function findContent(db: Db, of: Content): Promise<DeliveredContentTable | null> {
+  const { locker_id, sha256, content_type } = of
+  const row = await db
+    .selectFrom('delivered_contents')
+    .selectAll()
+    .where('locker_id', '=', locker_id)
+    .where('sha256', '=', sha256)
+    .where('content_type', '=', content_type)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** False when the locker has had the same bytes delivered. */
+export async function insertContent(tx: Tx, row: Content & { object_id: string }): Promise<boolean> {
+  const { locker_id, sha256, content_type, object_id } = row
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('delivered_contents')
+    .values({ locker_id, sha256, content_type, object_id })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function deleteContent(db: Db, { object_id, provider_ref }: DeliveredContentTable): Promise<void> {
+  await db
+    .deleteFrom('delivered_contents')
+    .where('object_id', '=', object_id)
+    .where('provider_ref', '=', provider_ref)
+    .execute()
+}
+
+/** False, with nothing added, when the limit would be passed. */
+export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number, limit: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('lockers')
+    .set((eb) => ({ delivered_bytes: eb('delivered_bytes', '+', bytes) }))
+    .where('locker_id', '=', lockerId)
+    .where('delivered_bytes', '<=', limit - bytes)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Nothing frees what the terms allow, so it is not tried again by itself. */
+export async function holdBack(db: Db, objectId: string): Promise<void> {
+  await db.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
+}
+
+/** Objects of the locker with the same bytes, of which nothing is delivered yet. The sweep finds those beyond a page. */
+export async function findWaitingForContent(tx: Tx, of: Content): Promise<string[]> {
+  const { locker_id, sha256, content_type } = of
+  const rows = await tx
+    .selectFrom('settling_objects')
+    .select('object_id')
+    .where('locker_id', '=', locker_id)
+    .where('sha256', '=', sha256)
+    .where('content_type', '=', content_type)
+    .where('notes', 'is', null)
+    .limit(IDS_AT_ONCE)
+    .execute()
+  return rows.map(({ object_id }) => object_id)
 }
 
 export async function findObject(db: Db, objectId: string): Promise<ObjectTable | null> {
@@ -101,6 +171,7 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
     .selectFrom('settling_objects')
     .select('object_id')
     .where('seen_at', '<', before)
+    .where('is_held_back', '=', 0)
     .orderBy('seen_at')
     .limit(limit)
     .execute()
@@ -108,7 +179,7 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
 }
 
 /** Counts what the locker's files hold. A released object may still be on its way, and is not counted. */
-export function sumDeliveries(db: Db, lockerId: string) {
+export function sumDeliveries(db: Db, lockerId: string, isHeldBack: boolean) {
   return db
     .selectFrom('settling_objects as s')
     .innerJoin('objects as o', 'o.object_id', 's.object_id')
@@ -118,6 +189,7 @@ export function sumDeliveries(db: Db, lockerId: string) {
       fn.min<number | null>('s.since').as('oldest'),
     ])
     .where('s.locker_id', '=', lockerId)
+    .where('s.is_held_back', '=', Number(isHeldBack))
     .where('o.state', '=', 'held')
     .executeTakeFirstOrThrow()
 }

@@ -2,7 +2,9 @@
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
+import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
 import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
+import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 
 export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
@@ -17,22 +19,27 @@ interface Numbers {
   objects: { writing: number; held: number; released: number }
   movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
   payments: readonly { network: string; asset: string; received: bigint }[]
+  budgets: readonly BudgetState[]
+  deferred: DeferredCounts
 }
 
 /** Reads one after the other, so that a scrape never takes more than one connection. */
 export async function readNumbers(
-  { database: { db }, queue, now }: Pick<Context, 'database' | 'queue' | 'now'>,
+  context: Pick<Context, 'config' | 'database' | 'queue' | 'now'>,
   countAttestations: () => Promise<AttestationCounts>,
 ): Promise<Numbers> {
+  const { db } = context.database
   return {
-    readAt: unixNow({ now }),
+    readAt: unixNow(context),
     attestations: await countAttestations(),
-    jobs: await queue.counts(),
+    jobs: await context.queue.counts(),
     receipts: await countRows(db, 'receipts'),
     lockers: await countRows(db, 'lockers'),
     objects: await objectsByState(db),
     movingObjects: await countMovingObjects(db),
     payments: await addUpPayments(db),
+    budgets: await budgetStates(context),
+    deferred: await countDeferred(context),
   }
 }
 
@@ -56,7 +63,9 @@ async function addUpPayments(db: Db): Promise<Numbers['payments']> {
 }
 
 export function numberFamilies(numbers: Numbers): Family[] {
-  const { attestations, jobs, receipts, lockers, objects, movingObjects, payments } = numbers
+  const { attestations, jobs, receipts, lockers, objects, payments } = numbers
+  const movingObjects = numbers.movingObjects.filter(({ is_held_back }) => !is_held_back)
+  const heldBack = numbers.movingObjects.filter(({ is_held_back }) => is_held_back)
   return [
     {
       name: 'svc_database_read_timestamp_seconds',
@@ -104,6 +113,12 @@ export function numberFamilies(numbers: Numbers): Family[] {
       samples: movingObjects.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
     },
     {
+      name: 'svc_settling_held_back',
+      type: 'gauge',
+      help: 'Objects beyond the terms of their lockers: they stay with the gateway.',
+      samples: heldBack.map(({ provider, count }) => ({ labels: { provider }, value: count })),
+    },
+    {
       name: 'svc_payments_received_total',
       type: 'counter',
       help: 'Received for purchases, in atomic units of the asset.',
@@ -112,5 +127,6 @@ export function numberFamilies(numbers: Numbers): Family[] {
         value: Number(received),
       })),
     },
+    ...budgetFamilies(numbers.budgets, numbers.deferred),
   ]
 }

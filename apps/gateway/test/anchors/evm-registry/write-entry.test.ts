@@ -1,5 +1,6 @@
 import type { ErrorBody } from '@svc/api/errors'
 import type { Statements } from '@svc/api/evidence'
+import type { Health } from '@svc/api/info'
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
@@ -59,6 +60,43 @@ describe('statements in the EVM registry', () => {
     testbed.clock.advance(120)
     await retry({}, at)
   }
+
+  it('T-34 ADD-14 entries over the budget wait, and the newest is written when the budget allows', async () => {
+    const limited = await open({ ANCHORS_PER_HOUR: '1', ANCHOR_KIND: 'off' })
+    const locker = await filledLocker(limited)
+    await attest(limited, locker)
+    await writeAll(limited)
+    for (const bytes of ['b', 'c']) {
+      await locker.put('a', bytes)
+      await attest(limited, locker)
+      await limited.gateway.context.queue.drain()
+    }
+    const waiting = { sequence: 3, state: 'waiting', tx: null, error: 'limit_reached' }
+    expect(await entry(locker, limited)).toMatchObject(waiting)
+    expect(await retry({}, limited)).toMatchObject({ ok: true, attempted: 0 })
+    const { receiptId: receipt_id } = locker
+    expect(await retry({ receipt_id }, limited)).toEqual({
+      ok: true,
+      attempted: 1,
+      succeeded: 0,
+      failed: 0,
+      deferred: 1,
+    })
+    testbed.clock.advance(3600)
+    await retry({}, limited)
+    await writeAll(limited)
+    expect(await entry(locker, limited)).toMatchObject({ sequence: 3, state: 'done', error: null })
+  })
+
+  it('T-34 the EVM registry has a ceiling of the day', async () => {
+    const limited = await open({ EVM_REGISTRY_GWEI_PER_DAY: '1', ANCHOR_KIND: 'off' })
+    const locker = await filledLocker(limited)
+    await attest(limited, locker)
+    await writeAll(limited)
+    expect(await entry(locker, limited)).toMatchObject({ state: 'waiting', tx: null, error: 'daily_budget_used' })
+    const { body } = await limited.send<Health>('GET', '/health')
+    expect(body.budgets).toMatchObject({ evm_registry: 'used_up' })
+  })
 
   it('ANCH-12 AMB-65 INT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
     const locker = await filledLocker(house)

@@ -41,6 +41,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
       status: null,
       anchor,
       anchorError: null,
+      anchorAbsence: null,
     })
     const wanted = (files as { content_hash: string }[]).map((file) => ({
       ...file,
@@ -58,6 +59,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
       attested_at: Date.parse(fields.attested_at as string) / 1000,
       status_since: null,
       anchor_error: null,
+      deferral: null,
     })
   })
 

@@ -136,5 +136,6 @@ function lockerRow(locker_id: string) {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    delivered_bytes: 0,
   }
 }

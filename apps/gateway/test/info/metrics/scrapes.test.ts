@@ -109,13 +109,14 @@ forEachDatabase('many scrapes', (database) => {
     const metrics = createMetrics(counted, () => attestationCounts(counted))
     const texts = await Promise.all(Array.from({ length: 30 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')
-    // Attestations, receipts, lockers, objects, moving objects and payments; and once the counts of the queue.
-    expect([queries, counts]).toEqual([6, 1])
+    // Attestations, receipts, lockers, objects, moving objects, payments, budgets, and deferrals of two
+    // kinds; and once the counts of the queue.
+    expect([queries, counts]).toEqual([9, 1])
     await metrics.text()
-    expect([queries, counts]).toEqual([6, 1])
+    expect([queries, counts]).toEqual([9, 1])
     house.clock.advance(LATER)
     await metrics.text()
-    expect([queries, counts]).toEqual([12, 2])
+    expect([queries, counts]).toEqual([18, 2])
 
     const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/metrics`)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

@@ -167,6 +167,15 @@ it('PAY-12 PAY-14 PAY-29 AMB-11 each provider has its price and terms, and docum
   expect(totals).toEqual({ gcs: 0.5, mongodb: 0.25, storj: 0.5, arweave: 5, filecoin: 0.5, firestore: 0.25 })
 })
 
+it('T-43 PAY-12 the terms of a provider that removes nothing say how many bytes are moved there in total', async () => {
+  const TERMS = '{"arweave":{"storage_limit_bytes":100},"filecoin":{"settled_limit_bytes":7}}'
+  const seller = await market.open({ TERMS })
+  const limitOf = async (provider: string) =>
+    (await seller.quote({ units: 2, provider })).extensions.svc.terms.settled_limit_bytes
+  expect(await Promise.all(['arweave', 'filecoin', 'gcs'].map(limitOf))).toEqual([200, 14, undefined])
+  await expect(market.open({ TERMS: '{"gcs":{"settled_limit_bytes":7}}' })).rejects.toThrow('TERMS')
+})
+
 it('PAY-31 AMB-12 a quote repeats the default leg under its older field names', async () => {
   const legacyOf = async (order: object) => (await shop.quote({ units: 3, ...order })).extensions.svc.legacy
   expect(await legacyOf({})).toEqual({

@@ -1,0 +1,130 @@
+// Budgets: how often the gateway pays for somebody, and how much it pays in a day. A transaction is counted when it is
+// noted, in the same database transaction, at the most that it can cost. The row of the day is locked first, so budgets
+// hold over all replicas.
+
+import { hash } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { type Context, unixNow } from '../context.ts'
+import type { Db, Schema } from '../db/schema.ts'
+import type { BudgetName } from './settings.ts'
+import {
+  addToDay,
+  deleteOld,
+  deleteSpending,
+  findDay,
+  insertSpending,
+  lockDay,
+  nthNewest,
+  setExhausted,
+} from './store.ts'
+
+type Parts = Pick<Context, 'config' | 'now' | 'log'>
+
+/** At most `count` transactions in any period of `seconds`; 0 means no limit. */
+export interface Limit {
+  /** Whose transactions are counted. */
+  who: string
+  count: number
+  seconds: number
+}
+
+interface Account {
+  budget: BudgetName
+  limits: readonly Limit[]
+}
+
+export interface Spending extends Account {
+  /** The signature or hash of the transaction. */
+  tx: string
+  /** The most that it can cost, in the unit of the budget. */
+  amount: number
+}
+
+/** Nothing may be sent before `until`, in Unix seconds. */
+export interface Refusal {
+  reason: 'limit_reached' | 'daily_budget_used'
+  until: number
+}
+
+export const HOUR = 3600
+export const DAY = 86_400
+
+/** Counts a transaction that is about to be sent. Null when it may be; otherwise nothing is counted. */
+export async function spend(tx: Transaction<Schema>, parts: Parts, spending: Spending): Promise<Refusal | null> {
+  const { budget, limits, amount } = spending
+  const now = unixNow(parts)
+  const today = await lockDay(tx, budget, dayOf(now))
+  const refusal = await overLimit(tx, limits, now)
+  if (refusal) return refusal
+  const perDay = parts.config.budgets.perDay[budget]
+  if (perDay > 0 && today.amount + amount > perDay) {
+    if (today.exhausted_limit !== perDay) {
+      parts.log.error({ budget, per_day: perDay, used: today.amount }, 'the daily budget is used up: publishing waits')
+      await setExhausted(tx, today, perDay)
+    }
+    return usedUpToday(now)
+  }
+  const accounts = new Set(limits.map(({ who }) => hashed(who)))
+  await insertSpending(
+    tx,
+    Array.from(accounts, (who) => ({ tx: spending.tx, who, budget, amount, noted_at: now })),
+  )
+  await addToDay(tx, today, { amount, transactions: 1 })
+  return null
+}
+
+/** Whether the next transaction would be refused, as far as that is known before it is made. */
+export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Account): Promise<Refusal | null> {
+  const now = unixNow(parts)
+  const refusal = await overLimit(db, limits, now)
+  if (refusal) return refusal
+  const today = await findDay(db, budget, dayOf(now))
+  return isExhausted(today, parts.config.budgets.perDay[budget]) ? usedUpToday(now) : null
+}
+
+/** For a transaction that cost nothing, or that its payer paid for. */
+export async function giveBack(tx: Transaction<Schema>, transaction: string): Promise<void> {
+  const [noted] = await deleteSpending(tx, transaction)
+  if (!noted) return
+  const { budget, amount, noted_at } = noted
+  await addToDay(tx, { budget, day: dayOf(noted_at) }, { amount: -amount, transactions: -1 })
+}
+
+/** A raised limit applies at once. */
+export function isExhausted(today: { exhausted_limit: number | null } | null, perDay: number): boolean {
+  const limit = today?.exhausted_limit ?? null
+  return perDay > 0 && limit !== null && limit >= perDay
+}
+
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY)
+}
+
+/** The longest period of a limit, and as long again for a transaction that is resolved late. */
+const SPENDING_KEPT_SECONDS = 2 * DAY
+const DAYS_KEPT = 90
+
+export async function forgetSpending({ database, now }: Pick<Context, 'database' | 'now'>): Promise<void> {
+  const at = unixNow({ now })
+  await deleteOld(database.db, { noted_at: at - SPENDING_KEPT_SECONDS, day: dayOf(at) - DAYS_KEPT })
+}
+
+/** Of several limits that are reached, the one that lasts longest. */
+async function overLimit(db: Db, limits: readonly Limit[], now: number): Promise<Refusal | null> {
+  let until = 0
+  for (const { who, count, seconds } of limits) {
+    if (count === 0) continue
+    const noted = await nthNewest(db, hashed(who), count, now - seconds)
+    if (noted !== null) until = Math.max(until, noted + seconds)
+  }
+  return until === 0 ? null : { reason: 'limit_reached', until }
+}
+
+function usedUpToday(now: number): Refusal {
+  return { reason: 'daily_budget_used', until: (dayOf(now) + 1) * DAY }
+}
+
+/** Receipt ids open files, and addresses are personal. */
+function hashed(who: string): string {
+  return hash('sha256', who).slice(0, 32)
+}

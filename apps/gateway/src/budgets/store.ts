@@ -1,0 +1,79 @@
+import type { Transaction } from 'kysely'
+import type { BudgetDayTable, Db, Schema, SpendingTable } from '../db/schema.ts'
+
+type Tx = Transaction<Schema>
+
+/** Creates the row if there is none, and locks it until the end of the transaction. */
+export function lockDay(tx: Tx, budget: string, day: number): Promise<BudgetDayTable> {
+  return tx
+    .insertInto('budget_days')
+    .values({ budget, day, amount: 0, transactions: 0, exhausted_limit: null })
+    .onConflict((conflict) =>
+      conflict.columns(['budget', 'day']).doUpdateSet((eb) => ({ amount: eb.ref('budget_days.amount') })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function findDay(db: Db, budget: string, day: number): Promise<BudgetDayTable | null> {
+  const row = db.selectFrom('budget_days').selectAll().where('budget', '=', budget).where('day', '=', day)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+export async function addToDay(
+  tx: Tx,
+  { budget, day }: Pick<BudgetDayTable, 'budget' | 'day'>,
+  { amount, transactions }: Pick<BudgetDayTable, 'amount' | 'transactions'>,
+): Promise<void> {
+  await tx
+    .updateTable('budget_days')
+    .set((eb) => ({ amount: eb('amount', '+', amount), transactions: eb('transactions', '+', transactions) }))
+    .where('budget', '=', budget)
+    .where('day', '=', day)
+    .execute()
+}
+
+export async function setExhausted(
+  tx: Tx,
+  { budget, day }: Pick<BudgetDayTable, 'budget' | 'day'>,
+  exhausted_limit: number,
+): Promise<void> {
+  await tx
+    .updateTable('budget_days')
+    .set({ exhausted_limit })
+    .where('budget', '=', budget)
+    .where('day', '=', day)
+    .execute()
+}
+
+/** When the n-th newest transaction on somebody's account was noted, if that was after `since`. */
+export async function nthNewest(db: Db, who: string, n: number, since: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('spending')
+    .select('noted_at')
+    .where('who', '=', who)
+    .where('noted_at', '>', since)
+    .orderBy('noted_at', 'desc')
+    .limit(1)
+    .offset(n - 1)
+    .executeTakeFirst()
+  return row?.noted_at ?? null
+}
+
+export async function insertSpending(tx: Tx, rows: readonly SpendingTable[]): Promise<void> {
+  await tx
+    .insertInto('spending')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['tx', 'who']).doNothing())
+    .execute()
+}
+
+/** Returns what was noted of the transaction, for each account it was counted on. */
+export function deleteSpending(tx: Tx, transaction: string): Promise<SpendingTable[]> {
+  return tx.deleteFrom('spending').where('tx', '=', transaction).returningAll().execute()
+}
+
+export async function deleteOld(db: Db, before: { noted_at: number; day: number }): Promise<void> {
+  await db.deleteFrom('spending').where('noted_at', '<', before.noted_at).execute()
+  await db.deleteFrom('budget_days').where('day', '<', before.day).execute()
+}

@@ -1,0 +1,39 @@
+import type { BudgetState, DeferredCounts } from '../budget-states.ts'
+import { byLabel, type Family, type Sample } from './text.ts'
+
+export function budgetFamilies(budgets: readonly BudgetState[], deferred: DeferredCounts): Family[] {
+  const each = (value: (budget: BudgetState) => number): Sample[] =>
+    budgets.map((budget) => ({ labels: { budget: budget.name, unit: budget.unit }, value: value(budget) }))
+  return [
+    {
+      name: 'svc_budget_per_day',
+      type: 'gauge',
+      help: 'What may be spent in a day; 0 means no limit.',
+      samples: each(({ perDay }) => perDay),
+    },
+    {
+      name: 'svc_budget_used',
+      type: 'gauge',
+      help: 'What the transactions of today cost at most.',
+      samples: each(({ used }) => used),
+    },
+    {
+      name: 'svc_budget_transactions',
+      type: 'gauge',
+      help: 'The transactions of today.',
+      samples: each(({ transactions }) => transactions),
+    },
+    {
+      name: 'svc_budget_exhausted',
+      type: 'gauge',
+      help: 'Whether something waits for tomorrow because the budget is used up.',
+      samples: each(({ isExhausted }) => Number(isExhausted)),
+    },
+    {
+      name: 'svc_deferred_publications',
+      type: 'gauge',
+      help: 'Receipts whose newest statement waits for a budget.',
+      samples: byLabel('kind', deferred),
+    },
+  ]
+}

@@ -1,0 +1,85 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
+import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
+import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { entryOf, manifestOf } from '../confirm/confirm.ts'
+import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+
+forEachDatabase('the terms of a locker at a provider that removes nothing', (database) => {
+  let stages: Stages
+  let house: DeliveryHouse
+  let locker: TestLocker
+  beforeAll(async () => {
+    stages = await openStages()
+    const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 25 } })
+    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url, TERMS })
+    await house.gateway.context.queue.drain()
+  })
+  afterAll(async () => {
+    await house.close()
+    await stages.remove()
+  })
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity())
+  })
+
+  const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null
+  const paid = (...contents: string[]) => contents.map((bytes) => house.server.paid(hex(bytes)))
+  async function remove(filename: string) {
+    expect((await locker.call(['locker:write'], 'DELETE', `/files/${filename}`)).status).toBe(200)
+  }
+
+  it('T-43 LOCK-14 bytes beyond the terms are stored and read, but not paid for, whatever is overwritten or deleted', async () => {
+    const contents = ['10 bytes 1', '10 bytes 2', '10 bytes 3'].map((text) => `${text}${database.dialect[0]}`)
+    for (const bytes of contents) {
+      await locker.put('a', bytes)
+      await house.later(0)
+      if (bytes === contents[0]) await remove('a')
+    }
+    expect(paid(...contents)).toEqual([1, 1, 0])
+    expect(await refOf('a')).toBeNull()
+    expect((await publicBytes(house, locker, 'a')).toString()).toBe(contents[2])
+    expect(await house.deliveriesOf(locker)).toMatchObject({ files: 0, bytes: 0, held_back: { files: 1, bytes: 11 } })
+    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
+    expect(metrics).toContain('svc_settling_held_back{provider="arweave"} 1')
+    expect(metrics).not.toContain('svc_settling_objects{provider="arweave"}')
+
+    await house.later(3 * 3600)
+    expect(await sweepDeliveries(house.gateway.context)).toBe(0)
+    await locker.put('b', `b${database.dialect[0]}`)
+    await house.later(0)
+    expect(await refOf('b')).not.toBeNull()
+    await remove('a')
+    expect(await house.deliveriesOf(locker)).toBeNull()
+  })
+
+  it('T-43 the same bytes are paid for once, though they are overwritten, deleted and uploaded again', async () => {
+    const bytes = `often ${database.dialect}`
+    await locker.put('a', bytes)
+    await house.later(0)
+    const ref = await refOf('a')
+    await locker.put('a', bytes)
+    await house.later(0)
+    await remove('a')
+    await locker.put('b', bytes)
+    await house.later(0)
+    expect([await refOf('b'), ...paid(bytes)]).toEqual([ref, 1])
+    expect(await house.staged()).toEqual([])
+    expect((await publicBytes(house, locker, 'b')).toString()).toBe(bytes)
+  })
+
+  it('T-43 two files with the same bytes that are delivered at once are paid for once', async () => {
+    const bytes = `twice ${database.dialect}`
+    house.server.isSealing = false
+    for (const name of ['a', 'b', 'c']) await locker.put(name, bytes)
+    await house.later(0)
+    house.server.isSealing = true
+    await house.later(3600)
+    const refs = (await manifestOf(locker)).files.map(({ provider_ref }) => provider_ref)
+    expect(new Set(refs).size).toBe(1)
+    expect([refs[0], paid(bytes)]).toEqual([expect.any(String), [1]])
+    expect(await house.deliveries()).toEqual([])
+    expect(await house.staged()).toEqual([])
+  })
+})
