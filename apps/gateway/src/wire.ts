@@ -57,7 +57,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const transfers = createTransfers(files)
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
-    mintUrls: (caller, ttl_min) => firstUrls(context, caller, ttl_min),
+    mintUrls: (caller, ttl_min) => firstUrls(files, caller, ttl_min),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
   })

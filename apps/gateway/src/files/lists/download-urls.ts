@@ -50,13 +50,14 @@ export async function lockerUrls(
 
 /** Of the first page; the rest is read with the cursor. */
 export async function firstUrls(
-  context: Context,
-  { locker, signer }: LockerCaller,
+  context: FilesContext,
+  caller: LockerCaller,
   ttlMinutes: number,
 ): Promise<DownloadUrls> {
-  await limitSigner(context, signer)
-  const page = await readPage(context.database.db, locker.locker_id, firstPageOf({}))
-  return pageUrls(locker.locker_id, page, urlMinter(context, locker, ttlMinutes))
+  await limitSigner(context, caller.signer)
+  const { locker_id } = caller.locker
+  const page = await readPage(context.database.db, locker_id, firstPageOf({}))
+  return pageUrls(locker_id, page, urlMinter(context, caller, ttlMinutes))
 }
 
 async function pageUrls(locker_id: string, page: FilePage, minter: UrlMinter): Promise<DownloadUrls> {
