@@ -2,7 +2,7 @@
 
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
-import { type Endpoint, requiredOps } from './endpoint.ts'
+import { type Endpoint, maxBodyBytes, requiredOps } from './endpoint.ts'
 import { ERROR_STATUS, ErrorBody, type ErrorCode } from './errors.ts'
 
 type Node = { [key: string]: unknown }
@@ -55,12 +55,14 @@ function operation(endpoint: Endpoint, components: Node): Node {
   }
 }
 
-function requestBody({ body, takesBytes }: Endpoint, components: Node): Node {
+function requestBody(endpoint: Endpoint, components: Node): Node {
+  const { body, takesBytes } = endpoint
   const content = {
     ...(body && { 'application/json': { schema: lift(body, components) } }),
     ...(takesBytes && { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }),
   }
-  return Object.keys(content).length > 0 ? { requestBody: { required: true, content } } : {}
+  const description = takesBytes ? {} : { description: `At most ${maxBodyBytes(endpoint)} bytes.` }
+  return Object.keys(content).length > 0 ? { requestBody: { ...description, required: true, content } } : {}
 }
 
 function security(auth: Endpoint['auth']): Node[] {

@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { ContentHash, Filename } from './file-entries.ts'
+import { MAX_BATCH_BYTES } from './files.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const Status = Words(['complete', 'partial', 'failed'])
@@ -34,6 +35,7 @@ export const openUploadSession = endpoint({
   auth: { ops: ['locker:write'] },
   summary: 'Begin an upload in parts',
   params: Type.Object({ locker_id: Type.String() }),
+  maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     files: Type.Array(

@@ -32,7 +32,6 @@ export async function delegateLocker(
 ): Promise<DelegateAnswer | Answer<JsonText<SubscriptionQuote>>> {
   requireLockerOfReceipt(body)
   const tasks = body.tasks ? readTasks(body.tasks) : null
-  await callers.limitStranger(wire)
   const owner = await readPayer(context, body.receipt_id)
   requireOwnerInHeader(wire, owner)
   requireSameIds(await callers.requireSignedBy(wire, owner, delegate.auth.ops), body)

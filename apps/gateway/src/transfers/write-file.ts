@@ -38,16 +38,15 @@ export async function writeByToken(
 function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: number): void {
   const { headers } = wire
   if (!isSameMediaType(lockedType, headers['content-type'])) throw otherType(lockedType)
-  if (!isPlain(headers['content-encoding'], 'identity')) throw encoded('Content-Encoding')
-  if (!isPlain(headers['transfer-encoding'], 'chunked')) throw encoded('Transfer-Encoding')
+  if (!isPlain(headers['content-encoding'])) throw encoded()
   if (headers['content-range'] !== undefined) {
     throw invalidUpload({ loc: ['header', 'Content-Range'], msg: 'a file is uploaded whole, or in an upload session' })
   }
   requireBodyWithin(wire, maxBytes)
 }
 
-function isPlain(coding: string | undefined, plain: string): boolean {
-  return coding === undefined || coding.trim().toLowerCase() === plain
+function isPlain(coding: string | undefined): boolean {
+  return coding === undefined || coding.trim().toLowerCase() === 'identity'
 }
 
 async function putObject(context: FilesContext, locker: Locker, file: FileRow, object: NewObject): Promise<void> {
@@ -75,10 +74,10 @@ function otherType(locked: string): ServiceError {
   })
 }
 
-function encoded(header: string): ServiceError {
+function encoded(): ServiceError {
   return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
     layer: 'gateway',
-    recovery_hint: `send the bytes without ${header}`,
+    recovery_hint: 'send the bytes without Content-Encoding',
     next_best_method: 'PUT upload_url',
   })
 }
