@@ -3,15 +3,11 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { addressKey } from './address-key.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** What an address may ask for without showing a credential. */
-export function addressLimit({ clientAddress }: Pick<WireRequest, 'clientAddress'>, perMinute: number) {
-  return { key: `address ${addressKey(clientAddress)}`, perMinute }
-}
-
-/** The same limit for bodies, which are parsed only while the address is within it. */
+/** How many bodies that cannot be used an address may send a minute. Bodies that can are counted by their operation. */
 export function strangerLimit(rateLimiter: RateLimiter, perMinute: number): StrangerLimit {
+  const limitOf = ({ clientAddress }: WireRequest) => ({ key: `bad bodies ${addressKey(clientAddress)}`, perMinute })
   return {
-    refuseExhausted: (wire) => rateLimiter.refuseExhausted(addressLimit(wire, perMinute)),
-    count: (wire) => rateLimiter.take(addressLimit(wire, perMinute)),
+    refuseExhausted: (wire) => rateLimiter.refuseExhausted(limitOf(wire)),
+    count: (wire) => rateLimiter.take(limitOf(wire)),
   }
 }

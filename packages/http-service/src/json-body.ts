@@ -21,7 +21,8 @@ export function readBody(
 ): void {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     request.on('error', ignore).resume()
-    return done(tooLarge(maxBytes))
+    done(tooLarge(maxBytes))
+    return
   }
   sendContinue(request)
   const chunks: Buffer[] = []

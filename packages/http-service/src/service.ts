@@ -44,7 +44,7 @@ export interface Service {
   add(route: RouteOptions, body: { takesBytes: boolean }): void
 }
 
-/** A limit on callers that show no credential before their body is parsed (T-35). */
+/** A limit on bodies that cannot be used, for callers that show no credential before their body is parsed (T-35). */
 export interface StrangerLimit {
   /** Throws when the caller is known to be over the limit; counts nothing. */
   refuseExhausted(wire: WireRequest): void

@@ -2,7 +2,6 @@
 
 import { addressKey } from '@svc/guard/address-key'
 import { notSigned } from '@svc/guard/signers'
-import { addressLimit } from '@svc/guard/stranger-limit'
 import { readEnvelope, requireMatchingEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -48,7 +47,9 @@ export function createCallers(context: Context): Callers {
       await rateLimiter.take({ key: `identity ${identity}`, perMinute: config.limits.perIdentity })
       return envelope
     },
-    limitStranger: (wire) => rateLimiter.take(addressLimit(wire, config.limits.perAddress)),
+    async limitStranger({ clientAddress }) {
+      await rateLimiter.take({ key: `address ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress })
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 // Rate limits. A request is counted before its work is done.
 
+import { addressKey } from '@svc/guard/address-key'
 import type { Signer } from '@svc/guard/signers'
-import { addressLimit } from '@svc/guard/stranger-limit'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Context } from '../context.ts'
 
@@ -11,14 +11,15 @@ import type { Context } from '../context.ts'
  */
 export async function limitStranger(
   { rateLimiter, config }: Context,
-  wire: WireRequest,
+  { clientAddress }: WireRequest,
   receiptId: string | null,
   cost = 1,
 ): Promise<void> {
-  const { perAddress, perReceipt } = config.limits
-  const ofReceipt = receiptId === null ? [] : [{ key: `receipt ${receiptId}`, perMinute: perReceipt }]
-  const limits = [addressLimit(wire, perAddress), ...ofReceipt]
-  await rateLimiter.take(...limits.map((limit) => ({ ...limit, cost: Math.min(cost, limit.perMinute) })))
+  const limit = (key: string, perMinute: number) => ({ key, perMinute, cost: Math.min(cost, perMinute) })
+  await rateLimiter.take(
+    limit(`address ${addressKey(clientAddress)}`, config.limits.perAddress),
+    ...(receiptId === null ? [] : [limit(`receipt ${receiptId}`, config.limits.perReceipt)]),
+  )
 }
 
 /** For requests that mint URLs. One call counts once, however many URLs it mints (LIM-11). */
