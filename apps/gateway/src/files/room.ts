@@ -1,3 +1,4 @@
+import { places, type TakePlaces } from '@svc/concurrency/locks'
 import { batch } from '@svc/concurrency/sharing'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
@@ -14,6 +15,8 @@ export interface FilesContext extends Context, Needs {
   /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
   announceObject: (object: ObjectTable) => Promise<void>
   hashObject: HashObject
+  /** Counts the fetches that are under way. */
+  takeFetchPlaces: TakePlaces
 }
 
 export function createFiles(context: Context, { manifestChanged }: Needs): FilesContext {
@@ -24,6 +27,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
       await insertObjects(context.database.db, objects)
       return objects.map(() => undefined)
     }),
+    takeFetchPlaces: places(),
     hashObject: createObjectHasher(createObjectReader(context.providers)),
   }
 }
