@@ -105,6 +105,7 @@ export const uploadPart = endpoint({
     'unsupported_encoding',
     'unsupported_media_type',
     'malformed_request',
+    'request_timeout',
     'validation_error',
     'STORAGE_UNAVAILABLE',
   ],
