@@ -15,6 +15,9 @@ const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
 
+/** Tests that need hosts have name servers of their own. */
+const knowsNoHost = async () => []
+
 export async function startTestAgent(variables: Variables = {}, overrides?: Overrides): Promise<Agent> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-agent-'))
   const removeFolder = () => rm(folder, { recursive: true, force: true })
@@ -29,7 +32,7 @@ export async function startTestAgent(variables: Variables = {}, overrides?: Over
       ...NO_WORKERS,
       ...variables,
     })
-    const agent = await startAgent(config, secrets, overrides)
+    const agent = await startAgent(config, secrets, { resolve: knowsNoHost, ...overrides })
     return {
       ...agent,
       async stop() {

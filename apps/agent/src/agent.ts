@@ -1,5 +1,6 @@
 // Wires the rooms of the agent service together, starts it and stops it.
 
+import { strangerLimit } from '@svc/guard/stranger-limit'
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { type Callers, createCallers } from './callers/callers.ts'
@@ -41,6 +42,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
     log: context.log,
     checkResponses: config.mode === 'development',
     trustedProxies: config.http.trustedProxies,
+    strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   infoRoutes(service, context)

@@ -5,6 +5,7 @@ import type { UseNonce } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
 import type { FindSigner } from '@svc/guard/signers'
 import type { Log } from '@svc/http-service/log'
+import type { Resolve } from '@svc/outgoing/resolve'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { Queue } from '@svc/queue/queue'
 import type { Sales } from '@svc/sales/sales'
@@ -31,6 +32,8 @@ export interface Context {
   /** Keeps one subscriber from taking all workers. */
   withSlot: WithSlot
   postWebhook: PostWebhook
+  /** Looks up hosts that owners name. */
+  resolve: Resolve
   log: Log
   /** Unix milliseconds. */
   now: () => number
@@ -55,7 +58,7 @@ export function unixNow({ now }: Pick<Context, 'now'>): number {
 }
 
 /** What tests replace; everything else is the real thing. */
-export interface Overrides extends Partial<Pick<Context, 'now' | 'log' | 'postWebhook'>> {
+export interface Overrides extends Partial<Pick<Context, 'now' | 'log' | 'postWebhook' | 'resolve'>> {
   /** The pause before a request to the gateway is retried. */
   waitToRetry?: WaitToRetry
 }

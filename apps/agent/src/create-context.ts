@@ -6,6 +6,7 @@ import { createNonces } from '@svc/guard/nonces'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createSignerFinder } from '@svc/guard/signers'
 import { createLog } from '@svc/http-service/log'
+import { createResolver } from '@svc/outgoing/resolve'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createQueue } from '@svc/queue/create-queue'
 import { openSales } from '@svc/sales/sales'
@@ -37,6 +38,7 @@ export async function createContext(
   const { db } = database
   const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes })
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
+  const resolve = overrides.resolve ?? createResolver(config.work.dnsServers)
   return {
     config,
     database,
@@ -49,7 +51,8 @@ export async function createContext(
     rateLimiter: createRateLimiter({ db, now }),
     queue,
     withSlot: createSubscriberSlots(),
-    postWebhook: overrides.postWebhook ?? postWebhook,
+    postWebhook: overrides.postWebhook ?? ((url, message) => postWebhook(url, message, { resolve })),
+    resolve,
     log,
     now,
     randomBytes,

@@ -25,7 +25,7 @@ export interface Context {
   sales: Sales
   rateLimiter: RateLimiter
   /** Opens a URL that a caller gives, within the limits of fetching. */
-  fetchSource: (url: string, maxBytes: number) => Promise<OpenedSource>
+  fetchSource: (url: string, maxBytes: number, signal: AbortSignal) => Promise<OpenedSource>
 }
 
 /** Unix seconds. */

@@ -5,6 +5,7 @@ import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createLog } from '@svc/http-service/log'
 import { openSource } from '@svc/outgoing/open-source'
+import { createResolver } from '@svc/outgoing/resolve'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createQueue } from '@svc/queue/create-queue'
 import { openSales } from '@svc/sales/sales'
@@ -48,6 +49,7 @@ export async function createContext(
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
 
   const deadlineMs = config.storage.fetch.timeoutSeconds * 1000
+  const resolve = createResolver(config.storage.fetch.dnsServers)
   return {
     config,
     log,
@@ -63,6 +65,7 @@ export async function createContext(
     providers,
     sales: await openSales(config.payments, secrets, now, log),
     rateLimiter: createRateLimiter({ db: database.db, now }),
-    fetchSource: overrides.fetchSource ?? ((url, maxBytes) => openSource(url, { deadlineMs, maxBytes })),
+    fetchSource:
+      overrides.fetchSource ?? ((url, maxBytes, signal) => openSource(url, { resolve, deadlineMs, maxBytes, signal })),
   }
 }

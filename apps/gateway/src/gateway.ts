@@ -1,5 +1,6 @@
 // Starts and stops one gateway.
 
+import { strangerLimit } from '@svc/guard/stranger-limit'
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import type { Config, Secrets } from './config.ts'
@@ -29,6 +30,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     log: context.log,
     checkResponses: config.mode === 'development',
     trustedProxies: config.http.trustedProxies,
+    strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
     onAnswer: rooms.info.metrics.noteAnswer,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))

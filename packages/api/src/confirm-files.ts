@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
-import { MAX_FILES_PER_BATCH } from './files.ts'
+import { MAX_BATCH_BYTES, MAX_FILES_PER_BATCH } from './files.ts'
 import { ENVELOPE_ERRORS, NO_STORE, Timestamp, Words } from './wire.ts'
 
 export const ConfirmedFile = Type.Object(
@@ -91,6 +91,7 @@ export const confirmFiles = endpoint({
   auth: { ops: ['locker:write'], optional: true },
   summary: 'The same for many files; one that fails does not fail the others',
   query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
+  maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
   responses: { 200: ConfirmedFiles },
   headers: NO_STORE,

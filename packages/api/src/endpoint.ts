@@ -24,6 +24,8 @@ export interface Endpoint {
   /** Headers besides those that every request may have. For documentation: the operation reads them itself. */
   requestHeaders?: TObject
   body?: TSchema
+  /** How long a JSON body may be, where the default does not hold all that the endpoint can use. */
+  maxBodyBytes?: number
   /** Whether the body may be raw bytes. */
   takesBytes?: true
   /** Status → body. */
@@ -80,6 +82,13 @@ export function errorsOf({ method, auth, errors = [] }: Endpoint): { code: Error
 export function listedEndpoint({ method, path, auth, summary }: Endpoint) {
   const shown = typeof auth === 'string' ? auth : `envelope: ${requiredOps(auth).join(', ')}`
   return { method, path: path.replace('{+', '{'), auth: shown, summary }
+}
+
+/** Enough for a few fields. What a stranger sends is read into memory and parsed up to this length (T-35). */
+const DEFAULT_BODY_BYTES = 8_192
+
+export function maxBodyBytes({ maxBodyBytes = DEFAULT_BODY_BYTES }: Pick<Endpoint, 'maxBodyBytes'>): number {
+  return maxBodyBytes
 }
 
 export function endpoint<const E extends Endpoint>(declaration: E): E {

@@ -72,6 +72,7 @@ export const ERROR_STATUS = {
   OPERATOR_LIMIT_EXCEEDED: 409,
   DELEGATION_LIMIT_EXCEEDED: 409,
   quote_expired: 410,
+  PRECONDITION_FAILED: 412,
 
   // form and size
   body_too_large: 413,

@@ -17,6 +17,8 @@ import {
 import { ENVELOPE_ERRORS, NO_STORE, Page, Timestamp } from './wire.ts'
 
 export const MAX_FILES_PER_BATCH = 1000
+/** A thousand of the longest names, types and hashes. */
+export const MAX_BATCH_BYTES = 1_048_576
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
@@ -51,6 +53,7 @@ export const createFiles = endpoint({
   auth: { ops: ['locker:write'] },
   summary: 'The same for many files, all or none',
   params: LockerPath,
+  maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
     ttl_min: Type.Optional(TtlMinutes),
     files: Type.Array(
@@ -151,6 +154,7 @@ export const fileUrls = endpoint({
   auth: { ops: ['locker:read'] },
   summary: 'Download URLs for the files named; counts once against the limit of URLs',
   params: LockerPath,
+  maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
     filenames: Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: MAX_FILES_PER_BATCH }),
     ttl_min: Type.Optional(TtlMinutes),
@@ -217,6 +221,7 @@ export const fetchAndStore = endpoint({
   path: '/v1/files/fetch-and-store',
   auth: { ops: ['locker:write'] },
   summary: 'Fetch a public https address into a file',
+  maxBodyBytes: 16_384,
   body: Type.Object({
     locker_id: Type.Optional(Type.String()),
     receipt_id: Type.Optional(Type.String()),

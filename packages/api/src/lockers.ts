@@ -15,6 +15,9 @@ export const Tags = Type.Array(Type.String({ maxLength: MAX_TAG_CHARACTERS }), {
   description: 'Words to find the locker by; what it was created with stays.',
 })
 
+/** Room for the longest tags. */
+export const TAGGED_BODY_BYTES = 16_384
+
 const Space = Type.Object(
   {
     locker_id: Type.String(),
@@ -151,6 +154,7 @@ export const signedProvision = endpoint({
   path: '/v1/storage/signed_provision',
   auth: { ops: ['locker:provision'] },
   summary: 'Open the locker of a receipt, or find it open',
+  maxBodyBytes: TAGGED_BODY_BYTES,
   body: ProvisionRequest,
   responses: { 200: ProvisionManifest },
   headers: NO_STORE,

@@ -2,7 +2,7 @@
 
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
-import { type Endpoint, errorsOf, requiredOps } from './endpoint.ts'
+import { type Endpoint, errorsOf, maxBodyBytes, requiredOps } from './endpoint.ts'
 import { ErrorBody, type ErrorCode } from './errors.ts'
 
 type Node = { [key: string]: unknown }
@@ -74,15 +74,17 @@ function headOf({ name, responses }: Endpoint, described: Node): Node {
   }
 }
 
-function requestBody({ body, takesBytes }: Endpoint, components: Node): Node {
+function requestBody(endpoint: Endpoint, components: Node): Node {
+  const { body, takesBytes } = endpoint
   const content = {
     ...(body && { 'application/json': { schema: lift(body, components) } }),
     ...(takesBytes && { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }),
   }
   if (Object.keys(content).length === 0) return {}
+  const description = takesBytes ? {} : { description: `At most ${maxBodyBytes(endpoint)} bytes.` }
   // An empty body is read as `{}`.
   const required = takesBytes ?? (body as { required?: string[] }).required !== undefined
-  return { requestBody: { required, content } }
+  return { requestBody: { ...description, required, content } }
 }
 
 function security(auth: Endpoint['auth']): Node[] {

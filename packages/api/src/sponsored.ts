@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { LockerRecord, Tags } from './lockers.ts'
+import { LockerRecord, TAGGED_BODY_BYTES, Tags } from './lockers.ts'
 import { Confirmation } from './purchases.ts'
 import { NO_STORE, OrNull } from './wire.ts'
 
@@ -74,6 +74,7 @@ export const sponsoredConfirm = endpoint({
   path: '/v1/storage/sponsored-confirm',
   auth: 'oidc',
   summary: 'Confirm a payment for the developer who made it: receipt and locker at once',
+  maxBodyBytes: TAGGED_BODY_BYTES,
   body: Type.Object({ pay_req_id: Type.String(), ...Sponsorship }),
   responses: { 200: SponsoredConfirmation },
   headers: NO_STORE,
@@ -88,6 +89,7 @@ export const sponsoredConfirmBatch = endpoint({
   path: '/v1/storage/sponsored-confirm-batch',
   auth: 'oidc',
   summary: 'Confirm one payment for several quotes: receipts and lockers at once',
+  maxBodyBytes: TAGGED_BODY_BYTES,
   body: Type.Object({
     pay_req_ids: Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }),
     ...Sponsorship,

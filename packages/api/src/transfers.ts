@@ -6,7 +6,12 @@ import { FileDeleted } from './files.ts'
 
 const TokenPath = Type.Object({ token: Type.String() })
 const TOKEN_ERRORS = ['SHORT_URL_INVALID', 'SHORT_URL_EXPIRED', 'FILE_NOT_FOUND'] as const
-const READ_ERRORS = ['CONTENT_NOT_FOUND', 'RANGE_NOT_SATISFIABLE', 'STORAGE_UNAVAILABLE'] as const
+const READ_ERRORS = [
+  'CONTENT_NOT_FOUND',
+  'PRECONDITION_FAILED',
+  'RANGE_NOT_SATISFIABLE',
+  'STORAGE_UNAVAILABLE',
+] as const
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
 const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
 const ANY_TYPE = '*/*'
@@ -59,6 +64,7 @@ export const writeByToken = endpoint({
     'unsupported_encoding',
     'validation_error',
     'malformed_request',
+    'request_timeout',
     'STORAGE_UNAVAILABLE',
     'IAM_SIGNBLOB_PERMISSION_DENIED',
   ],

@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS, type UploadAdvice } from './endpoint.ts'
 import { ContentHash, ContentType, Filename } from './file-entries.ts'
+import { MAX_BATCH_BYTES } from './files.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const Status = Words(['complete', 'partial', 'failed'])
@@ -39,6 +40,7 @@ export const openUploadSession = endpoint({
   auth: { ops: ['locker:write'] },
   summary: 'Begin an upload in parts',
   params: Type.Object({ locker_id: Type.String() }),
+  maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     files: Type.Array(
@@ -110,6 +112,7 @@ export const uploadPart = endpoint({
     'unsupported_encoding',
     'unsupported_media_type',
     'malformed_request',
+    'request_timeout',
     'validation_error',
     'STORAGE_UNAVAILABLE',
   ],

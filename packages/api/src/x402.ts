@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
+import { TAGGED_BODY_BYTES, Tags } from './lockers.ts'
 import { Confirmation, Quote, requestStorage } from './purchases.ts'
 import { PaymentLeg } from './quote.ts'
 import { Timestamp } from './wire.ts'
@@ -101,11 +102,8 @@ export const buyStorage = endpoint({
   requestHeaders: Type.Object({
     'PAYMENT-SIGNATURE': Type.Optional(Type.String({ description: 'base64 of the signed payment, as JSON.' })),
   }),
-  body: Type.Object({
-    units,
-    provider,
-    tags: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
-  }),
+  maxBodyBytes: TAGGED_BODY_BYTES,
+  body: Type.Object({ units, provider, tags: Type.Optional(Tags) }),
   responses: { 200: Confirmation, 402: X402Quote },
   headers: { 'cache-control': 'no-store' },
   errors: [

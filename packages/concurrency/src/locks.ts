@@ -1,4 +1,4 @@
-// Locks: one holder at a time, one at a time per key, or up to a limit. All are first come, first served.
+// Locks: one holder at a time, one at a time per key, or up to a limit. All but `places` are first come, first served.
 
 /** A lock with one holder at a time. `acquire` resolves to the function that releases it. */
 export function mutex(): { acquire(): Promise<() => void> } {
@@ -28,6 +28,26 @@ export function keyedMutex(): KeyedMutex {
       return await mine
     } finally {
       if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+/** Takes a place under each key, or none and returns null. The returned function gives the places back. */
+export type TakePlaces = (...limits: { key: string; max: number }[]) => (() => void) | null
+
+/** Counts work under keys, for work that is refused rather than kept waiting. */
+export function places(): TakePlaces {
+  const taken = new Map<string, number>()
+  const add = (key: string, change: number) => {
+    const count = (taken.get(key) ?? 0) + change
+    if (count === 0) taken.delete(key)
+    else taken.set(key, count)
+  }
+  return (...limits) => {
+    if (limits.some(({ key, max }) => (taken.get(key) ?? 0) >= max)) return null
+    for (const { key } of limits) add(key, 1)
+    return () => {
+      for (const { key } of limits) add(key, -1)
     }
   }
 }

@@ -1,6 +1,7 @@
 // Reads settings from a record of variables, and those that every service has. All problems are reported at once. The
 // reader keeps the names it was asked for, so that a test can compare them with `.env.example`.
 
+import { Resolver } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { LogLevel } from './log.ts'
@@ -119,6 +120,17 @@ export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPo
 
 export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
   return { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') }
+}
+
+/** The name servers that are asked for hosts that customers name; empty for those of the system. */
+export function readDnsServers(settings: SettingsReader): string[] {
+  const list = settings.text('DNS_SERVERS').split(',').filter(Boolean)
+  try {
+    new Resolver().setServers(list)
+  } catch {
+    settings.problem('DNS_SERVERS must be addresses, each with or without a port, with commas between')
+  }
+  return list
 }
 
 function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {

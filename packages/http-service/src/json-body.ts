@@ -2,16 +2,29 @@
 // where clients differ (ADD-11).
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { maxBodyBytes } from '@svc/api/endpoint'
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { sendContinue } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 import { requireStorableText } from './validate.ts'
+import type { WireRequest } from './wire-request.ts'
 
-export const MAX_JSON_BYTES = 1_048_576
 /** From the first byte to the last (T-11). */
 const BODY_TIMEOUT_MS = 30_000
 
-export function readBody(request: IncomingMessage, done: (error: Error | null, body?: Uint8Array) => void): void {
+/** Collects a body. One that says that it is longer is refused before it is read. */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  done: (error: Error | null, body?: Uint8Array) => void,
+): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    request.on('error', ignore).resume()
+    done(tooLarge(maxBytes))
+    return
+  }
+  sendContinue(request)
   const chunks: Buffer[] = []
   let size = 0
   const timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
@@ -25,7 +38,7 @@ export function readBody(request: IncomingMessage, done: (error: Error | null, b
   }
   function take(chunk: Buffer): void {
     size += chunk.length
-    if (size > MAX_JSON_BYTES) finish(tooLarge())
+    if (size > maxBytes) finish(tooLarge(maxBytes))
     else chunks.push(chunk)
   }
   const end = () => finish(null)
@@ -35,8 +48,16 @@ export function readBody(request: IncomingMessage, done: (error: Error | null, b
 
 const ignore = () => {}
 
-function tooLarge(): ServiceError {
-  return new ServiceError('body_too_large', `a JSON body may have ${MAX_JSON_BYTES} bytes`)
+/** For endpoints whose long bodies must be signed. */
+export function refuseLongBody({ body }: WireRequest): void {
+  if (body.length > maxBodyBytes({})) throw tooLarge(maxBodyBytes({}))
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('body_too_large', `the body of this request may have ${maxBytes} bytes`, {
+    hint: 'send less at once; /openapi.json says how long each body may be',
+    details: { max_bytes: maxBytes },
+  })
 }
 
 /** For requests only. Other connections that break are not the client's fault. */
@@ -48,7 +69,8 @@ function tooSlow(): ServiceError {
   return new ServiceError('request_timeout', `the body was not there after ${BODY_TIMEOUT_MS / 1000} seconds`)
 }
 
-export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array): Json {
+/** Stops after `maxValues` values. */
+export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array, maxValues: number): Json {
   if (bytes.length === 0) return {}
   const type = headers['content-type']
   if (type !== undefined && !/^\s*application\/[^;]*json/i.test(type)) {
@@ -62,14 +84,14 @@ export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array): 
       hint: 'send the body without Content-Encoding',
     })
   }
-  const value = parse(bytes)
+  const value = parse(bytes, maxValues)
   requireStorableText(value, ['body'])
   return value
 }
 
-function parse(bytes: Uint8Array): Json {
+function parse(bytes: Uint8Array, maxValues: number): Json {
   try {
-    return parseStrictJson(bytes, MAX_JSON_BYTES)
+    return parseStrictJson(bytes, bytes.length, maxValues)
   } catch (error) {
     throw new ValidationError({ loc: ['body'], msg: `not valid JSON: ${(error as Error).message}` })
   }

@@ -22,6 +22,9 @@ const REQUEST_HEADERS = [
   'Range',
   'If-Range',
   'If-None-Match',
+  'If-Match',
+  'If-Modified-Since',
+  'If-Unmodified-Since',
   // Released x402 clients send this response header as a request header.
   'Access-Control-Expose-Headers',
 ].join(', ')
@@ -31,12 +34,16 @@ const EXPOSED_HEADERS = [
   'PAYMENT-RESPONSE',
   'Retry-After',
   'ETag',
+  'Last-Modified',
   'Accept-Ranges',
   'Content-Range',
   'Content-Disposition',
   'Location',
   'X-Request-Id',
 ].join(', ')
+
+/** For answers to pages of other origins. */
+export const EXPOSED = { 'access-control-expose-headers': EXPOSED_HEADERS }
 
 /** On every answer: any web page may call, but never with cookies (ADD-09). */
 export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
@@ -69,7 +76,7 @@ export function createSend(log: Log): Send {
   return (request, reply, { route, status, headers, body }) => {
     discardRest(request.raw)
     reply.code(status).headers(headers).header('x-request-id', request.id)
-    if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+    if (request.headers.origin !== undefined) reply.headers(EXPOSED)
     writeLine?.(requestLine(request, route, status))
     return reply.send(body)
   }
@@ -81,7 +88,7 @@ export type SendBytes = (request: FastifyRequest, reply: FastifyReply, route: st
 export function createSendBytes(log: Log): SendBytes {
   const writeLine = lineWriter(log)
   return (request, reply, route, { status, headers, stream }) => {
-    const exposed = request.headers.origin !== undefined && { 'access-control-expose-headers': EXPOSED_HEADERS }
+    const exposed = request.headers.origin !== undefined && EXPOSED
     discardRest(request.raw)
     reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...headers, ...exposed, 'x-request-id': request.id })
     reply.hijack()

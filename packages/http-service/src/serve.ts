@@ -1,15 +1,16 @@
 // Serves one endpoint: the steps of a request, top to bottom.
 
 import { Readable } from 'node:stream'
-import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
+import { type Body, type Endpoint, maxBodyBytes, type Params, type Query, type ResponseBody } from '@svc/api/endpoint'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { Answer, Bytes, JsonStream, JsonText } from './answer.ts'
 import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
 import { pathValues, routerPath } from './paths.ts'
 import { EVERY_ORIGIN } from './send.ts'
 import type { Service } from './service.ts'
-import { readQuery, requireStorableText, schemaCheck, validator } from './validate.ts'
+import { maxValues, readQuery, requireStorableText, schemaCheck, validator } from './validate.ts'
 import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {
@@ -59,7 +60,7 @@ function register<E extends Endpoint, Caller>(
   const checkParams = endpoint.params && validator('path', endpoint.params)
   const checkQuery = endpoint.query && validator('query', endpoint.query)
   // An endpoint that also takes bytes checks the body itself.
-  const checkBody = endpoint.body && !endpoint.takesBytes ? validator('body', endpoint.body) : undefined
+  const parseBody = endpoint.body && !endpoint.takesBytes ? bodyParser<E>(endpoint.body) : undefined
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
@@ -80,9 +81,22 @@ function register<E extends Endpoint, Caller>(
   }
 
   function run(input: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
-    const body = checkBody && parseJsonBody(input.wire.headers, input.wire.body)
-    checkBody?.(body)
-    return operation({ ...input, body: body as Body<E>, caller })
+    if (!parseBody) return operation({ ...input, body: undefined as Body<E>, caller })
+    if (caller !== null) return operation({ ...input, body: parseBody(input.wire), caller })
+    service.strangers?.refuseExhausted(input.wire)
+    let body: Body<E>
+    try {
+      body = parseBody(input.wire)
+    } catch (error) {
+      return refuseStranger(input.wire, error)
+    }
+    return operation({ ...input, body, caller })
+  }
+
+  /** A body that cannot be used counts like a request that can. */
+  async function refuseStranger(wire: WireRequest, error: unknown): Promise<never> {
+    await service.strangers?.count(wire)
+    throw error
   }
 
   function send(request: FastifyRequest, reply: FastifyReply, result: Result<E>): FastifyReply {
@@ -128,6 +142,7 @@ function register<E extends Endpoint, Caller>(
       schema: endpoint.contentType ? {} : { response: endpoint.responses },
       // The framework's validation stays off: it would run before authentication, and coerce values.
       attachValidation: false,
+      bodyLimit: maxBodyBytes(endpoint),
       config: {
         // Errors of a path that holds a token are as private as its answers.
         ...(endpoint.auth === 'path-token' && endpoint.headers && { errorHeaders: endpoint.headers }),
@@ -137,6 +152,16 @@ function register<E extends Endpoint, Caller>(
     },
     { takesBytes: endpoint.takesBytes ?? false },
   )
+}
+
+function bodyParser<E extends Endpoint>(schema: TSchema): (wire: WireRequest) => Body<E> {
+  const check: (value: unknown) => void = validator('body', schema)
+  const limit = maxValues(schema)
+  return ({ headers, body: bytes }) => {
+    const body = parseJsonBody(headers, bytes, limit)
+    check(body)
+    return body as Body<E> // just checked
+  }
 }
 
 /** The router matches `/things/` as `/things/{name}` with an empty name, which no endpoint means. */

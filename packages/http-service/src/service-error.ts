@@ -45,17 +45,31 @@ export interface InvalidInput {
   msg: string
 }
 
+/** An answer names this many problems, and repeats this much of a text that the client sent. */
+const MAX_PROBLEMS = 20
+const MAX_CHARACTERS = 300
+
 export class ValidationError extends ServiceError {
   override name = 'ValidationError'
-  readonly #inputs: readonly [InvalidInput, ...InvalidInput[]]
+  readonly #inputs: readonly InvalidInput[]
 
   constructor(...inputs: [InvalidInput, ...InvalidInput[]]) {
-    super('validation_error', inputs.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))
-    this.#inputs = inputs
+    const named = inputs.slice(0, MAX_PROBLEMS).map(cutTexts)
+    const more = inputs.length > named.length ? [`and ${inputs.length - named.length} more`] : []
+    super('validation_error', [...named.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`), ...more].join('; '))
+    this.#inputs = named
   }
 
   override body(requestId: string): ErrorBody {
     const detail = this.#inputs.map((input) => ({ ...input, type: 'value_error' }))
     return { ...super.body(requestId), detail }
   }
+}
+
+function cutTexts({ loc, msg }: InvalidInput): InvalidInput {
+  return { loc: loc.map((part) => (typeof part === 'string' ? cut(part) : part)), msg: cut(msg) }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }

@@ -1,7 +1,7 @@
 // The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { UploadAdvice } from '@svc/api/endpoint'
 import type { ErrorCode } from '@svc/api/errors'
@@ -13,7 +13,7 @@ import Fastify, {
   type FastifyRequest,
   type RouteOptions,
 } from 'fastify'
-import { MAX_JSON_BYTES, readBody } from './json-body.ts'
+import { readBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
 import {
@@ -22,19 +22,23 @@ import {
   createSend,
   createSendBytes,
   EVERY_ORIGIN,
+  EXPOSED,
   type Send,
   type SendBytes,
   STARTED,
   type StartedRequest,
 } from './send.ts'
+import { createHttpServer, lastExchange, MAX_HEAD_BYTES, type Refuse } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 import { markUpload, withUploadDetails } from './upload-errors.ts'
+import type { WireRequest } from './wire-request.ts'
 
 export interface Service {
   app: FastifyInstance
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
+  strangers: StrangerLimit | null
   routes: PathMatcher
   send: Send
   sendBytes: SendBytes
@@ -42,7 +46,16 @@ export interface Service {
   add(route: RouteOptions, body: { takesBytes: boolean }): void
 }
 
+/** A limit on bodies that cannot be used, for callers that show no credential before their body is parsed (T-35). */
+export interface StrangerLimit {
+  /** Throws when the caller is known to be over the limit; counts nothing. */
+  refuseExhausted(wire: WireRequest): void
+  /** Counts a request whose body could not be used. Operations count the others themselves. */
+  count(wire: WireRequest): Promise<void>
+}
+
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
+  strangers?: StrangerLimit
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
   /** Called for every answer when it is sent, and for a stream when it has ended. */
@@ -58,9 +71,6 @@ export interface Answered {
   seconds: number
 }
 
-const HEADERS_TIMEOUT_MS = 15_000
-/** Node's limit for all headers together, which no path exceeds. */
-const MAX_HEAD_BYTES = 16_384
 const ERROR_HEADERS = {
   ...EVERY_ORIGIN,
   'content-type': 'application/json; charset=utf-8',
@@ -77,7 +87,8 @@ declare module 'fastify' {
   }
 }
 
-export function createService({ log, checkResponses, trustedProxies = [], onAnswer }: ServiceOptions): Service {
+export function createService(options: ServiceOptions): Service {
+  const { log, checkResponses, strangers = null, trustedProxies = [], onAnswer } = options
   const send = onAnswer ? observed(createSend(log), onAnswer) : createSend(log)
   const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -88,6 +99,7 @@ export function createService({ log, checkResponses, trustedProxies = [], onAnsw
     reply.serializer(JSON.stringify)
     // The framework would close the connection of a client that is still sending, and often lose the answer.
     reply.removeHeader('connection')
+    if (!reply.raw.shouldKeepAlive) reply.header('connection', 'close')
     send(request, reply, {
       route,
       status: answer.status,
@@ -95,17 +107,19 @@ export function createService({ log, checkResponses, trustedProxies = [], onAnsw
       body: withUploadDetails(answer.body(request.id), request.raw),
     })
   }
+  const refuse: Refuse = (request, response, error) => {
+    const id = newRequestId(request)
+    logUnread(log, id, error)
+    response.writeHead(error.status, { ...rawHeaders(id), connection: 'close' }).end(JSON.stringify(error.body(id)))
+  }
   const app = Fastify({
     logger: false,
     genReqId: newRequestId,
-    bodyLimit: MAX_JSON_BYTES,
-    // Uploads may take as long as they need; only the headers have a timeout.
-    requestTimeout: 0,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    serverFactory: (handle) => createHttpServer(handle, refuse),
     routerOptions: { maxParamLength: MAX_HEAD_BYTES },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    clientErrorHandler: answerMalformedRequest,
+    clientErrorHandler: (error, socket) => answerMalformedRequest(log, error, socket),
     frameworkErrors: answerError,
   })
   const routes = pathMatcher()
@@ -114,7 +128,7 @@ export function createService({ log, checkResponses, trustedProxies = [], onAnsw
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
-  return { app, log, checkResponses, routes, send, sendBytes, add: routeAdder(app) }
+  return { app, log, checkResponses, strangers, routes, send, sendBytes, add: routeAdder(app) }
 }
 
 type OnAnswer = NonNullable<ServiceOptions['onAnswer']>
@@ -156,7 +170,10 @@ function routeAdder(app: FastifyInstance): Service['add'] {
 /** Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication. */
 function keepRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, stream, done) => readBody(stream, done))
+  app.addContentTypeParser('*', (request, stream, done) => {
+    if (request.is404) done(null)
+    else readBody(stream, request.routeOptions.bodyLimit as number, done) // every route has one
+  })
 }
 
 /** Serializers are compiled at their first use: compiling all of them is the slowest part of the start. */
@@ -200,30 +217,48 @@ function fromFramework(error: unknown): ServiceError | null {
   }
 }
 
-/** Node's private field for the answer that is being sent. */
-type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null }
+const PARSER_ERRORS: Record<string, [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers of a request may have ${MAX_HEAD_BYTES} bytes`],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the headers of the request did not arrive in time'],
+}
+const NOT_HTTP: [ErrorCode, string] = ['malformed_request', 'this is not a valid HTTP request']
 
-const PARSER_ERRORS: Record<string, ErrorCode> = { HPE_HEADER_OVERFLOW: 'headers_too_large' }
-
-/** For requests that are not HTTP. There is no reply object yet, so the answer is written by hand. */
-function answerMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
+/** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
+function answerMalformedRequest(log: Log, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const pending = (socket as AnsweringSocket)._httpMessage
-  // A second answer would be read as part of the one that is being sent.
-  if (pending?.headersSent) return void socket.destroy()
-  const answer = new ServiceError(
-    PARSER_ERRORS[error.code ?? ''] ?? 'malformed_request',
-    'this is not a valid HTTP request',
-  )
-  const body = JSON.stringify(withUploadDetails(answer.body(newRequestId()), pending?.req))
-  if (!socket.writable) return
-  socket.end(
-    `HTTP/1.1 ${answer.status} Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
-  // An operation that waits for the rest of the body must learn now that none will come.
-  if (pending) socket.destroySoon()
-  else closeLater(socket)
+  const last = lastExchange(socket)
+  const isInBody = last !== undefined && !last.request.complete
+  const isAnswered = last?.response.headersSent === true
+  // A second answer would be read as part of the one that is being sent, or as the answer to another request.
+  if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
+  const answer = () => {
+    if (!socket.writable) return
+    writeError(log, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
+    // An operation that waits for the rest of the body must learn now that none will come.
+    if (isInBody) socket.destroySoon()
+    else closeLater(socket)
+  }
+  // The answers of a connection are in the order of its requests.
+  if (last && !isInBody && !isAnswered) last.response.once('finish', answer)
+  else answer()
+}
+
+function writeError(log: Log, socket: Socket, error: ServiceError, request?: IncomingMessage): void {
+  const id = newRequestId()
+  const body = JSON.stringify(withUploadDetails(error.body(id), request))
+  const headers = { ...rawHeaders(id), 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  logUnread(log, id, error)
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`)
+}
+
+function logUnread(log: Log, id: string, { status, message }: ServiceError): void {
+  log.info({ request_id: id, status }, message)
+}
+
+/** For answers that the framework does not send. */
+function rawHeaders(id: string): Record<string, string> {
+  return { ...ERROR_HEADERS, ...EXPOSED, 'x-request-id': id }
 }
 
 const processId = randomBytes(6).toString('hex')

@@ -1,22 +1,55 @@
-// Checks input against its declared schema: strictly, without coercion, reporting every problem.
+// Checks input against its declared schema: strictly, without coercion. It reports the first problem of each field, so
+// that a long list of wrong values costs no more than a short one (T-35).
 
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TObject, TSchema } from 'typebox'
 import { type InvalidInput, ValidationError } from './service-error.ts'
 
 export type InputPart = 'body' | 'query' | 'path'
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, messages: true })
-const MAX_PROBLEMS = 20
+const ajv = new Ajv2020({ allErrors: false, strict: false, verbose: true, messages: true })
 
 /** A function that throws a ValidationError unless its argument matches the schema. */
 export function validator(part: InputPart, schema: TSchema): (value: unknown) => void {
   const check = ajv.compile(schema)
+  const fields = Object.entries((schema as Partial<TObject>).properties ?? {})
+  const required: readonly string[] = (schema as Partial<TObject>).required ?? []
+
+  function fieldProblem(value: object, name: string, field: TSchema): InvalidInput[] {
+    const given = (value as Record<string, unknown>)[name]
+    if (given === undefined) return required.includes(name) ? [{ loc: [part, name], msg: 'is required' }] : []
+    return firstProblem(ajv.compile(field), given, [part, name])
+  }
+
   return (value) => {
     if (check(value)) return
-    const [first, ...rest] = (check.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => problemOf(part, error))
+    const ofAll = (check.errors ?? []).map((error) => problemOf([part], error))
+    const ofFields =
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? fields.flatMap(([name, field]) => fieldProblem(value, name, field))
+        : []
+    const [first, ...rest] = ofFields.length > 0 ? ofFields : ofAll
     throw new ValidationError(first as InvalidInput, ...rest)
   }
+}
+
+function firstProblem(check: ValidateFunction, value: unknown, loc: InvalidInput['loc']): InvalidInput[] {
+  const error = check(value) ? undefined : check.errors?.[0]
+  return error ? [problemOf(loc, error)] : []
+}
+
+/**
+ * How many values a body of this schema can hold, and as many again for fields that are unknown and ignored. A parser
+ * that stops there is done in a few milliseconds, whatever the body is.
+ */
+export function maxValues(schema: TSchema): number {
+  return 2 * valuesOf(schema) + 100
+}
+
+function valuesOf(schema: TSchema): number {
+  const { properties = {}, items, maxItems = 0 } = schema as { properties?: object; items?: TSchema; maxItems?: number }
+  const inFields = Object.values(properties).reduce((sum: number, field: TSchema) => sum + valuesOf(field), 0)
+  return 1 + inFields + (items ? maxItems * valuesOf(items) : 0)
 }
 
 /** A function that says what is wrong with a value, or null. */
@@ -42,10 +75,10 @@ function readText(schema: { type?: string }, value: unknown): unknown {
   return value
 }
 
-function problemOf(part: InputPart, error: ErrorObject): InvalidInput {
+function problemOf(loc: InvalidInput['loc'], error: ErrorObject): InvalidInput {
   const at = error.instancePath.split('/').slice(1).map(unescapePointer)
   const missing = error.keyword === 'required' ? [(error.params as { missingProperty: string }).missingProperty] : []
-  return { loc: [part, ...at, ...missing], msg: missing.length > 0 ? 'is required' : explain(error) }
+  return { loc: [...loc, ...at, ...missing], msg: missing.length > 0 ? 'is required' : explain(error) }
 }
 
 /** Array positions become numbers; everything else stays text. */

@@ -15,6 +15,7 @@ const post = endpoint({
   path: '/post',
   auth: 'public',
   summary: 'takes JSON',
+  maxBodyBytes: MEBIBYTE,
   body: Type.Object({ text: Type.String() }),
   responses: { 200: Type.Object({ length: Type.Integer() }) },
 })

@@ -1,27 +1,35 @@
 // For tests: a service with a recorded log, and raw connections to it.
 
 import { connect, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import { type Endpoint, endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { createLog } from '../src/log.ts'
-import { createService, type Service } from '../src/service.ts'
+import { createService, type Service, type StrangerLimit } from '../src/service.ts'
 
 export interface TestService {
   url: string
   logged(): string
   /** A connection, after writing these bytes. */
   connect(...bytes: (string | Uint8Array)[]): Socket
+  connections(): Promise<number>
+  /** Lets every request whose headers are incomplete be overdue. */
+  expireHeaders(): void
   stop(): Promise<void>
 }
 
-export async function startTestService(addRoutes: (service: Service) => void): Promise<TestService> {
+export async function startTestService(
+  addRoutes: (service: Service) => void,
+  strangers?: StrangerLimit,
+): Promise<TestService> {
   let logged = ''
   const write = (line: string) => {
     logged += line
   }
   const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
-  const service = createService({ log, checkResponses: true })
+  const service = createService({ log, checkResponses: true, ...(strangers && { strangers }) })
   addRoutes(service)
+  const { server } = service.app
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
   return {
     url,
@@ -30,6 +38,10 @@ export async function startTestService(addRoutes: (service: Service) => void): P
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       for (const piece of bytes) socket.write(piece)
       return socket
+    },
+    connections: () => promisify(server.getConnections.bind(server))(),
+    expireHeaders() {
+      server.headersTimeout = 1
     },
     stop: () => service.app.close(),
   }

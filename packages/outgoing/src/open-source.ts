@@ -23,6 +23,8 @@ export interface SourceOptions extends Connecting {
   /** From the first lookup to the last byte. */
   deadlineMs?: number
   maxBytes?: number
+  /** Ends the download, also while the host is looked up. */
+  signal?: AbortSignal
 }
 
 export interface OpenedSource {
@@ -41,11 +43,16 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
   const download = new AbortController()
   const timedOut = new SourceError('timed_out', `the source did not arrive within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => download.abort(timedOut), deadlineMs)
+  const cancel = () => download.abort(new SourceError('cancelled', 'the source is not wanted any more'))
+  options.signal?.addEventListener('abort', cancel, { once: true })
   const close = () => {
     clearTimeout(timer)
+    options.signal?.removeEventListener('abort', cancel)
     download.abort()
   }
   try {
+    if (options.signal?.aborted) cancel()
+    download.signal.throwIfAborted()
     const { url, response } = await followRedirects(parseSourceUrl(sourceUrl), options, download.signal)
     const size = sizeOf(response, maxBytes)
     const stream = readBody(response, maxBytes, download.signal).once('close', close)

@@ -2,11 +2,11 @@
 // first, so that nobody can make the service talk to machines that are not public (T-08).
 
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP, type TcpSocketConnectOpts } from 'node:net'
 import { isPublicAddress } from '@svc/protocol/public-address'
+import { createResolver, type Resolve } from './resolve.ts'
 
 export type SourceFault =
   | 'not_https'
@@ -22,6 +22,7 @@ export type SourceFault =
   | 'too_large'
   | 'timed_out'
   | 'broken_off'
+  | 'cancelled'
 
 /** Why a source is not fetched. Callers may see the message, but not the cause, which may name addresses. */
 export class SourceError extends Error {
@@ -32,6 +33,11 @@ export class SourceError extends Error {
     super(message, { cause })
     this.reason = reason
   }
+}
+
+/** Whether the URL itself is refused, so that trying again does not help. */
+export function isBlocked({ reason }: SourceError): boolean {
+  return reason === 'not_https' || reason === 'blocked_host' || reason === 'blocked_address'
 }
 
 /** The URL parser drops control characters and turns backslashes; other parsers find another host in such text. */
@@ -48,7 +54,7 @@ export function parseSourceUrl(text: string, base?: URL): URL {
   if (url.username || url.password)
     throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
   if (!isWebPort(url.port)) throw new SourceError('blocked_host', 'only port 443 and ports from 1024 are fetched from')
-  if (isBlocked(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
+  if (isBlockedName(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
   url.hash = ''
   return url
 }
@@ -64,15 +70,15 @@ function hostOf(url: URL): string {
 }
 
 /** A name with a dot at its end is another name of the same host, so it is blocked too. */
-function isBlocked(host: string): boolean {
+function isBlockedName(host: string): boolean {
   if (isIP(host)) return false
   const isPlain = host.includes('.') && !host.endsWith('.')
   return !isPlain || host.startsWith(BLOCKED_PREFIX) || BLOCKED_ZONES.some((zone) => `.${host}`.endsWith(`.${zone}`))
 }
 
-/** How to resolve names and connect. Only tests set these, because their servers are on this machine. */
+/** How to resolve names and connect. Only tests set all but the first, because their servers are on this machine. */
 export interface Connecting {
-  resolve?: (hostname: string) => Promise<LookupAddress[]>
+  resolve?: Resolve
   isPublic?: (address: string) => boolean
   ca?: string
   port?: number
@@ -94,25 +100,42 @@ export async function requestPublicHost(
   return send(url, await resolvePublicHost(hostOf(url), options, signal), message, options, signal)
 }
 
+/** Why the host of a URL may not be asked. Null when it may, and when its addresses cannot be found out now. */
+export async function targetProblem(text: string, options: Connecting, signal: AbortSignal): Promise<string | null> {
+  try {
+    await resolvePublicHost(hostOf(parseSourceUrl(text)), options, signal)
+    return null
+  } catch (error) {
+    if (error instanceof SourceError) return isBlocked(error) ? error.message : null
+    throw error
+  }
+}
+
 /** One address that is not public blocks the host: a mix of both is an attempt to make us try until we reach it. */
 async function resolvePublicHost(
   host: string,
-  { resolve = (hostname) => lookup(hostname, { all: true }), isPublic = isPublicAddress }: Connecting,
+  { resolve = createResolver(), isPublic = isPublicAddress }: Connecting,
   signal: AbortSignal,
 ): Promise<LookupAddress[]> {
-  const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await untilAborted(signal, resolve(host))
+  const addresses = isIP(host)
+    ? [{ address: host, family: isIP(host) }]
+    : await untilAborted(signal, resolve(host, signal))
   if (addresses.length === 0) throw unresolvable()
   if (!addresses.every(({ address }) => isPublic(address)))
     throw new SourceError('blocked_address', 'only hosts whose addresses are all public are fetched from')
   return addresses
 }
 
-/** A lookup cannot be cancelled, so its result is ignored after the signal. */
 function untilAborted(signal: AbortSignal, lookup: Promise<LookupAddress[]>): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.addEventListener('abort', () => reject(asSourceError(signal.reason)), { once: true })
     lookup.then(resolve, (cause) => reject(unresolvable(cause)))
   })
+}
+
+/** A signal of a caller of this package may have any reason. */
+function asSourceError(reason: unknown): SourceError {
+  return reason instanceof SourceError ? reason : unresolvable(reason)
 }
 
 function unresolvable(cause?: unknown): SourceError {

@@ -1,5 +1,6 @@
 // A JSON parser for signed documents (ADD-05). It refuses what parsers disagree about: duplicate keys, invalid UTF-8, a
-// byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack.
+// byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack. A limit on the number of values
+// bounds the time that a short but hostile document takes.
 
 import { fromUtf8 } from './bytes.ts'
 import type { Json } from './canonical.ts'
@@ -10,13 +11,15 @@ export class StrictJsonError extends Error {
   override name = 'StrictJsonError'
 }
 
-export function parseStrictJson(input: string | Uint8Array, maxBytes: number): Json {
+export function parseStrictJson(input: string | Uint8Array, maxBytes: number, maxValues = Infinity): Json {
   if (input.length > maxBytes) throw new StrictJsonError(`longer than ${maxBytes} bytes`)
   const text = typeof input === 'string' ? input : fromUtf8(input)
   if (text === null) throw new StrictJsonError('not UTF-8')
-  return new Reader(text).document()
+  return new Reader(text, maxValues).document()
 }
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 const SPACE = /[ \t\n\r]*/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORDS: readonly (readonly [string, Json])[] = [
@@ -27,10 +30,13 @@ const WORDS: readonly (readonly [string, Json])[] = [
 
 class Reader {
   readonly #text: string
+  readonly #maxValues: number
   #at = 0
+  #values = 0
 
-  constructor(text: string) {
+  constructor(text: string, maxValues: number) {
     this.#text = text
+    this.#maxValues = maxValues
   }
 
   document(): Json {
@@ -41,6 +47,7 @@ class Reader {
   }
 
   #value(depth: number): Json {
+    if (++this.#values > this.#maxValues) throw this.#error(`more than ${this.#maxValues} values`)
     this.#space()
     switch (this.#text[this.#at]) {
       case '{':
@@ -89,13 +96,9 @@ class Reader {
     return items
   }
 
-  /** Finds the closing quote by hand: one regular expression over a long string overflows the engine's stack. */
   #string(): string {
     if (this.#text[this.#at] !== '"') throw this.#error('expected a string')
-    let end = this.#at
-    do end = this.#text.indexOf('"', end + 1)
-    while (end !== -1 && this.#isEscaped(end))
-    if (end === -1) throw this.#error('a string without end')
+    const end = this.#closingQuote()
     const token = this.#text.slice(this.#at, end + 1)
     try {
       return JSON.parse(token)
@@ -106,10 +109,15 @@ class Reader {
     }
   }
 
-  #isEscaped(at: number): boolean {
-    let start = at
-    while (this.#text[start - 1] === '\\') start--
-    return (at - start) % 2 === 1
+  /** By hand: one regular expression over a long string overflows the engine's stack. */
+  #closingQuote(): number {
+    const { length } = this.#text
+    for (let at = this.#at + 1; at < length; at++) {
+      const code = this.#text.charCodeAt(at)
+      if (code === QUOTE) return at
+      if (code === BACKSLASH) at++
+    }
+    throw this.#error('a string without end')
   }
 
   #number(): number {

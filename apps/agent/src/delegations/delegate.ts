@@ -16,7 +16,7 @@ import type { DelegationRow, SubscriptionRow } from '../db/schema.ts'
 import { gatewayUnavailable } from '../gateway/gateway-link.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { agentKey, delegationStatus, nextStep, webhookSecret } from './delegation-view.ts'
-import { readTasks } from './read-tasks.ts'
+import { readTasks, requirePublicTargets } from './read-tasks.ts'
 import { saveDelegation } from './save-delegation.ts'
 
 export type DelegateBody = Body<typeof delegate>
@@ -32,12 +32,12 @@ export async function delegateLocker(
 ): Promise<DelegateAnswer | Answer<JsonText<SubscriptionQuote>>> {
   requireLockerOfReceipt(body)
   const tasks = body.tasks ? readTasks(body.tasks) : null
-  await callers.limitStranger(wire)
   const owner = await readPayer(context, body.receipt_id)
   requireOwnerInHeader(wire, owner)
   requireSameIds(await callers.requireSignedBy(wire, owner, delegate.auth.ops), body)
   const subscription = await subscriptions.findActive(owner)
   if (!subscription) return subscriptions.quote({})
+  if (tasks) await requirePublicTargets(context, tasks)
   const { receipt_id, locker_id } = body
   const delegation = await saveDelegation(context, { receipt_id, locker_id, tasks, subscription })
   return delegateAnswer(context, delegation, subscription)

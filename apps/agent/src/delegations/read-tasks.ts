@@ -1,9 +1,11 @@
 // Validates the tasks an owner asks for and fills in the defaults, so that what is stored and shown is what is done.
 
 import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
+import { inParallel } from '@svc/concurrency/parallel'
 import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
-import { parseSourceUrl, SourceError } from '@svc/outgoing/public-request'
+import { parseSourceUrl, SourceError, targetProblem } from '@svc/outgoing/public-request'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import type { Context } from '../context.ts'
 
 const LOC = ['body', 'tasks']
 
@@ -19,6 +21,27 @@ export function readTasks({ mirror, watch = mirror ? undefined : DEFAULT_TASKS.w
     ...(watch && { watch: { every_hours: hours(watch), read_bytes: watch.read_bytes ?? true } }),
     ...(tell && { tell: { url: tell.url, only_alerts: tell.only_alerts ?? false } }),
   }
+}
+
+/** A caller is waiting. A host that cannot be looked up in this time is checked when it is asked. */
+const LOOKUP_TIMEOUT_MS = 5_000
+const LOOKUPS_AT_ONCE = 8
+
+/** Throws for hosts that are not public: nothing would ever be fetched from them or sent to them. */
+export async function requirePublicTargets({ resolve }: Pick<Context, 'resolve'>, tasks: Tasks): Promise<void> {
+  const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
+  const sources = tasks.mirror?.sources ?? []
+  const targets = [
+    ...sources.map(({ url }, i) => ({ url, loc: [...LOC, 'mirror', 'sources', i, 'url'] })),
+    ...(tasks.tell ? [{ url: tasks.tell.url, loc: [...LOC, 'tell', 'url'] }] : []),
+  ]
+  const problems = targets.map((): InvalidInput[] => [])
+  await inParallel(targets, LOOKUPS_AT_ONCE, async ({ url, loc }, i) => {
+    const msg = await targetProblem(url, { resolve }, signal)
+    if (msg !== null) problems[i] = [{ loc, msg }]
+  })
+  const [first, ...rest] = problems.flat()
+  if (first) throw new ValidationError(first, ...rest)
 }
 
 type Source = Mirror['sources'][number]
@@ -43,7 +66,7 @@ function sourceProblems({ sources }: Mirror): InvalidInput[] {
   })
 }
 
-/** Checks the text only; the addresses of the host are checked when connecting. */
+/** Checks the text only; `requirePublicTargets` looks the host up. */
 function urlProblems(url: string, loc: (string | number)[]): InvalidInput[] {
   try {
     parseSourceUrl(url)

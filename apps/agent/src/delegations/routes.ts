@@ -7,11 +7,12 @@ import { identityOf } from '../callers/identity.ts'
 import type { Delegations } from './delegations.ts'
 
 export function delegationRoutes(service: Service, delegations: Delegations, callers: Callers): void {
-  // The body names a receipt, and only its payer may sign: the operation checks the signature itself.
+  // The body names a receipt, and only its payer may sign: the operation checks the signature itself. The address is
+  // counted before that body is parsed.
   serveKnown(
     service,
     api.delegate,
-    () => null,
+    (wire) => callers.limitStranger(wire),
     ({ body, wire }) => delegations.delegate(body, wire),
   )
   serveIdentity(api.listDelegations, ({ caller }) => delegations.list(caller))

@@ -1,12 +1,17 @@
-import type { SettingsReader } from '@svc/http-service/config'
+import { readDnsServers, type SettingsReader } from '@svc/http-service/config'
 
 export interface WorkSettings {
   /** Bytes that one watch may read back; 0 for none. */
   watchMaxBytes: number
+  /** Empty for those of the system. */
+  dnsServers: string[]
 }
 
 const GIBIBYTE = 1_073_741_824
 
 export function readWorkSettings(settings: SettingsReader): WorkSettings {
-  return { watchMaxBytes: settings.integer('WATCH_MAX_BYTES', GIBIBYTE, { min: 0, max: Number.MAX_SAFE_INTEGER }) }
+  return {
+    watchMaxBytes: settings.integer('WATCH_MAX_BYTES', GIBIBYTE, { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    dnsServers: readDnsServers(settings),
+  }
 }

@@ -5,8 +5,17 @@ import { delegationsOf } from '../../src/delegations/store.ts'
 import { type AgentCall, delegateCall, expectRefusal, startAgentStack, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmWallet, type Wallet } from '../wallets.ts'
 
+const ADDRESSES: Record<string, { address: string; family: number }[]> = {
+  'files.example': [{ address: '93.184.215.14', family: 4 }],
+  'inside.example': [{ address: '10.0.0.1', family: 4 }],
+  'both.example': [
+    { address: '93.184.215.14', family: 4 },
+    { address: 'fd00::1', family: 6 },
+  ],
+}
+
 describe('a refused delegation', () => {
-  const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }))
+  const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }), { resolve: async (host) => ADDRESSES[host] ?? [] })
   let owner: Wallet
   let stranger: Wallet
   let locker: Locker
@@ -95,8 +104,35 @@ describe('a refused delegation', () => {
     expectRefusal(await stack.call(owner, unknown), 404, 'receipt_not_found')
   })
 
+  it.each(['inside.example', 'both.example', '192.168.1.1', '[::1]', '169.254.169.254'])(
+    'T-48 T-08 rejects webhooks and mirrors at %s, which is not public',
+    async (host) => {
+      const good = { url: 'https://files.example/a', filename: 'a' }
+      const tasks = {
+        tell: { url: `https://${host}/hook` },
+        mirror: { sources: [good, { url: `https://${host}/b`, filename: 'b' }] },
+      }
+      const refused = await stack.call(owner, delegateCall(locker, tasks))
+      expectRefusal(refused, 422, 'validation_error')
+      const { detail } = refused.body as { detail: { loc: unknown[]; msg: string }[] }
+      expect(detail.map(({ loc }) => loc)).toEqual([
+        ['body', 'tasks', 'mirror', 'sources', 1, 'url'],
+        ['body', 'tasks', 'tell', 'url'],
+      ])
+      for (const { msg } of detail) expect(msg).toContain('public')
+      expect(await kept()).toBe(0)
+    },
+  )
+
+  it('T-48 accepts hosts that are public, and those that cannot be looked up now', async () => {
+    const tasks = { tell: { url: 'https://nowhere.example/' } }
+    expect((await stack.call(owner, delegateCall(locker, tasks))).status).toBe(200)
+    const mirror = { sources: [{ url: 'https://files.example/a', filename: 'a' }] }
+    expect((await stack.call(owner, delegateCall(locker, { mirror }))).status).toBe(200)
+  })
+
   it('AGENT-04 rejects an overlong receipt id', async () => {
-    const unknown = { ...delegateCall(lockerOf('r'.repeat(200_000))), receiptId: '', lockerId: '' }
+    const unknown = { ...delegateCall(lockerOf('r'.repeat(10_000))), receiptId: '', lockerId: '' }
     expectRefusal(await stack.call(owner, unknown), 422, 'validation_error')
   })
 

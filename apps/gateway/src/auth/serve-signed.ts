@@ -2,6 +2,7 @@
 
 import type { Endpoint, EnvelopeAuth } from '@svc/api/endpoint'
 import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
+import { refuseLongBody } from '@svc/http-service/json-body'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { LockerCaller, ReceiptCaller } from './callers.ts'
@@ -61,6 +62,7 @@ export function serveReceiptOrAnybody<E extends SignedEndpoint>(
         requireEnvelopeHeaders(wire)
         return callers.ofReceipt(wire, endpoint.auth.ops, null)
       }
+      refuseLongBody(wire)
       if (isOpen) return null
       throw missingEnvelope()
     },

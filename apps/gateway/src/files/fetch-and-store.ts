@@ -21,17 +21,21 @@ import { urlMinter } from './urls.ts'
 type Request = Body<typeof files.fetchAndStore>
 type Fetched = Pick<FilePut, 'filename' | 'object' | 'contentType' | 'contentHash'>
 
-/** Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once. */
+/**
+ * Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once.
+ * A caller that hangs up ends the download.
+ */
 export async function fetchAndStore(
   context: FilesContext,
   caller: LockerCaller,
   request: Request,
+  hangUp: AbortSignal,
 ): Promise<files.FetchedFile> {
   const { locker, signer } = caller
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
-  const fetched = await fetchBytes(context, locker, request)
+  const fetched = await inPlace(context, caller, () => fetchBytes(context, locker, request, hangUp))
   const file = await storeBytes(context, caller, { filename, ...fetched })
   const minter = urlMinter(context, caller)
   return {
@@ -62,6 +66,39 @@ async function storeBytes(context: FilesContext, { locker, signer }: LockerCalle
   }
 }
 
+/** A source decides how long its fetch takes, so callers may have a few of them at once, and all together not many. */
+async function inPlace<T>(context: FilesContext, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
+  const { maxPerSigner, maxTotal } = context.config.storage.fetch
+  const own = { max: maxPerSigner }
+  const release = context.takeFetchPlaces(
+    { key: 'all', max: maxTotal },
+    { key: `signer ${signer.identity}`, ...own },
+    { key: `locker ${locker.locker_id}`, ...own },
+  )
+  if (!release) throw tooManyFetches(maxPerSigner)
+  try {
+    return await fetch()
+  } finally {
+    release()
+  }
+}
+
+function tooManyFetches(maxPerSigner: number): ServiceError {
+  const again = `wait for the fetches under way, at most ${maxPerSigner} at once; try again in ${RETRY_SECONDS} s`
+  return new ServiceError('RATE_LIMITED', 'too many files are being fetched at once', {
+    hint: again,
+    headers: { 'retry-after': `${RETRY_SECONDS}` },
+    details: {
+      layer: 'gateway',
+      recovery_hint: again,
+      next_best_method: 'POST /v1/lockers/{locker_id}/files',
+      retry_after_seconds: RETRY_SECONDS,
+    },
+  })
+}
+
+const RETRY_SECONDS = 2
+
 /** The requested name, or the last segment of the URL if it is a valid name, or a generated one. */
 function nameOf(context: Context, { filename, content_type, source_url }: Request): string {
   const name = filename ?? lastSegment(source_url, context.config.storage.systemPrefix)
@@ -82,10 +119,15 @@ function decoded(segment: string): string {
   }
 }
 
-async function fetchBytes(context: FilesContext, { provider }: Locker, { source_url, content_type }: Request) {
+async function fetchBytes(
+  context: FilesContext,
+  { provider }: Locker,
+  { source_url, content_type }: Request,
+  hangUp: AbortSignal,
+) {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
   try {
-    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes)
+    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes, hangUp)
     const contentType = content_type ?? mediaTypeOf(sourceType)
     const contentHash = hashAlong(stream)
     try {

@@ -1,3 +1,4 @@
+import { places, type TakePlaces } from '@svc/concurrency/locks'
 import { batch } from '@svc/concurrency/sharing'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
@@ -16,6 +17,8 @@ export interface FilesContext extends Context, Needs {
   announceObject: (object: ObjectTable) => Promise<void>
   hashObject: HashObject
   markKey: MarkKey
+  /** Counts the fetches that are under way. */
+  takeFetchPlaces: TakePlaces
 }
 
 export function createFiles(context: Context, { manifestChanged }: Needs): FilesContext {
@@ -26,6 +29,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
       await insertObjects(context.database.db, objects)
       return objects.map(() => undefined)
     }),
+    takeFetchPlaces: places(),
     hashObject: createObjectHasher(createObjectReader(context.providers)),
     markKey: createKeyMarks(context.signers.shortUrl),
   }

@@ -1,6 +1,7 @@
 import * as confirming from '@svc/api/confirm-files'
 import * as files from '@svc/api/files'
 import * as lockers from '@svc/api/lockers'
+import { hangUpSignal } from '@svc/http-service/hang-up'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveLocker, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
@@ -30,5 +31,8 @@ export function fileRoutes(service: Service, auth: Auth, context: FilesContext):
 
   serveReceiptOrAnybody(service, auth, confirming.confirmFile, (request) => confirmFile(context, request))
   serveReceiptOrAnybody(service, auth, confirming.confirmFiles, (request) => confirmFiles(context, request))
-  serveLocker(service, auth, files.fetchAndStore, ({ caller, body }) => fetchAndStore(context, caller, body))
+  serveLocker(service, auth, files.fetchAndStore, async ({ caller, body, wire }) => {
+    using hangUp = hangUpSignal(wire)
+    return await fetchAndStore(context, caller, body, hangUp.signal)
+  })
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import type { SettingsReader } from '@svc/http-service/config'
+import { readDnsServers, type SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
 import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
 import type { ProvidersConfig } from '@svc/storage/open-providers'
@@ -10,8 +10,18 @@ import type { ProvidersConfig } from '@svc/storage/open-providers'
 export interface StorageConfig extends ProvidersConfig {
   maxUploadBytes: number
   partMaxBytes: number
-  fetch: { timeoutSeconds: number; maxBytes: number }
+  fetch: FetchConfig
   systemPrefix: string
+}
+
+export interface FetchConfig {
+  timeoutSeconds: number
+  maxBytes: number
+  /** Fetches at once, of one signer or into one locker. */
+  maxPerSigner: number
+  /** Fetches of this process at once. */
+  maxTotal: number
+  dnsServers: string[]
 }
 
 /** Addresses and credentials of the providers. */
@@ -44,6 +54,9 @@ export function readStorageConfig(
     fetch: {
       timeoutSeconds: settings.integer('FETCH_TIMEOUT_SECONDS', 120, { min: 1, max: 3600 }),
       maxBytes: settings.integer('FETCH_MAX_BYTES', GIBIBYTE, MAX_BYTES),
+      maxPerSigner: settings.integer('FETCH_MAX_PER_SIGNER', 4, { min: 1, max: 1000 }),
+      maxTotal: settings.integer('FETCH_MAX_TOTAL', 256, { min: 1, max: 10_000 }),
+      dnsServers: readDnsServers(settings),
     },
     systemPrefix: systemPrefix(settings),
   }

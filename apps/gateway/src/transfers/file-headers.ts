@@ -4,8 +4,10 @@
 interface FileFacts {
   filename: string
   contentType: string
-  /** With its quotes; null before the hash is recorded. */
-  etag: string | null
+  /** With its quotes. */
+  etag: string
+  /** Unix milliseconds; null when it is not known. */
+  modifiedAt: number | null
   size: number
 }
 
@@ -16,13 +18,14 @@ export const TOKEN_HEADERS = { 'cache-control': 'private, no-store', 'referrer-p
 export const PUBLIC_LINK_HEADERS = { 'cache-control': 'no-cache' }
 
 /** For the whole file; a range has its own length (T-09, ADD-06). */
-export function fileHeaders({ filename, contentType, etag, size }: FileFacts): Record<string, string> {
+export function fileHeaders({ filename, contentType, etag, modifiedAt, size }: FileFacts): Record<string, string> {
   return {
     'content-type': contentType,
     'content-length': String(size),
     'content-disposition': inlineDisposition(filename),
     'accept-ranges': 'bytes',
-    ...(etag !== null && { etag }),
+    etag,
+    ...(modifiedAt !== null && { 'last-modified': new Date(modifiedAt).toUTCString() }),
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
     // Any site may embed the file, as any site may fetch it.

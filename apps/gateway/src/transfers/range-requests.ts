@@ -1,7 +1,51 @@
-// Range and conditional requests (ADD-06; RFC 9110, 13 and 14). A tag is the text of the ETag header, quotes included;
-// null when the answer has none. There is no Last-Modified, so conditions by date never hold.
+// Range and conditional requests (ADD-06, ADD-20; RFC 9110, 13 and 14). A tag is the text of the ETag header, quotes
+// included.
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ByteRange } from '@svc/storage/provider'
+
+/** What conditions are compared with. */
+export interface Validators {
+  /** All strong, and all of the same bytes: a file gets another tag when its hash is recorded. */
+  etags: readonly string[]
+  /** Unix milliseconds, whole seconds; null when it is not known. */
+  modifiedAt: number | null
+}
+
+/** The outcome of the conditions of a request, in the order of RFC 9110, 13.2.2. */
+export function checkConditions(headers: IncomingHttpHeaders, now: Validators): 'met' | 'not-modified' | 'failed' {
+  const { 'if-match': match, 'if-unmodified-since': unmodifiedSince } = headers
+  const { 'if-none-match': noneMatch, 'if-modified-since': modifiedSince } = headers
+  if (match !== undefined ? !isMatch(match, now) : isModifiedSince(unmodifiedSince, now) === true) return 'failed'
+  const isKnown = noneMatch !== undefined ? isNoneMatch(noneMatch, now) : isModifiedSince(modifiedSince, now) === false
+  return isKnown ? 'not-modified' : 'met'
+}
+
+/** Whether a provider would refuse the request, or mix two files: it has tags and times of its own. */
+export function needsOurTags(headers: IncomingHttpHeaders): boolean {
+  return ['if-match', 'if-unmodified-since', 'if-range'].some((name) => headers[name] !== undefined)
+}
+
+/** By strong comparison: a weak tag never matches. */
+function isMatch(list: string, { etags }: Validators): boolean {
+  return list.trim() === '*' || tagsIn(list).some((tag) => etags.includes(tag))
+}
+
+/** By weak comparison. */
+function isNoneMatch(list: string, { etags }: Validators): boolean {
+  return list.trim() === '*' || tagsIn(list).some((tag) => etags.includes(tag.replace(/^W\//, '')))
+}
+
+/** Null when one of the dates is not known. */
+function isModifiedSince(date: string | undefined, { modifiedAt }: Validators): boolean | null {
+  const since = Date.parse(date ?? '')
+  return modifiedAt === null || Number.isNaN(since) ? null : modifiedAt > since
+}
+
+/** The tags of a list, weak or strong. A tag may contain a comma. */
+function tagsIn(list: string): string[] {
+  return list.match(/(?:W\/)?"[^"]*"/g) ?? []
+}
 
 // Twenty digits hold every 64-bit number; some clients send the greatest one for "to the end".
 const SINGLE_RANGE = /^bytes=(\d{0,20})-(\d{0,20})$/i
@@ -25,20 +69,10 @@ function suffix(length: number, size: number): ByteRange | 'whole' | 'unsatisfia
   return size === 0 ? 'whole' : { start: Math.max(size - length, 0), end: size - 1 }
 }
 
-/** Whether the client has these bytes already: 304. */
-export function isNotModified(ifNoneMatch: string | undefined, etag: string | null): boolean {
-  if (ifNoneMatch === undefined) return false
-  if (ifNoneMatch.trim() === '*') return true
-  return etag !== null && opaqueTags(ifNoneMatch).includes(etag.replace(/^W\//, ''))
-}
-
-/** Whether the Range header applies: always without If-Range, otherwise only if the tag is strong and the same. */
-export function isRangeStillGood(ifRange: string | undefined, etag: string | null): boolean {
-  if (ifRange === undefined) return true
-  return etag !== null && !etag.startsWith('W/') && ifRange.trim() === etag
-}
-
-/** The quoted parts of a list of tags, weak or strong. A tag may contain a comma. */
-function opaqueTags(list: string): string[] {
-  return list.match(/"[^"]*"/g) ?? []
+/**
+ * Whether the Range header applies: always without If-Range, otherwise only if the tag is strong and the same. A date is
+ * never good enough: a file may change twice within its second.
+ */
+export function isRangeStillGood(ifRange: string | undefined, { etags }: Validators): boolean {
+  return ifRange === undefined || etags.includes(ifRange.trim())
 }

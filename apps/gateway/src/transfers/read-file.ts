@@ -1,5 +1,6 @@
 // Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
 
+import { hash } from 'node:crypto'
 import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -16,7 +17,7 @@ import { findFile, findLockerOf } from '../files/store.ts'
 import { isLinkHandle, publicLinkOf } from '../lockers/public-link.ts'
 import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
-import { isNotModified, isRangeStillGood, readRange } from './range-requests.ts'
+import { checkConditions, isRangeStillGood, needsOurTags, readRange, type Validators } from './range-requests.ts'
 import { redirectDownload } from './redirects.ts'
 
 interface FoundBytes extends CurrentBytes {
@@ -26,8 +27,9 @@ interface FoundBytes extends CurrentBytes {
 
 export async function readByToken(context: FilesContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   const bytes = await findBytes(context, opened.locker, opened.file)
-  // A provider signs its addresses for GET only.
-  const redirect = wire.method === 'HEAD' ? null : await redirectDownload(context, opened, bytes)
+  // A provider signs its addresses for GET only, and knows nothing of our tags.
+  const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers)
+  const redirect = isProxied ? null : await redirectDownload(context, opened, bytes)
   return redirect ?? answerBytes(context, bytes, wire, TOKEN_HEADERS)
 }
 
@@ -73,14 +75,16 @@ async function answerBytes(
   policy: Readonly<Record<string, string>>,
 ): Promise<Bytes> {
   const { file, size } = bytes
-  const { filename, content_type: contentType, content_hash } = file
-  const etag = content_hash && `"${content_hash}"`
-  const whole = { ...policy, ...fileHeaders({ filename, contentType, etag, size }) }
+  const { filename, content_type: contentType } = file
+  const { etag, validators } = validatorsOf(bytes)
+  const whole = { ...policy, ...fileHeaders({ filename, contentType, etag, size, modifiedAt: validators.modifiedAt }) }
   const { 'content-length': _, ...common } = whole
-  if (isNotModified(headers['if-none-match'], etag)) return new Bytes(304, common, null)
+  const outcome = checkConditions(headers, validators)
+  if (outcome === 'failed') throw preconditionFailed()
+  if (outcome === 'not-modified') return new Bytes(304, common, null)
   if (method === 'HEAD') return new Bytes(200, whole, null)
   const ifRange = headers['if-range'] as string | undefined // Node joins repeated headers into one string
-  const range = isRangeStillGood(ifRange, etag) ? readRange(headers.range, size) : 'whole'
+  const range = isRangeStillGood(ifRange, validators) ? readRange(headers.range, size) : 'whole'
   if (range === 'unsatisfiable') throw notSatisfiable(size)
   // An explicit range, so that an object that grows meanwhile does not exceed its content-length.
   const all = size === 0 ? undefined : { start: 0, end: size - 1 }
@@ -88,6 +92,26 @@ async function answerBytes(
   const { start, end } = range
   const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` }
   return new Bytes(206, { ...common, ...part }, await openBytes(context, bytes, range))
+}
+
+/**
+ * The hash of a file is its tag once it is recorded. Until then it is the hash of the object's id, which no other bytes
+ * have; that tag stays good, so that a download which began before can be continued.
+ */
+function validatorsOf({ file: { content_hash, uploaded_at }, key }: CurrentBytes): {
+  etag: string
+  validators: Validators
+} {
+  const objectTag = `"object:${hash('sha256', `etag ${key.id}`).slice(0, 32)}"`
+  const modifiedAt = uploaded_at === null ? null : Math.floor(Date.parse(uploaded_at) / 1000) * 1000
+  const etag = content_hash === null ? objectTag : `"${content_hash}"`
+  return { etag, validators: { etags: [etag, objectTag], modifiedAt } }
+}
+
+function preconditionFailed(): ServiceError {
+  return new ServiceError('PRECONDITION_FAILED', 'the file is not the one that the conditions of the request name', {
+    hint: 'read it from the beginning, without If-Match and If-Unmodified-Since',
+  })
 }
 
 async function openBytes({ providers }: Context, { locker, file, key }: FoundBytes, range?: ByteRange) {

@@ -39,8 +39,7 @@ export async function writeByToken(
 function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: number): void {
   const { headers } = wire
   if (!isSameMediaType(lockedType, headers['content-type'])) throw otherType(lockedType)
-  if (!isPlain(headers['content-encoding'], 'identity')) throw encoded('Content-Encoding')
-  if (!isPlain(headers['transfer-encoding'], 'chunked')) throw encoded('Transfer-Encoding')
+  if (!isPlain(headers['content-encoding'])) throw encoded()
   if (headers['content-range'] !== undefined) {
     throw new ValidationError({
       loc: ['header', 'Content-Range'],
@@ -50,8 +49,8 @@ function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: numb
   requireBodyWithin(wire, maxBytes)
 }
 
-function isPlain(coding: string | undefined, plain: string): boolean {
-  return coding === undefined || coding.trim().toLowerCase() === plain
+function isPlain(coding: string | undefined): boolean {
+  return coding === undefined || coding.trim().toLowerCase() === 'identity'
 }
 
 async function putObject(context: FilesContext, { locker, file, grant }: OpenedFile, object: NewObject): Promise<void> {
@@ -81,10 +80,10 @@ function otherType(locked: string): ServiceError {
   })
 }
 
-function encoded(header: string): ServiceError {
+function encoded(): ServiceError {
   return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
     layer: 'gateway',
-    recovery_hint: `send the bytes without ${header}`,
+    recovery_hint: 'send the bytes without Content-Encoding',
     next_best_method: 'PUT upload_url',
   })
 }

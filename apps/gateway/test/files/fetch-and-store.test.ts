@@ -239,7 +239,9 @@ describe('a source that fails', () => {
       fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
     }
     const caller = { locker: await lockerRow(house, locker), signer: { role: 'owner', identity: 'me' } } as LockerCaller
-    await expect(storeFetched(broken, caller, { source_url: SOURCE })).rejects.toThrow('the database is away')
+    await expect(storeFetched(broken, caller, { source_url: SOURCE }, AbortSignal.abort())).rejects.toThrow(
+      'the database is away',
+    )
     expect(stream.destroyed).toBe(true)
   })
 

@@ -5,7 +5,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fileHeaders, inlineDisposition, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from '../../src/transfers/file-headers.ts'
 
-const page = { filename: 'docs/page.html', contentType: 'text/html; charset=UTF-8', etag: '"sha256:ab"', size: 12 }
+const page = {
+  filename: 'docs/page.html',
+  contentType: 'text/html; charset=UTF-8',
+  etag: '"sha256:ab"',
+  modifiedAt: Date.UTC(2026, 8, 1, 12),
+  size: 12,
+}
 const FORM = /^inline; filename="([\x20-\x7e]*)"; filename\*=UTF-8''((?:[A-Za-z0-9!#$&+.^_`|~-]|%[0-9A-F]{2})+)$/
 const hostileNames = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
 
@@ -17,14 +23,15 @@ describe('the headers of a file', () => {
       'content-disposition': `inline; filename="page.html"; filename*=UTF-8''page.html`,
       'accept-ranges': 'bytes',
       etag: '"sha256:ab"',
+      'last-modified': 'Tue, 01 Sep 2026 12:00:00 GMT',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "sandbox; default-src 'none'",
       'cross-origin-resource-policy': 'cross-origin',
     })
   })
 
-  it('ADD-06 file headers have no tag before the hash is recorded', () => {
-    expect(fileHeaders({ ...page, etag: null })).not.toHaveProperty('etag')
+  it('ADD-20 file headers have no time when it is not known', () => {
+    expect(fileHeaders({ ...page, modifiedAt: null })).not.toHaveProperty('last-modified')
   })
 
   it('ADD-06 file headers write lengths in full digits', () => {

@@ -127,11 +127,53 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     }
   })
 
-  it('ADD-06 a file has no tag before its hash is recorded', async () => {
+  it('ADD-20 a file that was replaced is not mixed with the one before', async () => {
+    await locker.put('replaced.txt', 'first version')
+    const url = (await urlsOf('replaced.txt'))[via]
+    const first = (await fetch(url)).headers
+    const conditions = [
+      { 'if-match': first.get('etag')! },
+      { 'if-unmodified-since': first.get('last-modified')! },
+    ] as const
+    for (const condition of conditions) {
+      const rest = await fetch(url, { headers: { range: 'bytes=6-', ...condition } })
+      expect([rest.status, await rest.text()]).toEqual([206, 'version'])
+    }
+    house.clock.advance(1)
+    await locker.put('replaced.txt', 'SECOND VERSION')
+    const now = (await urlsOf('replaced.txt'))[via]
+    for (const condition of conditions) {
+      const rest = await fetch(now, { headers: { range: 'bytes=6-', ...condition } })
+      expect([rest.status, ((await rest.json()) as { error: string }).error]).toEqual([412, 'PRECONDITION_FAILED'])
+      expect((await fetch(now, { method: 'HEAD', headers: condition })).status).toBe(412)
+    }
+    expect((await fetch(now, { headers: { 'if-match': '*' } })).status).toBe(200)
+    expect((await fetch(now, { headers: { 'if-modified-since': first.get('last-modified')! } })).status).toBe(200)
+  })
+
+  it('ADD-20 a download that began before the file was confirmed can be continued after it', async () => {
+    await locker.put('early.txt', 'abcdef', { confirm: false })
+    const url = (await urlsOf('early.txt'))[via]
+    const early = (await fetch(url, { headers: { range: 'bytes=0-2' } })).headers.get('etag')!
+    expect((await fetch(url, { headers: { 'if-none-match': early } })).status).toBe(304)
+    const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'early.txt' })
+    expect((await house.send('POST', `/v1/files/confirm?${query}`)).status).toBe(200)
+    for (const name of ['if-match', 'if-range']) {
+      const rest = await fetch(url, { headers: { range: 'bytes=3-', [name]: early } })
+      expect([rest.status, await rest.text()]).toEqual([206, 'def'])
+      expect(rest.headers.get('etag')).toBe(`"sha256:${sha256('abcdef')}"`)
+    }
+    await locker.put('early.txt', 'abcdef', { confirm: false })
+    expect((await fetch((await urlsOf('early.txt'))[via], { headers: { 'if-match': early } })).status).toBe(412)
+  })
+
+  it('ADD-06 GEN-11 a file has a tag before its hash is recorded, which is not the name of its object', async () => {
     await locker.put('unconfirmed.txt', 'hello', { confirm: false })
     const url = (await urlsOf('unconfirmed.txt'))[via]
     const whole = await fetch(url, { headers: { 'if-none-match': '"x"' } })
-    expect([whole.status, whole.headers.get('etag'), await whole.text()]).toEqual([200, null, 'hello'])
+    const tag = whole.headers.get('etag')
+    expect([whole.status, tag, await whole.text()]).toEqual([200, expect.stringMatching(/^"object:/), 'hello'])
+    expect(tag).not.toContain((await rowOf(house, locker, 'unconfirmed.txt')).object_id?.slice(0, 8))
     const part = await fetch(url, { headers: { range: 'bytes=1-' } })
     expect([part.status, await part.text()]).toEqual([206, 'ello'])
     const doubtful = await fetch(url, { headers: { range: 'bytes=1-', 'if-range': '"x"' } })

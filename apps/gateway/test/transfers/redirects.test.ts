@@ -290,6 +290,16 @@ describe('a redirected upload', () => {
 })
 
 describe('a redirected download', () => {
+  it('ADD-20 a download on a condition is not redirected, since the provider has other tags', async () => {
+    const { upload, download } = await createFile(house, locker, 'conditional.txt')
+    await put(`${upload}?proxy=1`, 'hello')
+    await confirm('conditional.txt')
+    const etag = `"sha256:${sha256('hello')}"`
+    const rest = await get(download, { 'if-match': etag, range: 'bytes=1-' })
+    expect([rest.status, await rest.text()]).toEqual([206, 'ello'])
+    expect(await errorOf(await get(download, { 'if-match': '"other"' }))).toEqual([412, 'PRECONDITION_FAILED'])
+  })
+
   it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD and the public link are not redirected', async () => {
     const bytes = randomBytes(1000)
     const { upload, download } = await createFile(house, locker, 'fetched.bin', { contentType: 'image/png' })

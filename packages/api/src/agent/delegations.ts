@@ -157,6 +157,8 @@ export const delegate = endpoint({
   auth: { ops: ['locker:admin'] },
   summary: 'Hand a locker to the agent, or change what it does there; the owner signs',
   requestHeaders: Type.Object({ 'X-Svc-Identity': Type.Optional(Identity) }),
+  // Fifty sources with the longest addresses.
+  maxBodyBytes: 163_840,
   body: Type.Object({
     receipt_id: Type.String({ maxLength: 128 }),
     locker_id: Type.String({ maxLength: 128 }),

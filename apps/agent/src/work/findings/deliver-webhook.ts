@@ -1,5 +1,5 @@
 import type { Tasks } from '@svc/api/agent/tasks'
-import { SourceError } from '@svc/outgoing/public-request'
+import { isBlocked, SourceError } from '@svc/outgoing/public-request'
 import type { JobRun } from '@svc/queue/queue'
 import { isWithinLimits } from '../../callers/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
@@ -68,7 +68,7 @@ async function post(context: Context, delivery: Delivery): Promise<PostResult> {
     if (status >= 200 && status < 300) return { error: null, isFinal: true }
     return { error: `the host answers ${status}`, isFinal: status === GONE }
   } catch (error) {
-    if (error instanceof SourceError) return { error: error.message, isFinal: false }
+    if (error instanceof SourceError) return { error: error.message, isFinal: isBlocked(error) }
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { uploadPart } from '@svc/api/upload-sessions'
 import { bodyStream } from '@svc/http-service/body-stream'
 import { parseJsonBody } from '@svc/http-service/json-body'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import { validator } from '@svc/http-service/validate'
+import { maxValues, validator } from '@svc/http-service/validate'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { readExpectedHash } from '../../files/name-files.ts'
 import { encodingRefused, partTooLarge, partUnreadable } from './errors.ts'
@@ -32,8 +32,8 @@ export interface PartBody {
 }
 
 export function readPartBody(wire: WireRequest, query: PartQuery, maxBytes: number): PartBody {
-  const { 'content-encoding': encoding = 'identity', 'transfer-encoding': coding = 'chunked' } = wire.headers
-  if (encoding.toLowerCase() !== 'identity' || coding.toLowerCase() !== 'chunked') throw encodingRefused()
+  const { 'content-encoding': encoding = 'identity' } = wire.headers
+  if (encoding.toLowerCase() !== 'identity') throw encodingRefused()
   const type = wire.headers['content-type']
   if (type === undefined || /^\s*application\/[^;]*json/i.test(type)) return jsonPart(wire, query, maxBytes)
   if (/^\s*application\/octet-stream\s*(;|$)/i.test(type)) return rawPart(wire, query, maxBytes)
@@ -91,9 +91,10 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
 }
 
 const checkFields: (value: unknown) => void = validator('body', uploadPart.body)
+const MAX_VALUES = maxValues(uploadPart.body)
 
 function readFields({ headers }: WireRequest, rest: Uint8Array): PartFields {
-  const fields = parseJsonBody(headers, rest)
+  const fields = parseJsonBody(headers, rest, MAX_VALUES)
   checkFields(fields)
   return fields as PartFields // just checked
 }

@@ -1,0 +1,101 @@
+import { type DnsServer, startDnsServer } from '@svc/devnet/dns-server'
+import { openSource } from '@svc/outgoing/open-source'
+import { createResolver } from '@svc/outgoing/resolve'
+import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { buy, type Market, openMarket, type Shop, shopOf } from '../purchases/market.ts'
+
+/** Never answers for names that begin with "slow". */
+let dns: DnsServer
+let server: TestTlsServer
+let market: Market
+let shop: Shop
+let house: LockerHouse
+
+beforeAll(async () => {
+  dns = await startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1']))
+  server = await startTestTlsServer((_request, response) => response.end('hello'))
+  market = await openMarket()
+  const resolve = createResolver([dns.address])
+  const gateway = await startTestGateway(
+    { ...market.chains.variables, FETCH_MAX_TOTAL: '6' },
+    {
+      now: market.clock.now,
+      fetchSource: (url, maxBytes, signal) => openSource(url, { ...server.options, resolve, maxBytes, signal }),
+    },
+  )
+  shop = shopOf(gateway)
+  house = houseOf(gateway, market.clock)
+})
+afterAll(async () => {
+  await shop.stop()
+  await market.close()
+  await server.stop()
+  await dns.stop()
+})
+
+/** Begins a fetch that the caller can hang up. */
+function beginFetch({ owner, receiptId, lockerId }: TestLocker, source_url: string, signal?: AbortSignal) {
+  const path = '/v1/files/fetch-and-store'
+  const body = { source_url, filename: 'fetched.txt' }
+  const signed = house.sign(owner, { method: 'POST', path, body, ops: ['locker:write'], receiptId, lockerId })
+  return fetch(house.gateway.url + path, {
+    method: 'POST',
+    headers: { ...signed.headers, 'content-type': 'application/json' },
+    body: signed.body as BodyInit,
+    ...(signal && { signal }),
+  })
+}
+
+/** Sixteen fetches from names that nobody resolves. Says how many were refused, and which wait. */
+async function beginSlowFetches(locker: TestLocker, prefix: string, signal: AbortSignal) {
+  let settled = 0
+  const refused: Response[] = []
+  const all = Array.from({ length: 16 }, (_, i) =>
+    beginFetch(locker, `https://slow-${prefix}-${i}.test/a`, signal)
+      .then(
+        (response) => refused.push(response),
+        () => {},
+      )
+      .finally(() => settled++),
+  )
+  return { refused, settled: () => settled, done: Promise.all(all) }
+}
+
+const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
+
+describe('an owner who names hosts that resolve slowly', () => {
+  it('T-47 gets a few of them at once, and holds up neither a stranger nor a payment', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const stranger = await house.locker(ed25519Identity())
+    const gone = new AbortController()
+    const slow = await beginSlowFetches(locker, 'a', gone.signal)
+    await expect.poll(slow.settled).toBe(12)
+    for (const response of slow.refused) {
+      expect(response.status).toBe(429)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
+    }
+    expect(waiting('a')).toBe(4)
+    expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
+    await buy(market, shop)
+    expect(slow.settled(), 'the four still wait').toBe(12)
+    gone.abort()
+    await slow.done
+    await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
+  })
+
+  it('T-47 shares one limit for all fetches with the others', async () => {
+    const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
+    const gone = new AbortController()
+    const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
+    await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
+    const third = await house.locker(ed25519Identity())
+    expect((await beginFetch(third, SOURCE)).status).toBe(429)
+    gone.abort()
+    await Promise.all(slow.map(({ done }) => done))
+    await expect.poll(async () => (await beginFetch(third, SOURCE)).status).toBe(200)
+  })
+})

@@ -1,0 +1,79 @@
+// The HTTP server beneath the framework: what is refused before there is a route, and when a client may send its body.
+
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ServiceError } from './service-error.ts'
+
+const HEADERS_TIMEOUT_MS = 15_000
+/** How often Node looks for connections whose headers are late. */
+const CHECK_CONNECTIONS_MS = 5_000
+const KEEP_ALIVE_MS = 72_000
+/** Node's limit for all headers together, which no path exceeds. */
+export const MAX_HEAD_BYTES = 16_384
+
+export type Refuse = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => void
+
+export function createHttpServer(handle: RequestListener, refuse: Refuse): Server {
+  const options = {
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Uploads may take as long as they need; only the headers have a timeout.
+    requestTimeout: 0,
+    requireHostHeader: false, // `headProblem` checks it, and answers in our form
+  }
+  const receive: RequestListener = (request, response) => {
+    exchanges.set(request.socket, { request, response })
+    const problem = headProblem(request)
+    if (problem) refuse(request, response, problem)
+    else handle(request, response)
+  }
+  return createServer(options, receive).on('checkContinue', (request, response) => {
+    waiting.set(request, response)
+    // Unless it is told to continue, the client does not send its body, and the next request cannot be found.
+    response.shouldKeepAlive = false
+    receive(request, response)
+  })
+}
+
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+const exchanges = new WeakMap<Socket, Exchange>()
+
+/** The last request whose headers arrived on a connection, with its answer. */
+export function lastExchange(socket: Socket): Exchange | undefined {
+  return exchanges.get(socket)
+}
+
+const waiting = new WeakMap<IncomingMessage, ServerResponse>()
+
+/** Lets a client send that waits for 100 Continue. Called once the body is wanted: after all checks of the headers. */
+export function sendContinue(request: IncomingMessage): void {
+  const response = waiting.get(request)
+  if (!response || response.headersSent) return
+  waiting.delete(request)
+  response.shouldKeepAlive = true
+  response.writeContinue()
+}
+
+/** Two parties that read such a head differently could be made to disagree about who is asked for what. */
+function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    return new ServiceError('malformed_request', 'a request has exactly one Host header')
+  }
+  const coding = headers['transfer-encoding']
+  if (coding === undefined || coding.trim().toLowerCase() === 'chunked') return null
+  return new ServiceError('unsupported_encoding', 'the only transfer encoding is chunked', {
+    hint: 'send the bytes as they are, without compressing them on the way',
+    status: 501,
+  })
+}

@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import { get, request as httpRequest } from 'node:http'
+import { endpoint } from '@svc/api/endpoint'
+import Type from 'typebox'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bodyStream } from '../src/body-stream.ts'
+import { serve } from '../src/serve.ts'
+import { ServiceError } from '../src/service-error.ts'
+import { bytesEndpoint, readUntil, startTestService, type TestService } from './service.ts'
+
+const post = endpoint({
+  name: 'post',
+  method: 'POST',
+  path: '/post',
+  auth: 'public',
+  summary: 'takes JSON',
+  body: Type.Object({}),
+  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
+})
+const slow = endpoint({
+  name: 'slow',
+  method: 'GET',
+  path: '/slow',
+  auth: 'public',
+  summary: 'answers when it is told to',
+  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
+})
+
+let service: TestService
+let isTypeWrong = false
+let finishSlow: PromiseWithResolvers<void>
+
+beforeAll(async () => {
+  service = await startTestService((routes) => {
+    serve(routes, post, () => ({ ok: true }))
+    serve(routes, slow, async () => {
+      await finishSlow.promise
+      return { ok: true }
+    })
+    serve(routes, bytesEndpoint('/bytes'), async ({ wire }) => {
+      if (isTypeWrong) throw new ServiceError('CONTENT_TYPE_MISMATCH', 'no')
+      let size = 0
+      for await (const chunk of bodyStream(wire, 100)) size += (chunk as Buffer).length
+      return { size }
+    })
+  })
+})
+
+beforeEach(() => {
+  isTypeWrong = false
+  finishSlow = Promise.withResolvers()
+})
+
+afterAll(() => service.stop())
+
+/** All that the service sends until it closes the connection. */
+async function answerTo(...bytes: string[]): Promise<string> {
+  const socket = service.connect(...bytes)
+  const answer = await readUntil(socket, '"}')
+  socket.destroy()
+  return answer
+}
+
+describe('the head of a request', () => {
+  it.each([
+    ['two Host headers', 'Host: a\r\nhost: b\r\n'],
+    ['the same Host twice', 'Host: a\r\nHost: a\r\n'],
+    ['no Host header', ''],
+  ])('T-05 with %s is 400', async (_, hosts) => {
+    expect(await answerTo(`GET /slow HTTP/1.1\r\n${hosts}\r\n`)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*malformed/s)
+  })
+
+  it.each(['gzip, chunked', 'chunked, chunked', 'identity, chunked'])(
+    'T-05 T-11 with Transfer-Encoding: %s is refused',
+    async (coding) => {
+      const head = `POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`
+      expect(await answerTo(head, '2\r\n{}\r\n0\r\n\r\n')).toMatch(
+        /^HTTP\/1\.1 (501 Not Implemented|400 Bad Request)\r\n/,
+      )
+    },
+  )
+
+  it('T-11 that is too long is 431 with its phrase, a request id, and readable by any page', async () => {
+    const answer = await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n.*"error":"headers_too_large"/s)
+    expectOurHeaders(answer)
+  })
+
+  it('T-11 that does not come to its end is 408', async () => {
+    const socket = service.connect('GET / HTTP/1.1\r\nHost: x\r\nx: ')
+    await expect.poll(() => service.connections()).toBe(1)
+    service.expireHeaders()
+    const answer = await readUntil(socket, '"}')
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n.*"error":"request_timeout"/s)
+    expectOurHeaders(answer)
+    socket.destroy()
+  })
+
+  it('T-11 that is not HTTP does not overtake the answer to the request before it', async () => {
+    const socket = service.connect('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n')
+    finishSlow.resolve()
+    const answers = await readUntil(socket, 'malformed_request')
+    expect(answers).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"ok":true\}HTTP\/1\.1 400 Bad Request\r\n/s)
+    socket.destroy()
+  })
+})
+
+function expectOurHeaders(answer: string): void {
+  const id = /^x-request-id: (req_\w+)\r$/m.exec(answer)?.[1]
+  expect(answer).toContain(`"request_id":"${id}"`)
+  expect(answer).toMatch(/^access-control-allow-origin: \*\r$/m)
+  expect(answer).toMatch(/^access-control-expose-headers: .*X-Request-Id/m)
+  expect(answer).toMatch(/^content-type: application\/json/m)
+}
+
+it('T-11 a broken chunk after the answer closes the connection without a second answer', async () => {
+  isTypeWrong = true
+  const socket = service.connect('PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+  expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 403 /)
+  socket.write('zz\r\n')
+  expect(await readUntil(socket, '}')).toBe('')
+})
+
+describe('100 Continue', () => {
+  const expecting = (path: string, length: number) =>
+    `PUT ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
+
+  it('T-11 is sent once the body is wanted', async () => {
+    const socket = service.connect(expecting('/bytes', 3))
+    expect(await readUntil(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write('abc')
+    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
+    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    finishSlow.resolve()
+    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    socket.destroy()
+  })
+
+  it('T-11 is sent for a JSON body', async () => {
+    const request = httpRequest(`${service.url}/post`, {
+      method: 'POST',
+      headers: { expect: '100-continue', 'content-length': '2' },
+    })
+    await once(request, 'continue')
+    request.end('{}')
+    const [response] = await once(request, 'response')
+    expect(response.statusCode).toBe(200)
+    response.resume()
+  })
+
+  it.each([
+    ['of a type that is refused', '/bytes', 3, 403],
+    ['that is too long', '/bytes', 101, 413],
+    ['without a route', '/nowhere', 3, 404],
+  ])('T-11 is never sent for a body %s, and the connection is closed', async (_, path, length, status) => {
+    isTypeWrong = length === 3
+    const socket = service.connect(expecting(path, length))
+    const answer = await readUntil(socket, 'nothing ends the answer but the connection')
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(answer).toMatch(/^connection: close\r$/im)
+  })
+})
+
+it('T-11 an upload that stalls is 408', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const socket = service.connect(
+      'PUT /bytes HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\nExpect: 100-continue\r\n\r\n',
+    )
+    await readUntil(socket, '100 Continue\r\n\r\n')
+    vi.advanceTimersByTime(120_000)
+    const answer = await readUntil(socket, '"}')
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n.*"error":"request_timeout".*"layer":"gateway"/s)
+    socket.destroy()
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('T-11 a connection that was answered stays open for the next request', async () => {
+  finishSlow.resolve()
+  const [response] = await once(get(`${service.url}/slow`), 'response')
+  expect(response.headers.connection).not.toBe('close')
+  response.resume()
+})

@@ -1,0 +1,17 @@
+// A gateway and an agent service on one event loop. Sends their addresses to its parent, and to each message the time in
+// milliseconds that the loop has worked since the start. Time in which the machine did other things does not count.
+
+import { setImmediate } from 'node:timers/promises'
+import { freePort } from '@svc/devnet/free-port'
+import { startTestAgent } from '../../src/agent.ts'
+import { startTestGateway } from '../../src/gateway.ts'
+
+const gateway = await startTestGateway()
+const agent = await startTestAgent({ GATEWAY_URL: gateway.url, PORT: String(await freePort()) })
+
+process.on('message', async () => {
+  await setImmediate()
+  const { user, system } = process.threadCpuUsage()
+  process.send?.((user + system) / 1000)
+})
+process.send?.({ gateway: gateway.url, agent: agent.url })
