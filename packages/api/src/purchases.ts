@@ -22,7 +22,7 @@ export const Terms = Type.Object(
     settled_limit_bytes: Type.Optional(
       Type.Integer({
         description:
-          'At a provider that removes nothing: the bytes that are moved there in total, overwritten and deleted files included. The same bytes count once. What is beyond stays with the gateway.',
+          'At a provider that removes nothing: the bytes that are moved there in total, overwritten and deleted files included. Each file counts as 1,024 bytes at least, the same bytes once. What is beyond stays with the gateway.',
       }),
     ),
     storage: Type.Optional(

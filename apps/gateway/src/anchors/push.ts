@@ -1,38 +1,27 @@
 // Publishes the newest statement of a receipt. Its transaction is noted before it is sent, and resolved before another
 // is signed: no second one is sent while the first may still land (T-19).
 
-import type { Anchor, AnchorAbsence, PushAnswer, PushResult } from '@svc/api/attestations'
+import type { Anchor, PushAnswer, PushResult } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { watchTransaction } from '@svc/chains/solana/outcome'
 import { sendOnce } from '@svc/chains/transactions'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
-import { type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
-import type { Transaction } from 'kysely'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
-import { checkBudget, type Refusal, spend } from '../budgets/budgets.ts'
+import { checkBudget } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
-import { delayOf, limitsOf } from './budget.ts'
 import { anchorError, NotPublished } from './errors.ts'
+import { budgetOf, deferPush, notePublication } from './note-publication.ts'
 import type { PreparedPublication, Publisher } from './publisher.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
-import {
-  deletePublication,
-  findAnchor,
-  findSent,
-  insertPublication,
-  lockStanding,
-  type Statement,
-  setDeferral,
-  setStanding,
-} from './store.ts'
+import { findAnchor, findSent, type Statement } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue'> & Pick<Publishing, 'queueEntry'>
 type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
@@ -82,16 +71,15 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
           return null
         },
         async sign() {
-          const refusal = await checkBudget(db, parts, budgetOf(statement))
+          const refusal = await checkBudget(db, parts, budgetOf(parts, statement))
           if (!refusal) return sign(publisher, statement, record.envelope)
-          stopped = await db.transaction().execute((tx) => defer(tx, statement, refusal))
+          stopped = await db.transaction().execute((tx) => deferPush(tx, parts, statement, refusal))
           return null
         },
         async note(prepared) {
-          const noted = await db.transaction().execute((tx) => notePublication(tx, prepared))
-          if (noted === 'noted' || noted === 'taken') return noted === 'noted'
-          stopped = noted
-          return false
+          const noted = await db.transaction().execute((tx) => notePublication(tx, parts, prepared))
+          if (noted !== 'noted' && noted !== 'under_way') stopped = noted
+          return noted === 'noted'
         },
         send: ({ publication }) => publisher.nodes.send(publication.raw),
       })
@@ -128,44 +116,6 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
 
   async function isUnderWay(statement: Statement): Promise<boolean> {
     return (await findSent(db, statement.receipt_id)) !== null || (await findAnchor(db, statement)) !== null
-  }
-
-  /** Notes the transaction, its cost and the status of the statement together. */
-  async function notePublication(
-    tx: Transaction<Schema>,
-    { publication, cost }: PreparedPublication,
-  ): Promise<'noted' | 'taken' | 'superseded' | PushResult> {
-    const standing = await lockStanding(tx, publication.receipt_id)
-    if (standing.sequence !== publication.sequence) return 'superseded'
-    if (!(await insertPublication(tx, publication))) return 'taken'
-    const refusal = await spend(tx, parts, { ...budgetOf(publication), tx: publication.tx, amount: cost })
-    if (refusal) {
-      await deletePublication(tx, publication.tx)
-      return defer(tx, publication, refusal)
-    }
-    await setStanding(tx, publication, { status: 'pushing', at: publication.sent_at, error: null })
-    return 'noted'
-  }
-
-  /** A job publishes the statement that is the newest by then. */
-  async function defer(
-    tx: Transaction<Schema>,
-    statement: Statement,
-    refusal: Refusal,
-  ): Promise<'superseded' | PushResult> {
-    const { receipt_id, sequence } = statement
-    const standing = await lockStanding(tx, receipt_id)
-    if (standing.sequence !== sequence) return 'superseded'
-    const { reason, until } = refusal
-    const deferral: AnchorAbsence = { reason, publish_after: isoSeconds(until) }
-    if (standing.deferral !== JSON.stringify(deferral)) await setDeferral(tx, statement, deferral)
-    const delaySeconds = delayOf(parts, refusal)
-    await parts.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, delaySeconds })
-    return { ...deferral, status: 'deferred', reason, anchor: null, anchor_type: null, error: null }
-  }
-
-  function budgetOf({ receipt_id }: Statement) {
-    return { budget: 'publication', limits: limitsOf(parts, 'anchor', receipt_id) } as const
   }
 
   /** Records the failure of a push that sent nothing; the outcome of a sent transaction is on record already. */

@@ -34,7 +34,7 @@ export interface SettlementOrder {
   note(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
-export interface SentTransaction {
+interface SentTransaction {
   tx: string
   /** Signed by all: it can be resent as it is. */
   raw: string

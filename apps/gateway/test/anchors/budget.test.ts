@@ -122,6 +122,17 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect(await publicationsOf(one, locker)).toHaveLength(3)
   })
 
+  it('ADD-14 T-19 ten pushes of two replicas share the last transaction that the budget allows', async () => {
+    await attestChanges(2)
+    await locker.put('a', 'last')
+    const quiet = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
+    await attest(quiet, locker)
+    const pushes = Array.from({ length: 10 }, (_, i) => push(i % 2 === 0 ? one : other, locker))
+    const statuses = new Set((await Promise.all(pushes)).map(({ attestation_status }) => attestation_status))
+    expect(statuses).toEqual(new Set(['complete']))
+    expect((await statusOf(one, locker))?.deferral).toBeNull()
+  })
+
   it('T-34 a transaction that expired was not paid for and does not count', async () => {
     const impatient = await testbed.open({
       DATABASE_URL: database.url,

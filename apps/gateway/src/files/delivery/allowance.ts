@@ -7,6 +7,9 @@ import type { Locker, SettlingObjectTable } from '../../db/schema.ts'
 import { findLockerOf } from '../store.ts'
 import { addDeliveredBytes, insertContent, replaceNotes } from './store.ts'
 
+/** A delivery costs something however small it is. */
+const MIN_BYTES = 1024
+
 /** `same_bytes`: another object of the locker is being delivered that has the same bytes. */
 export type Obstacle = 'same_bytes' | 'over_terms'
 
@@ -19,7 +22,8 @@ export async function claimDelivery(
   row: SettlingObjectTable,
   notes: string,
 ): Promise<Obstacle | null> {
-  const { object_id, locker_id, size_bytes } = row
+  const { object_id, locker_id } = row
+  const bytes = Math.max(row.size_bytes, MIN_BYTES)
   const locker = await findLockerOf(database.db, { locker_id })
   if (!locker) throw new Error(`there is no locker ${locker_id}`)
   let obstacle: Obstacle | null = null
@@ -29,7 +33,7 @@ export async function claimDelivery(
         throw new Error(`object ${object_id} was called off, or another run continues with it`)
       }
       if (!(await insertContent(tx, row))) obstacle = 'same_bytes'
-      else if (!(await addDeliveredBytes(tx, locker_id, size_bytes, deliveryLimit(locker)))) obstacle = 'over_terms'
+      else if (!(await addDeliveredBytes(tx, locker_id, bytes, deliveryLimit(locker)))) obstacle = 'over_terms'
       if (obstacle) throw new NotClaimed()
     })
   } catch (error) {

@@ -6,7 +6,6 @@ import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
 import { claimDelivery, type Obstacle } from './allowance.ts'
 import {
-  deleteContent,
   findContent,
   findObject,
   findWaitingForContent,
@@ -29,27 +28,15 @@ export async function deliverObject(context: DeliveryContext, objectId: string, 
   const { db } = context.database
   const row = await touchDelivery(db, objectId, unixNow(context))
   if (!row) return
-  const known = row.notes === null ? await findDelivered(context, row) : null
-  if (known === 'on_its_way') return
-  const found = known ?? (await deliver(context, row, signal))
-  if ('ref' in found) return recordDelivery(context, row, found.ref)
-  if (found.obstacle === 'over_terms') await holdBack(db, objectId)
-}
-
-/** The same bytes of the same locker at the provider. */
-async function findDelivered(
-  context: DeliveryContext,
-  row: SettlingObjectTable,
-): Promise<{ ref: string } | 'on_its_way' | null> {
-  const { db } = context.database
-  const content = await findContent(db, row)
-  if (!content) return null
-  const { provider_ref: ref } = content
-  if (ref === null) return 'on_its_way'
-  if (await slowStoreOf(context, row.provider).stat(ref)) return { ref }
-  // The operator has removed it there.
-  await deleteContent(db, content)
-  return null
+  const same = row.notes === null ? await findContent(db, row) : null
+  if (same) {
+    // While the same bytes are on their way, this object waits for them.
+    if (same.provider_ref !== null) await recordDelivery(context, row, same.provider_ref, { isPaid: false })
+    return
+  }
+  const found = await deliver(context, row, signal)
+  if ('ref' in found) await recordDelivery(context, row, found.ref, { isPaid: true })
+  else if (found.obstacle === 'over_terms') await holdBack(db, objectId)
 }
 
 async function deliver(
@@ -70,19 +57,19 @@ async function deliver(
   }
 }
 
-/** The files with the same bytes that waited for this delivery get its ref, too. */
+/** Objects with the same bytes that waited for a paid delivery will find its ref. */
 async function recordDelivery(
   { database, queue }: DeliveryContext,
   row: SettlingObjectTable,
   ref: string,
+  { isPaid }: { isPaid: boolean },
 ): Promise<void> {
   const { object_id } = row
   await database.db.transaction().execute(async (tx) => {
     if (!(await recordRef(tx, object_id, ref))) return
-    for (const waiting of await findWaitingForContent(tx, row)) {
-      await queue.enqueue(tx, 'settle-object', { object_id: waiting })
-    }
+    const waiting = isPaid ? await findWaitingForContent(tx, row) : []
     await queue.enqueue(tx, 'drop-staged', { object_id })
+    for (const id of waiting) await queue.enqueue(tx, 'settle-object', { object_id: id })
   })
 }
 

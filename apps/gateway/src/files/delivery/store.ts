@@ -106,14 +106,6 @@ export async function insertContent(tx: Tx, row: Content & { object_id: string }
   return numInsertedOrUpdatedRows === 1n
 }
 
-export async function deleteContent(db: Db, { object_id, provider_ref }: DeliveredContentTable): Promise<void> {
-  await db
-    .deleteFrom('delivered_contents')
-    .where('object_id', '=', object_id)
-    .where('provider_ref', '=', provider_ref)
-    .execute()
-}
-
 /** False, with nothing added, when the limit would be passed. */
 export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number, limit: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -130,10 +122,10 @@ export async function holdBack(db: Db, objectId: string): Promise<void> {
   await db.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
 }
 
-/** Objects of the locker with the same bytes, of which nothing is delivered yet. The sweep finds those beyond a page. */
-export async function findWaitingForContent(tx: Tx, of: Content): Promise<string[]> {
+/** Objects of the locker with the same bytes whose delivery has not begun. The sweep finds those that are left out. */
+export async function findWaitingForContent(db: Db, of: Content): Promise<string[]> {
   const { locker_id, sha256, content_type } = of
-  const rows = await tx
+  const rows = await db
     .selectFrom('settling_objects')
     .select('object_id')
     .where('locker_id', '=', locker_id)

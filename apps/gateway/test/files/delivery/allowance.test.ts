@@ -12,7 +12,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
   let locker: TestLocker
   beforeAll(async () => {
     stages = await openStages()
-    const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 25 } })
+    const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 2500 } })
     house = await openDeliveryHouse(stages, { DATABASE_URL: database.url, TERMS })
     await house.gateway.context.queue.drain()
   })
@@ -47,9 +47,10 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
 
     await house.later(3 * 3600)
     expect(await sweepDeliveries(house.gateway.context)).toBe(0)
-    await locker.put('b', `b${database.dialect[0]}`)
+    await locker.put('b', contents[1]!)
     await house.later(0)
     expect(await refOf('b')).not.toBeNull()
+    expect(paid(...contents)).toEqual([1, 1, 0])
     await remove('a')
     expect(await house.deliveriesOf(locker)).toBeNull()
   })
