@@ -18,5 +18,7 @@ export interface JobPayloads {
   'resume-finalizations': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
+  'sweep-quotes': Nothing
+  'forget-dead-jobs': Nothing
   'sweep-settling': Nothing
 }
