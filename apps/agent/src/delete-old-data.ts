@@ -23,6 +23,7 @@ export async function deleteOldData(context: Context, signal: AbortSignal): Prom
   await inBatches(signal, () => deleteDeliveries(db, now - DELIVERIES_KEPT, BATCH))
   await inBatches(signal, () => deleteUnpaid(db, now - lateConfirmSeconds - UNPAID_KEPT, BATCH))
   await inBatches(signal, () => deleteNeverRegistered(db, now - NEVER_REGISTERED_KEPT, BATCH))
+  await context.queue.forgetDead()
   for (const delegationId of await findEndedWithLeftovers(db, BATCH))
     await inBatches(signal, () => deleteWatched(db, delegationId, BATCH))
 }

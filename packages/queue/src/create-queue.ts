@@ -5,7 +5,7 @@ import type { JobCounts, Queue, Tx } from './queue.ts'
 import type { QueueLog } from './run-job.ts'
 import { fireSchedules, type Schedule } from './schedules.ts'
 import { createSqliteEngine } from './sqlite-engine.ts'
-import { countDeadJobs, newestDeadJobs, removeDeadJob } from './store.ts'
+import { countDeadJobs, deleteDeadJobs, newestDeadJobs, removeDeadJob } from './store.ts'
 import type { QueueTables } from './tables.ts'
 import { createWorkers } from './workers.ts'
 
@@ -21,6 +21,7 @@ export interface QueueOptions {
 const GRACE_MS = 30_000
 const MAX_ATTEMPTS = 10
 const MAX_DEAD_LETTERS = 100
+const DEAD_KEPT_MS = 90 * 86_400_000
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
   const { database, log, now, randomBytes } = options
@@ -75,6 +76,8 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
         return true
       })
     },
+
+    forgetDead: () => deleteDeadJobs(db, new Date(now() - DEAD_KEPT_MS).toISOString()),
 
     async counts() {
       const counts: Record<string, JobCounts> = {}

@@ -86,6 +86,8 @@ export interface Queue<Jobs> {
   deadLetters(limit?: number): Promise<DeadLetter[]>
   /** Enqueues it as a new job; false when there is no such dead letter. */
   retryDead(id: string): Promise<boolean>
+  /** Deletes dead letters that are older than ninety days. */
+  forgetDead(): Promise<void>
   /** Counts of every kind that is handled here or has jobs. */
   counts(): Promise<Record<string, JobCounts>>
 }

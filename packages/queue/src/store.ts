@@ -17,6 +17,11 @@ export async function removeDeadJob(db: Db, id: string): Promise<DeadJobTable | 
   return (await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
 }
 
+/** `before` is ISO 8601. */
+export async function deleteDeadJobs(db: Db, before: string): Promise<void> {
+  await db.deleteFrom('dead_jobs').where('failed_at', '<', before).execute()
+}
+
 export async function countDeadJobs(db: Db): Promise<{ kind: string; count: number }[]> {
   const counts = db.selectFrom('dead_jobs').select(['kind', (eb) => eb.fn.countAll<number>().as('count')])
   return counts.groupBy('kind').execute()

@@ -465,6 +465,7 @@ export const migrations: Migrations = {
       .alterTable('cron_failures')
       .addColumn('retry_at', column.integer, (c) => c.notNull().defaultTo(0))
       .execute()
+    await db.schema.createIndex('pay_requests_expires_at').on('pay_requests').column('expires_at').execute()
     // Imported records without a status and without a transaction counted as final.
     await sql`update attestations set status = 'computed' where status is null and exists (
       select 1 from statements as s where s.receipt_id = attestations.receipt_id

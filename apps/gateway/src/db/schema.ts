@@ -48,7 +48,7 @@ export interface SigningKeyTable {
   valid_to: string | null
 }
 
-/** A quote, which fixes what a payment must be. It is never deleted. */
+/** A quote, which fixes what a payment must be. One that was paid is never deleted. */
 export interface PayRequestTable {
   pay_req_id: string
   created_at: number

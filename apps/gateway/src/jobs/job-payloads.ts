@@ -19,5 +19,7 @@ export interface JobPayloads {
   'forget-spending': Nothing
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
+  'sweep-quotes': Nothing
+  'forget-dead-jobs': Nothing
   'sweep-settling': Nothing
 }

@@ -17,6 +17,7 @@ import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
+import { sweepQuotes } from '../purchases/sweep-quotes.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
 import type { X402Context } from '../x402/room.ts'
@@ -59,6 +60,8 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(3600, 'forget-spending', () => forgetSpending(attestations))
   regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
+  regularly(600, 'sweep-quotes', (run) => sweepQuotes(attestations, run.signal))
+  regularly(3600, 'forget-dead-jobs', () => queue.forgetDead())
   regularly(600, 'sweep-settling', () => sweepDeliveries(files))
 
   /** Every job may be interrupted and repeated: it commits its own writes and skips what is done. */
@@ -74,8 +77,8 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   }
 
   /** A failed run is repeated within minutes; after that, the next run is near. */
-  function regularly(seconds: number, kind: keyof JobPayloads, work: () => Promise<unknown>): void {
-    handle(kind, { maxAttempts: 5 }, work)
+  function regularly(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
+    handle(kind, { maxAttempts: 5 }, (_payload, run) => work(run))
     queue.every(seconds, kind, {} as Nothing)
   }
 }

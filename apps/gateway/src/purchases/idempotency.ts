@@ -4,16 +4,9 @@ import { hash } from 'node:crypto'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type Context, unixNow } from '../context.ts'
-import {
-  findIdempotencyKey,
-  findPayRequest,
-  forgetIdempotencyKeys,
-  insertPayRequests,
-  type PayRequest,
-  takeIdempotencyKey,
-} from './store.ts'
+import { findIdempotencyKey, findPayRequest, insertPayRequests, type PayRequest, takeIdempotencyKey } from './store.ts'
 
-const KEY_KEPT_SECONDS = 86_400
+export const KEY_KEPT_SECONDS = 86_400
 
 export function idempotencyKey({ headers }: WireRequest): string | null {
   const key = headers['idempotency-key']
@@ -41,7 +34,6 @@ export async function quoteOnce(context: Context, { key, order, isUsed, make }: 
     const request = await make()
     const { pay_req_id, created_at } = request
     const isStored = await context.database.db.transaction().execute(async (tx) => {
-      await forgetIdempotencyKeys(tx, created_at - KEY_KEPT_SECONDS)
       const taken = { idempotency_key: key, body_sha256: orderHash, pay_req_id, created_at }
       if (!(await takeIdempotencyKey(tx, taken, kept?.payReqId ?? null))) return false
       await insertPayRequests(tx, [request])

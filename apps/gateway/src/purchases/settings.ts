@@ -10,6 +10,8 @@ export interface PaymentConfig extends SalesConfig {
   /** For one unit. */
   terms: Record<Provider, Terms>
   maxLockersPerOwner: number
+  /** How long a quote is kept that nobody paid. */
+  unpaidQuoteSeconds: number
 }
 
 const GIBIBYTE = 1_073_741_824
@@ -31,6 +33,7 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
     unitPrices: unitPrices(settings),
     terms: terms(settings),
     maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', 50, { min: 1, max: 1_000_000 }),
+    unpaidQuoteSeconds: settings.integer('UNPAID_QUOTE_DAYS', 30, { min: 1, max: 3650 }) * 86_400,
   }
   return [config, secrets]
 }

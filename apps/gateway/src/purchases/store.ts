@@ -19,6 +19,26 @@ export async function insertPayRequests(db: Db, requests: readonly PayRequest[])
   await db.insertInto('pay_requests').values(requests).execute()
 }
 
+/** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
+export async function deleteUnpaidQuotes(db: Db, before: number, limit: number): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await tx
+      .selectFrom('pay_requests as p')
+      .leftJoin('receipts as r', 'r.pay_req_id', 'p.pay_req_id')
+      .select('p.pay_req_id')
+      .where('p.expires_at', '<', before)
+      .where('r.pay_req_id', 'is', null)
+      .limit(limit)
+      .execute()
+    const ids = rows.map(({ pay_req_id }) => pay_req_id)
+    if (ids.length === 0) return 0
+    // A payment by x402 that never landed; its signature has long expired.
+    await tx.deleteFrom('x402_settlements').where('pay_req_id', 'in', ids).execute()
+    await tx.deleteFrom('pay_requests').where('pay_req_id', 'in', ids).execute()
+    return ids.length
+  })
+}
+
 export interface KeptKey {
   idempotency_key: string
   body_sha256: string

@@ -109,6 +109,7 @@ describe('a quote under an Idempotency-Key', () => {
     market.clock.advance(DAY + 1)
     const last = randomUUID()
     await idUnder(last)
+    await shop.gateway.context.queue.drain()
     const kept = await shop.gateway.context.database.db.selectFrom('idempotency_keys').selectAll().execute()
     expect(kept.map((row) => row.idempotency_key)).toEqual([last])
   })

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { tableNames } from '@svc/devnet/table-names'
+import type { Kysely } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { migrations } from '../src/db/migrations.ts'
+import type { Schema } from '../src/db/schema.ts'
+import { useAgentStack } from './agent-stack.ts'
+
+const OPERATIONS = new URL('../../../docs/operations.md', import.meta.url)
+
+forEachDatabase('the tables of the agent service', (database) => {
+  it('T-53 each is listed in docs/operations.md with its bound or its sweep', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split('### Tables of the agent service\n')
+    const rows = section.split('\n#')[0]!.split('\n')
+    const listed = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
+    expect(listed.sort()).toEqual((await tableNames(db as Kysely<unknown>)).sort())
+  })
+})
+
+describe("a day of strangers' requests to the agent service", () => {
+  const stack = useAgentStack(() => ({ TRUSTED_PROXIES: '127.0.0.1,::1' }))
+
+  async function countRows(): Promise<Record<string, number>> {
+    const { db } = stack.agent.context.database
+    const counts: Record<string, number> = {}
+    for (const name of await tableNames(db as Kysely<unknown>)) {
+      counts[name] = (
+        await db
+          .selectFrom(name as keyof Schema)
+          .selectAll()
+          .execute()
+      ).length
+    }
+    return counts
+  }
+
+  async function strangers(address: string): Promise<void> {
+    const headers = { 'x-forwarded-for': address, 'content-type': 'application/json', 'x-svc-identity': 'x' }
+    const send = (method: string, path: string, body?: object) =>
+      fetch(stack.agent.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    expect((await send('GET', '/v1/service/request')).status).toBe(402)
+    for (const answer of [
+      await send('POST', '/v1/service/confirm', { pay_req_id: 'pr_unknown', tx_sig: `0x${'1'.repeat(64)}` }),
+      await send('POST', '/v1/delegate', { receipt_id: 'rcpt_unknown', locker_id: 'locker_0' }),
+      await send('GET', '/v1/delegations'),
+    ]) {
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+      expect(answer.status).toBeLessThan(500)
+    }
+  }
+
+  it('T-53 leaves quotes only, and those are deleted when no payment of theirs can be confirmed', async () => {
+    const { queue } = stack.agent.context
+    await queue.drain()
+    const before = await countRows()
+    for (let step = 0; step < 8; step++) {
+      for (let i = 0; i < 5; i++) await strangers(`198.51.${step}.${i}`)
+      stack.clock.advance(3 * 3600)
+      await queue.drain()
+    }
+    expect(await countRows()).toEqual({ ...before, pay_requests: before.pay_requests! + 40 })
+    stack.clock.advance(92 * 86_400)
+    await queue.drain()
+    expect(await countRows()).toEqual(before)
+  })
+})

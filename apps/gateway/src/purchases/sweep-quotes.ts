@@ -1,0 +1,22 @@
+// Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-53).
+
+import { type Context, unixNow } from '../context.ts'
+import { deleteUnpaidQuotes, forgetIdempotencyKeys } from './store.ts'
+import { KEY_KEPT_SECONDS } from './idempotency.ts'
+
+/** Quotes that one transaction deletes, so that other writers do not wait long. */
+const BATCH = 1000
+/** A confirmation that began at the last moment still finds its quote. */
+const MARGIN_SECONDS = 3600
+
+export async function sweepQuotes(context: Context, signal: AbortSignal): Promise<void> {
+  const { db } = context.database
+  const { unpaidQuoteSeconds, lateConfirmSeconds } = context.config.payments
+  const now = unixNow(context)
+  const kept = Math.max(unpaidQuoteSeconds, lateConfirmSeconds + MARGIN_SECONDS)
+  for (let deleted = BATCH; deleted === BATCH; ) {
+    signal.throwIfAborted()
+    deleted = await deleteUnpaidQuotes(db, now - kept, BATCH)
+  }
+  await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)
+}

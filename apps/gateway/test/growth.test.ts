@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { tableNames } from '@svc/devnet/table-names'
+import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
+import type { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Db, Schema } from '../src/db/schema.ts'
+import { type Market, openMarket, type Shop } from './purchases/market.ts'
+
+const OPERATIONS = new URL('../../../docs/operations.md', import.meta.url)
+
+/** The names in the first column of the table in the section of that service. */
+function listedTables(service: string): string[] {
+  const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split(`### Tables of the ${service}\n`)
+  const [table = ''] = section.split('\n#')
+  return table
+    .split('\n')
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name!))
+}
+
+async function countRows(db: Db): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const name of await tableNames(db as Kysely<unknown>)) {
+    const { count } = await db
+      .selectFrom(name as keyof Schema)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    counts[name] = Number(count)
+  }
+  return counts
+}
+
+const DAY = 86_400
+/** A day in steps of three hours. */
+const STEPS = 8
+const ADDRESSES_PER_STEP = 5
+
+let market: Market
+beforeAll(async () => {
+  market = await openMarket()
+})
+afterAll(() => market.close())
+
+forEachDatabase('the tables of the gateway', (database) => {
+  let shop: Shop
+  let db: Db
+  beforeAll(async () => {
+    shop = await market.open({ DATABASE_URL: database.url, TRUSTED_PROXIES: '127.0.0.1,::1' })
+    db = shop.gateway.context.database.db
+  })
+
+  it('T-53 each is listed in docs/operations.md with its bound or its sweep', async () => {
+    const names = await tableNames(db as Kysely<unknown>)
+    expect(listedTables('gateway').sort()).toEqual(names.sort())
+  })
+
+  /** What somebody without a locker or money can send; each line once from each address. */
+  async function strangers(address: string): Promise<void> {
+    const headers = { 'x-forwarded-for': address }
+    const keyed = { ...headers, 'idempotency-key': address }
+    const tx = `0x${randomBytes(32).toString('hex')}`
+    const receipt_id = `rcpt_${randomBytes(16).toString('hex')}`
+    const { pay_req_id } = (await shop.quote({ units: 1 }, headers)).accepts[0]!.extra
+    await shop.quote({ units: 2 }, keyed)
+    const posts: [path: string, body: unknown][] = [
+      ['/v1/storage/request', { units: 0 }],
+      ['/v1/x402/storage', { units: 1 }],
+      ['/v1/storage/confirm', { pay_req_id, tx_sig: tx }],
+      ['/v1/storage/confirm', { pay_req_id: 'pr_unknown', tx_sig: tx }],
+      ['/v1/storage/verify', { receipt_id }],
+      ['/v1/attest/simulate', { receipt_id }],
+      [`/v1/files/confirm?receipt_id=${receipt_id}&filename=a`, {}],
+      [`/v1/files/confirm-batch?receipt_id=${receipt_id}&filenames=a`, {}],
+      [`/v1/upload-sessions/us_${'0'.repeat(32)}/finalize`, {}],
+      ['/v1/storage/provision', { receipt_id }],
+    ]
+    const answers = await Promise.all(posts.map(([path, body]) => shop.post(path, body, headers)))
+    for (const { status } of answers) expect(status).toBeLessThan(500)
+    const gets = [
+      '/health',
+      '/v1/price',
+      `/v1/receipts/${receipt_id}`,
+      `/v1/retrieve?receipt_id=${receipt_id}`,
+      '/f/AAAA',
+    ]
+    await Promise.all(gets.map((path) => fetch(shop.gateway.url + path, { headers })))
+    const path = '/v1/lockers/locker_000000000000/files'
+    const signed = signCall(
+      ed25519Identity(),
+      { method: 'POST', path, body: {}, ops: ['locker:write'] },
+      market.clock.now(),
+    )
+    await shop.post(path, bytesOf({}), { ...headers, ...signed.headers })
+  }
+
+  it("T-53 return to where they were after a day of strangers' requests and the sweeps", async () => {
+    const { queue } = shop.gateway.context
+    await queue.drain()
+    const before = await countRows(db)
+    for (let step = 0; step < STEPS; step++) {
+      for (let i = 0; i < ADDRESSES_PER_STEP; i++) await strangers(`198.51.${step}.${i}`)
+      market.clock.advance(DAY / STEPS)
+      await queue.drain()
+    }
+    const after = await countRows(db)
+    const grown = Object.keys(after).filter((name) => after[name]! > before[name]!)
+    // Nothing but quotes outlives the day, and their keys for another one.
+    expect(grown.sort()).toEqual(['idempotency_keys', 'pay_requests'])
+    expect(after.pay_requests).toBe(before.pay_requests! + STEPS * ADDRESSES_PER_STEP * 3)
+    market.clock.advance(DAY)
+    await queue.drain()
+    expect((await countRows(db)).idempotency_keys).toBe(0)
+    expect((await countRows(db)).pay_requests).toBe(after.pay_requests)
+    market.clock.advance(30 * DAY)
+    await queue.drain()
+    expect(await countRows(db)).toEqual(before)
+  }, 120_000)
+
+  it('T-53 PAY-56 AMB-06 the sweep keeps what was paid, and what may still be confirmed', async () => {
+    const { queue } = shop.gateway.context
+    const paid = await shop.quote({ units: 1 })
+    const leg = paid.accepts[0]!
+    const tx = await market.pay(leg)
+    const first = await shop.confirm({ pay_req_id: leg.extra.pay_req_id }, tx)
+    expect(first.status).toBe(200)
+    const late = await shop.quote({ units: 1 })
+    const lateTx = await market.pay(late.accepts[0]!)
+    market.clock.advance(DAY)
+    await queue.drain()
+    const confirmed = await shop.confirm({ pay_req_id: late.accepts[0]!.extra.pay_req_id }, lateTx)
+    expect([confirmed.status, confirmed.body.idempotent]).toEqual([200, false])
+    market.clock.advance(400 * DAY)
+    await queue.drain()
+    const again = await shop.confirm({ pay_req_id: leg.extra.pay_req_id }, tx)
+    expect(again.body).toEqual({ ...first.body, idempotent: true })
+  })
+})
+
+describe('a gateway that keeps unpaid quotes for a day', () => {
+  it('T-53 AMB-06 never deletes one that may still be confirmed late', async () => {
+    const shop = await market.open({ UNPAID_QUOTE_DAYS: '1', LATE_CONFIRM_HOURS: '240' })
+    const { queue } = shop.gateway.context
+    const quote = await shop.quote({ units: 1 })
+    const tx = await market.pay(quote.accepts[0]!)
+    market.clock.advance(9 * DAY)
+    await queue.drain()
+    const { pay_req_id } = quote.accepts[0]!.extra
+    expect((await shop.confirm({ pay_req_id }, tx)).status).toBe(200)
+    const unpaid = (await shop.quote({ units: 1 })).accepts[0]!.extra.pay_req_id
+    market.clock.advance(11 * DAY)
+    await queue.drain()
+    const gone = await shop.confirm({ pay_req_id: unpaid }, tx)
+    expect([gone.status, (gone.body as { error?: string }).error]).toEqual([404, 'pay_req_not_found'])
+  })
+})
