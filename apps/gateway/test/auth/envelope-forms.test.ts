@@ -29,6 +29,32 @@ const refreshing = (body?: string) =>
   draft(house, locker, { method: 'POST', target: '/v1/storage/refresh', ops: ['locker:refresh'], body })
 const raw = (request: RawRequest) => sendRaw(house.gateway.url, request)
 
+/** For each op, written down here once more, a request that it permits. */
+const NEEDING: Record<
+  string,
+  (lockerId: string, receiptId: string) => { method: string; path: string; body?: object }
+> = {
+  'locker:provision': (_, receipt_id) => ({
+    method: 'POST',
+    path: '/v1/storage/signed_provision',
+    body: { receipt_id, tags: [] },
+  }),
+  'locker:refresh': (_, receipt_id) => ({ method: 'POST', path: '/v1/storage/refresh', body: { receipt_id } }),
+  'locker:read': (id) => ({ method: 'GET', path: `/v1/lockers/${id}/manifest` }),
+  'locker:list': (id) => ({ method: 'GET', path: `/v1/lockers/${id}/files` }),
+  'locker:write': (id) => ({
+    method: 'POST',
+    path: `/v1/lockers/${id}/files`,
+    body: { filename: 'a', content_type: 'text/plain' },
+  }),
+  'locker:admin': (id) => ({
+    method: 'POST',
+    path: `/v1/lockers/${id}/operators`,
+    body: { pubkey: ed25519Identity().identity },
+  }),
+  'locker:attest': (_, receiptId) => ({ method: 'POST', path: `/v1/storage/attest?receipt_id=${receiptId}` }),
+}
+
 async function reads(changes: Partial<RequestEnvelope>): Promise<number> {
   const request = reading()
   Object.assign(request.envelope, changes)
@@ -67,6 +93,21 @@ describe('a valid envelope', () => {
   it('ENV-09 ENV-10 accepts more ops than needed, also unknown and repeated ones', async () => {
     expect(await reads({ ops: ['locker:attest', 'locker:read', 'locker:read', 'moon:walk'] })).toBe(200)
     expect(await reads({ ops: ['LOCKER:READ'] })).toBe(403)
+  })
+
+  it('ENV-10 knows seven ops, and the index lists them', async () => {
+    const { body } = await house.send('GET', '/.well-known/svc.json')
+    expect((body as { auth: { ops: string[] } }).auth.ops).toEqual(Object.keys(NEEDING))
+  })
+
+  it.each(Object.entries(NEEDING))('ENV-10 ENV-09 needs %s for what that op permits', async (op, requestOf) => {
+    const { lockerId, receiptId, put } = await house.locker(owner)
+    await put('b', 'b')
+    const request = { lockerId, receiptId, ...requestOf(lockerId, receiptId) }
+    const others = Object.keys(NEEDING).filter((other) => other !== op)
+    expectRefusal(await house.call(owner, { ...request, ops: others }), 403, 'MISSING_OPS')
+    const { status } = await house.call(owner, { ...request, ops: [op] })
+    expect([200, 202]).toContain(status)
   })
 
   it('AMB-19 accepts either of two ops for reading the record', async () => {

@@ -73,3 +73,74 @@ it.each(Object.keys(stores))(
     expect(confirmed.body).toMatchObject({ content_hash: expect.stringContaining(hash) })
   },
 )
+
+it.each(Object.keys(stores))(
+  'SHORT-13 T-31 no answer about files at %s holds the address of the provider',
+  async (provider) => {
+    const variables = await stores[provider]!()
+    const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
+    onTestFinished(() => house.close())
+    const locker = await house.locker(ed25519Identity(), { provider })
+    const { receiptId, lockerId } = locker
+    const bodies: Record<string, unknown> = {}
+    const keep = async (name: string, answer: Promise<{ status: number; body: unknown }>, status = 200) => {
+      const { body, status: found } = await answer
+      expect(found, `${name} ${JSON.stringify(body)}`).toBe(status)
+      bodies[name] = body
+      return body
+    }
+    const order = { filename: 'a.txt', content_type: 'text/plain' }
+    const made = (await keep('create', locker.call(['locker:write'], 'POST', '/files', order))) as UrlSet
+    const batch = { files: [{ filename: 'b.txt', content_type: 'text/plain' }] }
+    await keep('create batch', locker.call(['locker:write'], 'POST', '/files/batch', batch))
+    const path = (url: string) => house.gateway.url + new URL(url).pathname
+    const sent = await fetch(path(made.upload_url), { method: 'PUT', headers: made.upload_headers, body: 'hello' })
+    expect(sent.status).toBe(200)
+    const about = new URLSearchParams({ receipt_id: receiptId, filename: 'a.txt' })
+    await keep('confirm', house.send('POST', `/v1/files/confirm?${about}`))
+    await keep(
+      'confirm what is not there',
+      house.send('POST', `/v1/files/confirm?receipt_id=${receiptId}&filename=b.txt`),
+      404,
+    )
+    await keep(
+      'confirm batch',
+      house.send('POST', `/v1/files/confirm-batch?receipt_id=${receiptId}&filenames=a.txt&filenames=b.txt`),
+    )
+    await keep('get', locker.call(['locker:read'], 'GET', '/files/a.txt'))
+    await keep('list', locker.call(['locker:list'], 'GET', '/files'))
+    await keep('urls', locker.call(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt', 'none'] }))
+    await keep('locker urls', locker.call(['locker:read'], 'GET', '/urls'))
+    await keep('manifest', locker.call(['locker:read'], 'GET', '/manifest'))
+    await keep('record', locker.call(['locker:read'], 'GET', '/record'))
+    const signed = { lockerId, receiptId }
+    const attesting = { ...signed, method: 'POST', path: `/v1/storage/attest?receipt_id=${receiptId}&sync=true` }
+    await keep('attest', house.call(locker.owner, { ...attesting, ops: ['locker:attest'] }))
+    const metadata = { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}`, ops: ['locker:read'] }
+    await keep('metadata', house.call(locker.owner, metadata))
+    for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
+      await keep(name, house.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
+    await keep('retrieve', house.send('GET', `/v1/retrieve?receipt_id=${receiptId}`))
+    const download = () => fetch(path(made.download_url), { redirect: 'manual' })
+    const moved = await download()
+    // The header of a redirect is the one place that may name the provider.
+    expect(moved.headers.get('location')).toContain(new URL(addressOf(variables)).host)
+    bodies['the body of a redirect'] = await moved.text()
+    await keep('delete', locker.call(['locker:write'], 'DELETE', '/files/a.txt'))
+    bodies['a file that is gone'] = await (await download()).text()
+    await keep('health', house.send('GET', '/health'))
+    const secrets = [new URL(addressOf(variables)).host, ...PROVIDER_WORDS]
+    for (const [name, body] of Object.entries(bodies))
+      for (const secret of secrets) expect(JSON.stringify(body), name).not.toContain(secret)
+  },
+)
+
+interface UrlSet {
+  upload_url: string
+  download_url: string
+  upload_headers: Record<string, string>
+}
+
+const addressOf = ({ GCS_ENDPOINT, STORJ_ENDPOINT }: Variables) => (GCS_ENDPOINT ?? STORJ_ENDPOINT) as string
+/** What signed URLs of the two are made of. */
+const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']

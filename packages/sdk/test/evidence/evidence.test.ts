@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { AttestAnswer, Attestation } from '@svc/api/attestations'
+import type { VerifyAnswer } from '@svc/api/evidence'
 import { evidenceBundle } from '@svc/api/proofs'
 import { toHex } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
+import { signReceipt } from '@svc/protocol/receipt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
+import { memoryJournal } from '../../src/journal.ts'
 import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
 import { type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
@@ -129,6 +132,49 @@ describe('reading evidence', () => {
       house.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
       await expect(client.receipt(locker.receipt_id)).rejects.toMatchObject(untrue)
     }
+  })
+
+  it('T-38 T-51 refuses the right attestation beside another receipt, or beside one of another proof', async () => {
+    await client.attest(locker)
+    const { statement } = house.gateway.context.signers
+    const other = await client.receipt((await house.locker(signer)).receipt_id)
+    const lies: ((answer: VerifyAnswer) => object)[] = [
+      () => other,
+      ({ receipt }) => signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, statement),
+      ({ receipt }) => ({ ...receipt, units: 1.5 }),
+    ]
+    for (const lie of lies) {
+      house.proxy.plan(/storage\/verify/, { lie: (answer: VerifyAnswer) => ({ ...answer, receipt: lie(answer) }) })
+      await expect(client.verify(locker.receipt_id)).rejects.toMatchObject(untrue)
+    }
+    const { proof_id: _, ...older } = await client.receipt(locker.receipt_id)
+    const lie = (answer: VerifyAnswer) => ({ ...answer, receipt: signReceipt(older, statement) })
+    house.proxy.plan(/storage\/verify/, { lie })
+    expect(await client.verify(locker.receipt_id)).toMatchObject({ verified: true })
+  })
+
+  it('T-38 ADD-07 RCPT-08 trusts a key for its use and its period only', async () => {
+    const now = Math.floor(house.gateway.context.now() / 1000)
+    const always = { publicKeyHex: key, validFrom: null, validTo: null }
+    const readWith = (...pinnedKeys: TrustedKey[]) => house.client({ pinnedKeys }).receipt(locker.receipt_id)
+    await readWith({ ...always, use: 'receipt' })
+    await readWith({ ...always, use: null, validTo: now - 60 })
+    const retired = { ...always, use: 'receipt', validTo: now - 86_400 }
+    for (const one of [{ ...always, use: 'evidence-envelope' }, retired])
+      await expect(readWith(one)).rejects.toMatchObject({ ...untrue, message: expect.stringContaining('time and use') })
+  })
+
+  it('T-38 ADD-07 keeps the periods of the keys that the gateway showed first, and reads what older clients kept', async () => {
+    const journal = memoryJournal()
+    const baseUrl = house.proxy.url
+    const read = () => house.client({ journal, baseUrl, onWarning: () => {} }).receipt(locker.receipt_id)
+    await read()
+    const kept = (await journal.get(`keys ${baseUrl}`))!
+    expect(JSON.parse(kept)[0]).toMatchObject({ publicKeyHex: key, use: 'receipt', validTo: null })
+    await journal.put(`keys ${baseUrl}`, JSON.stringify([key]), kept)
+    await read()
+    await journal.put(`keys ${baseUrl}`, JSON.stringify(['0'.repeat(64)]), JSON.stringify([key]))
+    await expect(read()).rejects.toMatchObject(untrue)
   })
 
   it('VER-12 VER-13 streams a bundle to its destination', async () => {
