@@ -59,7 +59,7 @@ export interface NodePool<Client> {
   highest(question: Question<Client, number>): Promise<number>
   /** Asks all nodes at once: the answers that come within a second of the first. */
   all<Answer>(question: Question<Client, Answer>): Promise<Answer[]>
-  /** Whether a node answers right now, for the right chain. */
+  /** Whether a quorum of nodes answers right now, for the right chain. */
   isAvailable(): Promise<boolean>
 }
 
@@ -159,8 +159,13 @@ export function createNodePool<Client>(
     },
 
     async isAvailable() {
-      const checks = nodes.map((node) => node.requireChain())
-      return Promise.any(checks).then(
+      let answering = 0
+      const enough = nodes.map(async (node) => {
+        await node.requireChain()
+        answering += 1
+        if (answering < quorum) throw new NodeProblem('too few nodes answer')
+      })
+      return Promise.any(enough).then(
         () => true,
         () => false,
       )
@@ -168,7 +173,7 @@ export function createNodePool<Client>(
   }
 }
 
-/** Whether a node of the chain answers. Asked every ten seconds at most. */
+/** Whether enough nodes of the chain answer. Asked every ten seconds at most. */
 export function createChainProbe(
   pool: Pick<NodePool<unknown>, 'isAvailable'>,
   now: () => number,

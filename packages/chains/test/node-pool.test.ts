@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ChainUnavailable, createNodePool, type NodeOptions, NodeProblem, nodeName } from '../src/node-pool.ts'
+import {
+  ChainUnavailable,
+  createNodePool,
+  type NodeOptions,
+  NodeProblem,
+  nodeName,
+  WrongChain,
+} from '../src/node-pool.ts'
 
 type Ask = (signal: AbortSignal) => Promise<string>
 
@@ -123,6 +130,18 @@ describe('a quorum of nodes', () => {
     )
     const any = poolOf(says('nothing'), fails('a'))
     await expect(any.agree(ask, isAbsence)).rejects.toMatchObject({ name: 'ChainUnavailable' })
+  })
+
+  it('T-45 is available while two nodes answer', async () => {
+    const other = node(
+      'other',
+      async () => 'x',
+      async () => {
+        throw new WrongChain('a node of another chain')
+      },
+    )
+    expect(await twoOf(says('a'), other, says('b')).isAvailable()).toBe(true)
+    expect(await twoOf(says('a'), other).isAvailable()).toBe(false)
   })
 
   it('T-45 the highest number is one that two nodes have reached', async () => {

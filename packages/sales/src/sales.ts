@@ -69,8 +69,8 @@ export async function openSales(
   const decimals = checkDecimals(legs, config, secrets, now, log)
   const oracle = priceOracle(config, secrets, now, log)
   const probes = new Map<Network, () => Promise<boolean>>([
-    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, { timeoutMs: PROBE_TIMEOUT_MS }), now)],
-    [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, { timeoutMs: PROBE_TIMEOUT_MS }), now)],
+    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, probeOptions(config.primary)), now)],
+    [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, probeOptions(config.evm)), now)],
   ])
   const offeredLegs = async () => {
     const [existing, checked] = await Promise.all([tokenAccounts.existing(), decimals.checked()])
@@ -99,6 +99,10 @@ export async function openSales(
       balances: balanceReader(network, config, secrets),
     })),
   }
+}
+
+function probeOptions(chain: SalesConfig['primary'] | SalesConfig['evm']) {
+  return { timeoutMs: PROBE_TIMEOUT_MS, quorum: chain?.quorum ?? 1 }
 }
 
 function balanceReader({ family }: Network, { primary, evm }: SalesConfig, secrets: SalesSecrets): BalanceReader {

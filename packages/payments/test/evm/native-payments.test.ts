@@ -41,6 +41,7 @@ describe('native payments', () => {
       height: Number(blockNumber),
       blockTime: NOW / 1000,
       references: [],
+      authorizations: [],
     })
   })
 

@@ -41,6 +41,7 @@ describe('SOL payments', () => {
       height: Number(status!.slot),
       blockTime: payments.clock.time / 1000,
       references: [],
+      authorizations: [],
     })
   })
 

@@ -106,7 +106,10 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
           if (!found || found.state === 'done') return 'done'
           entry = found
           if (entry.tx === null) return null
-          await resolveEntry(parts, registry, entry)
+          const failure = await resolveEntry(parts, registry, entry)
+          // The entry no longer names the transaction: the reason is recorded with it as it is now.
+          entry = { ...entry, tx: null }
+          if (failure) throw failure
         }
       },
       async sign() {
@@ -135,21 +138,29 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
   }
 }
 
-/** Records a transaction that has landed and forgets one that never will. Throws while it may still land. */
-async function resolveEntry(parts: Parts, registry: EvmRegistry, entry: RegistryEntryTable): Promise<void> {
+/**
+ * Records a transaction that has landed and forgets one that never will; returns why it failed. Throws while it may
+ * still land.
+ */
+async function resolveEntry(
+  parts: Parts,
+  registry: EvmRegistry,
+  entry: RegistryEntryTable,
+): Promise<RegistryError | null> {
   const { tx, raw } = entry as { tx: Hex; raw: Hex } // noted together
   const found = await registry.watch({ tx, raw }, parts.config.anchors.waitSeconds * 1000)
   if (found.outcome === 'pending') throw new RegistryError('unavailable', `transaction ${tx} is not final yet`)
   if (found.outcome === 'landed') {
     const { block, fee_wei } = found
     await changeEntry(parts.database.db, entry, { state: 'done', block, fee_wei: String(fee_wei), error: null })
-    return
+    return null
   }
   if (found.outcome === 'failed') {
     await changeEntry(parts.database.db, entry, FORGOTTEN)
-    throw new RegistryError(found.reason, `transaction ${tx} failed`)
+    return new RegistryError(found.reason, `transaction ${tx} failed`)
   }
   await forgetTransaction(parts, entry)
+  return null
 }
 
 const FORGOTTEN = { state: 'waiting', tx: null, raw: null } as const

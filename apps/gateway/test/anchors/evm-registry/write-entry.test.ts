@@ -4,7 +4,7 @@ import type { Health } from '@svc/api/info'
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
-import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -150,6 +150,23 @@ describe('statements in the EVM registry', () => {
     await writeAll()
     expect(await count()).toBe(before + 1)
     expect(await entry(locker)).toMatchObject({ state: 'done' })
+  })
+
+  it('SHAPE-41 a transaction that fails on chain leaves its reason with the entry', async () => {
+    const locker = await filledLocker(house)
+    const { receiptId: receipt_id } = locker
+    await attest(house, locker)
+    node.behave(downFor('eth_getTransactionReceipt'))
+    await house.gateway.context.queue.drain()
+    expect(await entry(locker)).toMatchObject({ state: 'sent' })
+    const failed = withResult('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, status: '0x0' }))
+    const silent = downFor('eth_call')
+    node.behave((call) => (call.method === 'eth_call' ? silent(call) : failed(call)))
+    expect(await retry({ receipt_id })).toMatchObject({ failed: 1 })
+    expect(await entry(locker)).toMatchObject({ state: 'waiting', error: 'refused' })
+    node.behave(honestly)
+    expect(await retry({ receipt_id })).toMatchObject({ succeeded: 1 })
+    expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
   })
 
   it('AMB-44 INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
