@@ -69,7 +69,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
-  jobs: ['anchors', 'attestations', 'auth', 'budgets', 'files', 'transfers', 'x402'],
+  jobs: ['anchors', 'attestations', 'auth', 'budgets', 'files', 'purchases', 'transfers', 'x402'],
   'config.ts': ['anchors', 'attestations', 'auth', 'budgets', 'evidence', 'files', 'lockers', 'purchases', 'x402'],
   'context.ts': ['config.ts', 'db', 'jobs'],
   'create-context.ts': ['config.ts', 'context.ts', 'db', 'files', 'jobs'],

@@ -125,6 +125,17 @@ describe('production', () => {
     expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
   })
 
+  it('LIM-06 LIM-12 LOCK-08 AMB-47 has a limit for each size that the interface leaves open, and each can be set', () => {
+    const limitsOf = (variables: Variables) => {
+      const { maxUploadBytes, partMaxBytes, fetch } = readConfig({ ...production(), ...variables }).config.storage
+      return [maxUploadBytes, partMaxBytes, fetch.timeoutSeconds, fetch.maxBytes]
+    }
+    expect(limitsOf({})).toEqual([5 * 2 ** 30, 8 * 2 ** 20, 120, 2 ** 30])
+    expect(readConfig(production()).config.payments.maxLockersPerOwner).toBe(50)
+    const set = { MAX_UPLOAD_BYTES: '1', SESSION_PART_MAX_BYTES: '2', FETCH_TIMEOUT_SECONDS: '3', FETCH_MAX_BYTES: '4' }
+    expect(limitsOf(set)).toEqual([1, 2, 3, 4])
+  })
+
   it('T-54 SPON-01 CFG-01 reads e-mail addresses and subjects into lists of their own, trimmed, and sorts an older mixed list', () => {
     const provider = {
       SPONSOR_OIDC_ISSUER: 'https://issuer.example',

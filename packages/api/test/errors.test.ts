@@ -10,6 +10,11 @@ it('ERR-28 no endpoint declares the reserved code of a full locker', () => {
   expect(declared).not.toContain('LOCKER_CAPACITY_EXCEEDED')
 })
 
+it('ERR-30 our own codes are spelled unlike any of the interface, whatever the case', () => {
+  const codes = Object.keys(ERROR_STATUS).map((code) => code.toLowerCase())
+  expect(new Set(codes).size).toBe(codes.length)
+})
+
 it('ERR-30 every code that an endpoint declares has one error status', () => {
   for (const code of declared)
     expect(ERROR_STATUS[code], code).toSatisfy((status: number) => status >= 400 && status < 600)

@@ -39,6 +39,22 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
   })
 
+  it('T-53 is forgotten ninety days after it failed for good', async () => {
+    const { open, enqueue, clock } = await openTestQueues(database)
+    const queue = await open()
+    queue.handle('note', {}, async () => {
+      throw new PermanentError('never')
+    })
+    await enqueue(queue, '')
+    await queue.drain()
+    clock.ms += 90 * 86_400_000
+    await queue.forgetDead()
+    expect(await queue.deadLetters()).toHaveLength(1)
+    clock.ms += 1
+    await queue.forgetDead()
+    expect(await queue.deadLetters()).toEqual([])
+  })
+
   it('becomes a dead letter with its error after its last attempt', async () => {
     const { open, enqueue, drainLater, clock } = await openTestQueues(database)
     const queue = await open()

@@ -31,6 +31,13 @@ async function read(chunks: Iterable<Uint8Array>) {
 }
 
 describe('reading a bundle', () => {
+  it('MERK-11 CLI-05 refuses a filename with a colon, even where root and signature are right', async () => {
+    const [file] = listedFiles(1)
+    const bundle = bundleOf([{ ...file!, filename: 'a:1:b' }])
+    const refused = await read([utf8(JSON.stringify(bundle))]).catch((error) => error)
+    expect(refused).toMatchObject({ name: 'RefusedBundle', code: 'colon_in_filename' })
+  })
+
   it('MERK-04 finds the same files and parts for any chunks, any order of keys and files, and any spaces', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, chunkSizes, spaces, fc.nat({ max: 10 }), async (listed, sizes, space, turn) => {

@@ -66,7 +66,7 @@ describe('the attestation registry', () => {
     expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
   })
 
-  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
+  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 ANCH-06 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
     const locker = await filledLocker(latest)
     const first = (await attest(latest, locker)).attestation
     await locker.put('b', 'b')
@@ -76,6 +76,12 @@ describe('the attestation registry', () => {
       ['chain_sas_v1', 'latest', false],
       ['chain_sas_v1', 'latest', true],
     ])
+    for (const { envelope_version, sas } of anchors) {
+      expect(envelope_version).toBe(2)
+      const { mode, replaced_previous, ...addresses } = sas!
+      expect(Object.keys(addresses).sort()).toEqual(['attestation', 'credential', 'nonce', 'program', 'schema'])
+      for (const address of Object.values(addresses)) expect(address).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+    }
     const { attestation, nonce, credential, schema } = anchors[1].sas!
     expect(anchors[0].sas?.attestation).toBe(attestation)
 

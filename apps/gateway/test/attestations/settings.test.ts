@@ -10,7 +10,7 @@ function read(variables: Variables = {}) {
 }
 
 describe('the settings of attestations', () => {
-  it('CRON-01 CRON-03 CRON-04 CRON-05 AMB-34 FILE-32 have their defaults', () => {
+  it('CRON-01 CRON-03 CRON-04 CRON-05 LIM-10 AMB-34 FILE-32 have their defaults', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
       isAutomatic: false,

@@ -19,11 +19,12 @@ describe('records of the oracle era', () => {
   })
   afterAll(() => house.close())
 
-  it('VER-15 ANCH-10 ATT-23 EVID-22 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
+  it('VER-15 ANCH-06 ANCH-10 ATT-23 EVID-22 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
     const locker = await house.listed(3)
     const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })
     const { attestation, verification, anchor, verified } = await verify(locker.receipt_id)
     expect({ verified, anchor, verification }).toEqual({ verified: true, anchor: ORACLE_ANCHOR, verification: FACTS })
+    expect(anchor).toMatchObject({ type: 'oracle_v2', envelope_version: 1 })
     const { files, ...head } = attestation!
     expect(head).toEqual({
       receipt_id: locker.receipt_id,

@@ -27,7 +27,7 @@ const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', 
 const rowOf = (filename: string) => findFile(house.gateway.context.database.db, locker.lockerId, filename)
 
 describe('creating a file', () => {
-  it('FILE-01 FILE-07 FILE-08 FILE-11 GEN-06 GEN-07 AMB-67 creating a file answers 200 with URLs on the base URL', async () => {
+  it('FILE-01 FILE-07 FILE-08 FILE-11 LIM-01 LIM-02 GEN-06 GEN-07 AMB-67 creating a file answers 200 with URLs on the base URL', async () => {
     const { status, headers, body } = await create({ filename: 'docs/a.txt', content_type: 'text/plain' })
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')

@@ -1,6 +1,7 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
 import { provisionAt } from './provision.ts'
 
 describe('the limit of lockers per owner', () => {
@@ -57,9 +58,10 @@ describe('the limit of lockers per owner', () => {
   })
 })
 
-it('LOCK-14 LOCK-15 LIM-07 AMB-69 the terms of a locker are not enforced, and it outlives them', async () => {
+it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
   const house = await openLockerHouse()
-  const { lockerId, put, call } = await house.locker(ed25519Identity())
+  const locker = await house.locker(ed25519Identity())
+  const { lockerId, put, call } = locker
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })
   const { db } = house.gateway.context.database
   await db.updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
@@ -68,5 +70,10 @@ it('LOCK-14 LOCK-15 LIM-07 AMB-69 the terms of a locker are not enforced, and it
   await put('b.txt', 'more than one file')
   const { body } = await call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')
   expect(body).toMatchObject({ file_count: 2, total_bytes: 36, expires_at: '2027-09-01T12:00:00Z' })
+  const files = [{ filename: 'c.txt' }, { filename: 'd.txt' }]
+  expect((await call(['locker:write'], 'POST', '/files/batch', { files })).status).toBe(200)
+  const session = await openTestSession(house, locker, { files })
+  for (const file of [0, 1]) expect((await session.raw(0, 'one more file', { file })).status).toBe(200)
+  expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ ok: true }, { ok: true }] })
   await house.close()
 })

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ErrorBody } from '@svc/api/errors'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import type { Variables } from '@svc/http-service/config'
-import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { sha256 } from './transfers.ts'
 
 const stores: Record<string, () => Promise<Variables>> = {
@@ -144,3 +145,47 @@ interface UrlSet {
 const addressOf = ({ GCS_ENDPOINT, STORJ_ENDPOINT }: Variables) => (GCS_ENDPOINT ?? STORJ_ENDPOINT) as string
 /** What signed URLs of the two are made of. */
 const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']
+
+it('FILE-35 ERR-26 T-31 a gateway that may not sign addresses answers 500 with its own code, and nothing of the provider', async () => {
+  const server = await startGcsServer({ folder: await newFolder() })
+  onTestFinished(server.stop)
+  // As on a machine of Google's: tokens come from the metadata server, and signatures from IAM.
+  const machine = {
+    HOME: await newFolder(),
+    GOOGLE_APPLICATION_CREDENTIALS: '',
+    METADATA_SERVER_DETECTION: 'assume-present',
+    GCE_METADATA_HOST: server.url,
+  }
+  for (const [name, value] of Object.entries(machine)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const house = await openLockerHouse({
+    GCS_BUCKET: server.bucket,
+    GCS_ENDPOINT: server.url,
+    GCS_IAM_ENDPOINT: server.url,
+    GCS_REDIRECT: 'all',
+    LOCAL_PROVIDERS: '',
+  })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
+  const order = { filename: 'a.txt', content_type: 'text/plain' }
+  const { body: urls } = await locker.call<{ upload_url: string; download_url: string }>(
+    ['locker:write'],
+    'POST',
+    '/files',
+    order,
+  )
+  const pathOf = (url: string) => new URL(url).pathname
+  const type = { 'content-type': 'text/plain' }
+  const stored = await house.send('PUT', `${pathOf(urls.upload_url)}?proxy=1`, Buffer.from('hello'), type)
+  expect(stored.status).toBe(200)
+
+  server.setMaySign(false)
+  for (const refused of [
+    await house.send<ErrorBody>('PUT', pathOf(urls.upload_url), Buffer.from('again'), type),
+    await house.send<ErrorBody>('GET', pathOf(urls.download_url)),
+  ]) {
+    expectRefusal(refused, 500, 'IAM_SIGNBLOB_PERMISSION_DENIED')
+    expect(refused.body.details).toMatchObject({ layer: 'provider', next_best_method: 'none' })
+    expect(JSON.stringify(refused.body)).not.toMatch(/google|gserviceaccount|bucket|127\.0\.0\.1/i)
+  }
+})

@@ -98,7 +98,7 @@ describe('statements in the EVM registry', () => {
     expect(body.budgets).toMatchObject({ evm_registry: 'used_up' })
   })
 
-  it('ANCH-12 AMB-65 INT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
+  it('ANCH-12 AMB-65 INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
     const locker = await filledLocker(house)
     const first = (await attest(house, locker)).attestation
     expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
