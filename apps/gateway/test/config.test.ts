@@ -105,18 +105,18 @@ describe('production', () => {
     for (const name of named) expect(() => readConfig(bad)).toThrow(name)
   })
 
-  it('T-45 refuses a quorum that its nodes cannot reach, and counts each host once', () => {
+  it('T-45 refuses a quorum that its nodes cannot reach, and one in which a host would count twice', () => {
     const quorum = (EVM_RPC_QUORUM: string, EVM_RPC_URLS: string) =>
       readConfig({ ...production(), EVM_RPC_QUORUM, EVM_RPC_URLS }).config.payments.evm?.quorum
     expect(quorum('', 'https://a.example')).toBe(1)
     expect(quorum('2', 'https://a.example,https://b.example/key,https://c.example')).toBe(2)
-    const unreachable = 'EVM_RPC_QUORUM is 2, but EVM_RPC_URLS has nodes at 1 hosts only'
-    expect(() => quorum('2', 'https://a.example')).toThrow(unreachable)
-    expect(() => quorum('2', 'https://a.example/key-1,https://a.example/key-2')).toThrow(unreachable)
-    expect(() => quorum('0', 'https://a.example')).toThrow('EVM_RPC_QUORUM must be an integer')
-    expect(() => readConfig({ ...production(), PRIMARY_RPC_QUORUM: '2' })).toThrow(
-      'PRIMARY_RPC_URLS has nodes at 0 hosts',
+    expect(quorum('1', 'https://a.example/key-1,https://a.example/key-2')).toBe(1)
+    expect(() => quorum('2', 'https://a.example')).toThrow('EVM_RPC_QUORUM is 2, but EVM_RPC_URLS has 1')
+    expect(() => quorum('2', 'https://a.example/key-1,https://b.example,https://a.example/key-2')).toThrow(
+      'EVM_RPC_QUORUM needs every node at a host of its own',
     )
+    expect(() => quorum('0', 'https://a.example')).toThrow('EVM_RPC_QUORUM must be an integer')
+    expect(() => readConfig({ ...production(), PRIMARY_RPC_QUORUM: '2' })).toThrow('PRIMARY_RPC_URLS has 0')
   })
 
   it('T-39 has no rate of its own', () => {

@@ -44,7 +44,7 @@ export interface ChainNode<Client> {
   describe(error: unknown): string
 }
 
-export type NodeReply<Answer> = { node: string; answer: Answer } | { node: string; problem: string }
+type NodeReply<Answer> = { node: string; answer: Answer } | { node: string; problem: string }
 
 export interface NodePool<Client> {
   readonly nodes: readonly ChainNode<Client>[]

@@ -21,7 +21,7 @@ export interface Rate {
 }
 
 /** What stands in for a price that cannot be used. */
-export type StandIn = 'last price' | 'configured rate' | 'none'
+type StandIn = 'last price' | 'configured rate' | 'none'
 
 /** Null where there is no price to sell at: such a leg cannot be offered. */
 export type Rates = Record<OracleSymbol, Rate | null>

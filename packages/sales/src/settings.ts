@@ -122,13 +122,13 @@ function urls(settings: SettingsReader, name: string): string[] {
   return list
 }
 
-/** Two addresses of one host are one party, whose word counts once. */
+/** Two addresses of one host are one party, whose word must not count twice. */
 function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string[]): number {
-  const nodes = new Set(rpcUrls.map(nodeName)).size
   const wanted = settings.integer(name, 1, { min: 1, max: 100 })
-  if (wanted > Math.max(nodes, 1)) {
-    settings.problem(`${name} is ${wanted}, but ${name.replace('QUORUM', 'URLS')} has nodes at ${nodes} hosts only`)
-  }
+  const urls = name.replace('QUORUM', 'URLS')
+  if (wanted > Math.max(rpcUrls.length, 1)) settings.problem(`${name} is ${wanted}, but ${urls} has ${rpcUrls.length}`)
+  if (wanted > 1 && new Set(rpcUrls.map(nodeName)).size < rpcUrls.length)
+    settings.problem(`${name} needs every node at a host of its own, but ${urls} has two at one host`)
   return wanted
 }
 

@@ -1,3 +1,4 @@
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { paymentReference } from '@svc/protocol/ids'
 import { startTestAgent } from '@svc/testbed/agent'
 import { expect, it, onTestFinished } from 'vitest'
@@ -166,6 +167,17 @@ it('AGENT-02 AMB-10 a quote leaves out the legs that need a chain that cannot be
   onTestFinished(() => blind.stop())
   const { accepts } = await subscriptionApi(() => blind).quote()
   expect(accepts.map(({ extra }) => extra.name)).toEqual(['SOL', 'MON', 'USDC', 'USDT0', 'WETH'])
+})
+
+it('T-39 a quote leaves out coins without a price and tokens with other decimals, and /health says so', async () => {
+  const wrong = { ORACLE_URL: CLOSED, EVM_USDT0_CONTRACT: TOKENS.WETH.address }
+  const careful = await startSecondAgent(stack, wrong)
+  onTestFinished(() => careful.stop())
+  const { accepts } = await subscriptionApi(() => careful).quote()
+  expect(accepts.map(({ extra }) => extra.name)).toEqual(['USDC', 'USDT', 'BETA', 'USDC'])
+  const health = (await (await fetch(`${careful.url}/health`)).json()) as { warnings: string[] }
+  expect(health.warnings).toHaveLength(4)
+  expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain says 18/)
 })
 
 it('AGENT-02 a request for a quote answers 503 when no chain is configured', async () => {
