@@ -12,6 +12,14 @@ const READ_ERRORS = [
   'RANGE_NOT_SATISFIABLE',
   'STORAGE_UNAVAILABLE',
 ] as const
+const OnCondition = Type.Object(
+  Object.fromEntries(
+    ['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Unmodified-Since', 'If-Modified-Since'].map((name) => [
+      name,
+      Type.Optional(Type.String()),
+    ]),
+  ),
+)
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
 const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
 const ANY_TYPE = '*/*'
@@ -25,6 +33,7 @@ export const readByToken = endpoint({
   auth: 'path-token',
   summary: 'The bytes of a file; answers ranges and conditions',
   params: TokenPath,
+  requestHeaders: OnCondition,
   responses: { ...READ_ANSWERS, 307: Type.String() },
   headers: PRIVATE,
   contentType: ANY_TYPE,
@@ -87,6 +96,7 @@ export const readPublicly = endpoint({
   auth: 'public',
   summary: 'The bytes of a file by its receipt, for as long as the locker exists',
   params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
+  requestHeaders: OnCondition,
   responses: READ_ANSWERS,
   contentType: ANY_TYPE,
   errors: ['receipt_not_found', 'locker_not_found', 'FILE_NOT_FOUND', ...READ_ERRORS],
