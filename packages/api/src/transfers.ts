@@ -12,6 +12,14 @@ const READ_ERRORS = [
   'RANGE_NOT_SATISFIABLE',
   'STORAGE_UNAVAILABLE',
 ] as const
+const OnCondition = Type.Object(
+  Object.fromEntries(
+    ['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Unmodified-Since', 'If-Modified-Since'].map((name) => [
+      name,
+      Type.Optional(Type.String()),
+    ]),
+  ),
+)
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
 const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
 const ANY_TYPE = '*/*'
@@ -26,6 +34,7 @@ export const readByToken = endpoint({
   summary: 'The bytes of a file; answers ranges and conditions',
   head: true,
   params: TokenPath,
+  requestHeaders: OnCondition,
   responses: { ...READ_ANSWERS, 307: Type.String() },
   headers: PRIVATE,
   contentType: ANY_TYPE,
@@ -91,6 +100,7 @@ export const readPublicly = endpoint({
   summary: 'The bytes of a file by its receipt, or by the id that the owner has put in its place',
   head: true,
   params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
+  requestHeaders: OnCondition,
   responses: READ_ANSWERS,
   contentType: ANY_TYPE,
   errors: ['receipt_not_found', 'locker_not_found', 'FILE_NOT_FOUND', ...READ_ERRORS],

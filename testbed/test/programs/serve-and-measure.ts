@@ -1,12 +1,12 @@
-// A gateway and an agent service on one event loop. Sends their addresses to its parent, and to each message the time in
-// milliseconds that the loop has worked since the start. Time in which the machine did other things does not count.
+// A gateway and an agent service on one event loop. Sends their addresses to its parent, and answers its messages with
+// the processor time in milliseconds that the loop has used since the start. What other programs use does not count.
 
 import { setImmediate } from 'node:timers/promises'
 import { freePort } from '@svc/devnet/free-port'
 import { startTestAgent } from '../../src/agent.ts'
 import { startTestGateway } from '../../src/gateway.ts'
 
-const gateway = await startTestGateway()
+const gateway = await startTestGateway({ INTERNAL_SECRET: 'known-to-the-operator-only' })
 const agent = await startTestAgent({ GATEWAY_URL: gateway.url, PORT: String(await freePort()) })
 
 process.on('message', async () => {

@@ -14,7 +14,7 @@ export interface StorageConfig extends ProvidersConfig {
   systemPrefix: string
 }
 
-export interface FetchConfig {
+interface FetchConfig {
   timeoutSeconds: number
   maxBytes: number
   /** Fetches at once, of one signer or into one locker. */

@@ -26,3 +26,21 @@ it('T-10 does not count good signatures against the limit on bad ones', async ()
   const locker = await house.locker(owner)
   for (let i = 0; i < 10; i++) expect((await locker.call(['locker:read'], 'GET', '/record')).status).toBe(200)
 })
+
+it('T-35 T-10 refuses an address with too many bodies that cannot be used before it parses another one', async () => {
+  const order = (body: unknown) => house.send<{ error?: string }>('POST', '/v1/x402/storage', body)
+  for (let i = 0; i < 5; i++) expectRefusal(await order({ units: 'many' }), 422, 'validation_error')
+  for (const body of [{ units: 'many' }, { units: 1 }]) {
+    const refused = await order(body)
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  house.clock.advance(12)
+  expect((await order({ units: 1 })).status).not.toBe(429)
+})
+
+it('T-35 refuses a megabyte of tags without reading it', async () => {
+  const tags = { units: 1, tags: Array<number>(500_000).fill(1) }
+  const refused = await house.send('POST', '/v1/x402/storage', tags)
+  expectRefusal(refused, 413, 'body_too_large')
+})

@@ -204,6 +204,22 @@ describe('refused headers of an upload', () => {
     response.resume()
   })
 
+  it('T-11 a client that waits for 100 Continue gets it only for an upload that is accepted', async () => {
+    const { upload } = await createFile(house, locker, 'expected.txt')
+    const expecting = ['Expect: 100-continue', 'Content-Length: 5']
+    const firstLine = async (url: string, type: string) => {
+      const socket = rawUpload(url, [`Content-Type: ${type}`, ...expecting])
+      const [answer] = await once(socket, 'data')
+      return { socket, line: String(answer).split('\r\n')[0] }
+    }
+    expect((await firstLine(upload, 'image/png')).line).toBe('HTTP/1.1 403 Forbidden')
+    expect((await firstLine(`${upload}x`, 'text/plain')).line).toBe('HTTP/1.1 403 Forbidden')
+    const { socket, line } = await firstLine(upload, 'text/plain')
+    expect(line).toBe('HTTP/1.1 100 Continue')
+    socket.write('hello')
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
   it('SHORT-11 an upload with Content-Range is 422', async () => {
     const { upload } = await createFile(house, locker, 'ranged.txt')
     const body = await expectNothingChanged(
