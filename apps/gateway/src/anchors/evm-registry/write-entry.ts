@@ -4,12 +4,13 @@
 import { maxFeeGwei, type SignedTransaction } from '@svc/chains/evm/account'
 import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import { checkBudget, giveBack, type Refusal, spend } from '../../budgets/budgets.ts'
 import { unixNow } from '../../context.ts'
 import type { Db, RegistryEntryTable } from '../../db/schema.ts'
-import { limitsOf } from '../budget.ts'
+import { delayOf, limitsOf } from '../budget.ts'
 import type { AnchorsContext } from '../room.ts'
 import type { EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
@@ -80,8 +81,9 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
   let isDeferred = false
 
   async function defer(tx: Db, refusal: Refusal): Promise<void> {
-    const change = { state: 'waiting', tx: null, raw: null, deferred_until: refusal.until } as const
-    isDeferred = await changeEntry(tx, entry, { ...change, error: `${refusal.reason}: until ${refusal.until}` })
+    const deferred_until = unixNow(parts) + delayOf(parts, refusal)
+    const error = `${refusal.reason}: until ${isoSeconds(refusal.until)}`
+    isDeferred = await changeEntry(tx, entry, { ...FORGOTTEN, deferred_until, error })
   }
 
   /** Notes the transaction together with its cost. */

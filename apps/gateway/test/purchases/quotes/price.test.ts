@@ -24,6 +24,7 @@ describe('GET /v1/price', () => {
       egress_included_bytes: 1_073_741_824,
       ttl_days: 365,
     }
+    const immutable = { ...terms, settled_limit_bytes: 1_073_741_824 }
     const answer = await price()
     expect(answer).toEqual({
       quote_schema: 'svc_quote_v4',
@@ -36,8 +37,8 @@ describe('GET /v1/price', () => {
         gcs: { unit_price_usd: 0.25, terms },
         mongodb: { unit_price_usd: 0.125, terms },
         storj: { unit_price_usd: 0.25, terms },
-        arweave: { unit_price_usd: 2.5, terms },
-        filecoin: { unit_price_usd: 0.25, terms },
+        arweave: { unit_price_usd: 2.5, terms: immutable },
+        filecoin: { unit_price_usd: 0.25, terms: immutable },
         firestore: { unit_price_usd: 0.125, terms },
       },
     })
