@@ -10,7 +10,7 @@ import { directUploadTooLarge } from './errors.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
-import { findDirectUploads, giveUpDirectUpload } from './store.ts'
+import { findDirectUploads, findFile, giveUpDirectUpload } from './store.ts'
 
 export interface CurrentBytes {
   file: FileRow
@@ -37,14 +37,16 @@ export async function adoptUploads(
   file: FileRow,
 ): Promise<{ file: FileRow; refusal: ServiceError | null }> {
   if (file.upload_object_id === null) return { file, refusal: null }
+  const { db } = context.database
   const { locker_id, filename } = file
   let refusal: ServiceError | null = null
-  for (const upload of await findDirectUploads(context.database.db, locker_id, filename, UPLOADS_AT_ONCE)) {
+  for (const upload of await findDirectUploads(db, locker_id, filename, UPLOADS_AT_ONCE)) {
     const adoption = await adoptUpload(context, locker, upload)
     if (adoption.outcome === 'adopted') return { file: adoption.file, refusal }
     if (adoption.outcome === 'refused') refusal ??= adoption.refusal
   }
-  return { file, refusal }
+  // Another gateway may have adopted one meanwhile.
+  return { file: (await findFile(db, locker_id, filename)) ?? file, refusal }
 }
 
 type Adoption =

@@ -9,9 +9,11 @@ import { openLocalProvider } from '@svc/storage/local'
 import type { StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { currentBytes } from '../../src/files/direct-uploads.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
+import { lockerRow } from './files.ts'
 
 forEachDatabase('direct uploads', (database) => {
   let folder: string
@@ -78,12 +80,22 @@ forEachDatabase('direct uploads', (database) => {
     const confirmed = names.map((name, i) => confirm(i % 2 ? first : second, name))
     await Promise.all([sweep(first), sweep(second), ...confirmed, sweep(first)])
     for (const [i, name] of names.entries()) {
-      expect((await confirmed[i])?.body.content_hash).toBe(`sha256:${sha256(name)}`)
+      expect((await confirmed[i])?.body).toMatchObject({ content_hash: `sha256:${sha256(name)}` })
       expect(await rowOf(first, locker, name)).toMatchObject({ object_id: ids[i], upload_object_id: null })
     }
     pass(49 * 3600)
     while ((await sweep(second)) > 0);
     for (const id of ids) expect(await objectOf(id)).not.toBeNull()
+  })
+
+  it('T-17 T-50 a reader that began before another gateway adopted the upload finds its bytes', async () => {
+    const id = await beginUpload('read')
+    const { files } = houses[0].gateway.rooms
+    const before = await rowOf(houses[0], locker, 'read')
+    await arrive(id, 'accepted')
+    expect((await confirm(houses[1], 'read')).status).toBe(200)
+    const found = await currentBytes(files, await lockerRow(houses[0], locker), before)
+    expect(found).toMatchObject({ key: { id }, file: { content_hash: `sha256:${sha256('accepted')}` } })
   })
 
   it('T-50 an upload that never arrived is given up, and the file awaits nothing any more', async () => {
