@@ -59,7 +59,10 @@ export async function spend(tx: Transaction<Schema>, parts: Parts, spending: Spe
   const perDay = parts.config.budgets.perDay[budget]
   if (perDay > 0 && today.amount + amount > perDay) {
     if (today.exhausted_limit !== perDay) {
-      parts.log.error({ budget, per_day: perDay, used: today.amount }, 'the daily budget is used up: nothing more is sent until tomorrow')
+      parts.log.error(
+        { budget, per_day: perDay, used: today.amount },
+        'the daily budget is used up: nothing more is sent until tomorrow',
+      )
       await setExhausted(tx, today, perDay)
     }
     return usedUpToday(now)

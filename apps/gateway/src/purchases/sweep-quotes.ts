@@ -1,8 +1,8 @@
 // Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-53).
 
 import { type Context, unixNow } from '../context.ts'
-import { deleteUnpaidQuotes, forgetIdempotencyKeys } from './store.ts'
 import { KEY_KEPT_SECONDS } from './idempotency.ts'
+import { deleteUnpaidQuotes, forgetIdempotencyKeys } from './store.ts'
 
 /** Quotes that one transaction deletes, so that other writers do not wait long. */
 const BATCH = 1000

@@ -20,7 +20,17 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { expectError, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
-import { encoded, legOn, PRICE, pay, responseIn, type SignedHeader, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
+import {
+  encoded,
+  legOn,
+  PRICE,
+  pay,
+  responseIn,
+  type SignedHeader,
+  signFor,
+  treasuryUsdc,
+  walletOn,
+} from './x402-testbed.ts'
 
 let testbed: FaultyTestbed
 beforeAll(async () => {
