@@ -30,7 +30,11 @@ export function createHttpServer(handle: RequestListener, refuse: Refuse): Serve
     else handle(request, response)
   }
   return createServer(options, receive).on('checkContinue', (request, response) => {
-    waiting.set(request, response)
+    const { shouldKeepAlive } = response
+    waiting.set(request, () => {
+      response.shouldKeepAlive = shouldKeepAlive
+      response.writeContinue()
+    })
     // Unless it is told to continue, the client does not send its body, and the next request cannot be found.
     response.shouldKeepAlive = false
     receive(request, response)
@@ -49,15 +53,13 @@ export function lastExchange(socket: Socket): Exchange | undefined {
   return exchanges.get(socket)
 }
 
-const waiting = new WeakMap<IncomingMessage, ServerResponse>()
+/** What lets a waiting client send. */
+const waiting = new WeakMap<IncomingMessage, () => void>()
 
-/** Lets a client send that waits for 100 Continue. Called once the body is wanted: after all checks of the headers. */
+/** Sends 100 Continue to a client that waits for it. Called once the body is wanted: after all checks of the headers. */
 export function sendContinue(request: IncomingMessage): void {
-  const response = waiting.get(request)
-  if (!response || response.headersSent) return
+  waiting.get(request)?.()
   waiting.delete(request)
-  response.shouldKeepAlive = true
-  response.writeContinue()
 }
 
 /** Two parties that read such a head differently could be made to disagree about who is asked for what. */

@@ -136,6 +136,13 @@ describe('100 Continue', () => {
     socket.destroy()
   })
 
+  it('T-11 does not keep a connection open that the client wants closed', async () => {
+    const head = expecting('/bytes', 3).replace('\r\n', '\r\nConnection: close\r\n')
+    const socket = service.connect(head, 'abc')
+    const answer = await readUntil(socket, 'nothing ends the answer but the connection')
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n.*connection: close\r\n/is)
+  })
+
   it('T-11 is sent for a JSON body', async () => {
     const request = httpRequest(`${service.url}/post`, {
       method: 'POST',

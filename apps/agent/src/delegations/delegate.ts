@@ -1,5 +1,6 @@
 import { type DelegateAnswer, delegate } from '@svc/api/agent/delegations'
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import type { Tasks } from '@svc/api/agent/tasks'
 import type { Body } from '@svc/api/endpoint'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -37,10 +38,23 @@ export async function delegateLocker(
   requireSameIds(await callers.requireSignedBy(wire, owner, delegate.auth.ops), body)
   const subscription = await subscriptions.findActive(owner)
   if (!subscription) return subscriptions.quote({})
-  if (tasks) await requirePublicTargets(context, tasks)
+  if (tasks?.mirror || tasks?.tell) await checkTargets(context, owner, tasks)
   const { receipt_id, locker_id } = body
   const delegation = await saveDelegation(context, { receipt_id, locker_id, tasks, subscription })
   return delegateAnswer(context, delegation, subscription)
+}
+
+/** Of one owner at once, since the owner chooses the names that are looked up. */
+const MAX_CHECKS = 4
+
+async function checkTargets(context: Context, owner: string, tasks: Tasks): Promise<void> {
+  await context.withSlot(`lookups ${owner}`, MAX_CHECKS, (isFree) => {
+    if (isFree) return requirePublicTargets(context, tasks)
+    throw new ServiceError('RATE_LIMITED', 'the addresses of other delegations of yours are being looked up', {
+      hint: 'try again in 5 s',
+      headers: { 'retry-after': '5' },
+    })
+  })
 }
 
 function delegateAnswer(context: Context, row: DelegationRow, subscription: SubscriptionRow): DelegateAnswer {

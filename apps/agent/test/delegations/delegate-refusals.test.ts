@@ -14,8 +14,12 @@ const ADDRESSES: Record<string, { address: string; family: number }[]> = {
   ],
 }
 
+const answerSlowly = Promise.withResolvers<[]>()
+
 describe('a refused delegation', () => {
-  const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }), { resolve: async (host) => ADDRESSES[host] ?? [] })
+  const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }), {
+    resolve: async (host) => (host === 'slow.example' ? answerSlowly.promise : (ADDRESSES[host] ?? [])),
+  })
   let owner: Wallet
   let stranger: Wallet
   let locker: Locker
@@ -123,6 +127,16 @@ describe('a refused delegation', () => {
       expect(await kept()).toBe(0)
     },
   )
+
+  it('T-47 looks up the hosts of a few delegations of one owner at once', async () => {
+    const tasks = { tell: { url: 'https://slow.example/' } }
+    const begun = Array.from({ length: 5 }, () => stack.call(owner, delegateCall(locker, tasks)))
+    const refused = await Promise.race(begun)
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(refused.headers.get('retry-after')).toBe('5')
+    answerSlowly.resolve([])
+    expect((await Promise.all(begun)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429])
+  })
 
   it('T-48 accepts hosts that are public, and those that cannot be looked up now', async () => {
     const tasks = { tell: { url: 'https://nowhere.example/' } }
