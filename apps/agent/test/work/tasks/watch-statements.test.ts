@@ -1,4 +1,5 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
@@ -133,7 +134,8 @@ describe('watching the statements of a locker', () => {
     ['is another than was signed', (answer) => changed(answer, { envelope: forged(answer, { sequence: 9 }) })],
     ['is of another receipt', (answer) => changed(answer, { receipt_id: 'rcpt_other' })],
     ['comes with a changed receipt', (answer) => ({ ...answer, receipt: { ...answer.receipt, units: 99 } })],
-  ])('AGENT-04 reports an untrue statement when the answer %s', async (_, lie) => {
+    ['comes with a receipt of another proof', (answer) => ({ ...answer, receipt: ofOtherProof(answer) })],
+  ])('AGENT-04 T-38 reports an untrue statement when the answer %s', async (_, lie) => {
     const { delegation } = await attestedPlace(1)
     stack.proxy.always(VERIFY, { lie })
     await stack.nextDay()
@@ -169,6 +171,11 @@ describe('watching the statements of a locker', () => {
 })
 
 type Attestation = NonNullable<VerifyAnswer['attestation']>
+
+/** Signed by the gateway all the same. */
+function ofOtherProof({ receipt }: VerifyAnswer): SignedReceipt {
+  return signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, stack.gateway.context.signers.statement)
+}
 
 function changed(answer: VerifyAnswer, changes: Partial<Attestation>): VerifyAnswer {
   return { ...answer, attestation: { ...answer.attestation!, ...changes } }
