@@ -82,7 +82,7 @@ describe('subscribe', () => {
   })
 
   it('T-16 resumes a paid but unfinished purchase by the same intent without paying again', async () => {
-    const fresh = await start('evm')
+    const fresh = await start('evm', { SVC_MCP_MAX_USD: '5.01' })
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
     market.agentProxy.always(/service\/confirm/, { answer: gone })
     const before = await market.agentTreasury('USDC on EVM')

@@ -26,13 +26,16 @@ export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
   return worth ? worthOf(amount, worth, decimals) : null
 }
 
-/** Without a set price a fee counts as if a coin cost this: more than it does, so that the limits hold. */
-const CEILINGS = { SOL: 1_000_000_000n, MON: 1_000_000n }
+/**
+ * What a coin counts for in a fee while no price is set. The fee in SOL is fixed and far below a cent. The fee in MON is
+ * what a node asks for: it counts for more than it costs, so that the limits hold.
+ */
+const UNPRICED = { SOL: 0n, MON: 1_000_000n }
 
 /** What a network may charge, in millionths of a dollar, rounded up; null for a coin that is not known. */
 export function dollarsOfFee({ amount, ticker, decimals }: NetworkFee, { coins }: Limits): bigint | null {
   if (ticker !== 'SOL' && ticker !== 'MON') return null
-  return worthOf(amount, coins[ticker] ?? CEILINGS[ticker], decimals)
+  return worthOf(amount, coins[ticker] ?? UNPRICED[ticker], decimals)
 }
 
 function worthOf(amount: bigint, worth: bigint, decimals: number): bigint {
