@@ -90,7 +90,9 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 refused names answer 422 ev
   const names = named(false)
   const before = await lockerRow(house, locker)
   await forEachName(names, async (name) => {
-    expect((await create(name)).status, JSON.stringify(name)).toBe(422)
+    // The longest ones do not even fit into the body (T-35).
+    const status = Buffer.byteLength(name) > 8_000 ? 413 : 422
+    expect((await create(name)).status, JSON.stringify(name)).toBe(status)
   })
   await forEachName(someOf(names), async (name) => {
     expect((await createAll(['good', name])).status, JSON.stringify(name)).toBe(422)
