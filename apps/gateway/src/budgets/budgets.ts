@@ -18,7 +18,7 @@ import {
   setExhausted,
 } from './store.ts'
 
-type Parts = Pick<Context, 'config' | 'now' | 'log'>
+type Parts = Pick<Context, 'now' | 'log'> & { config: Pick<Context['config'], 'budgets'> }
 
 /** At most `count` transactions in any period of `seconds`; 0 means no limit. */
 export interface Limit {
@@ -59,7 +59,10 @@ export async function spend(tx: Transaction<Schema>, parts: Parts, spending: Spe
   const perDay = parts.config.budgets.perDay[budget]
   if (perDay > 0 && today.amount + amount > perDay) {
     if (today.exhausted_limit !== perDay) {
-      parts.log.error({ budget, per_day: perDay, used: today.amount }, 'the daily budget is used up: nothing more is sent until tomorrow')
+      parts.log.error(
+        { budget, per_day: perDay, used: today.amount },
+        'the daily budget is used up: nothing more is sent until tomorrow',
+      )
       await setExhausted(tx, today, perDay)
     }
     return usedUpToday(now)
