@@ -18,7 +18,7 @@ import {
   setExhausted,
 } from './store.ts'
 
-type Parts = Pick<Context, 'config' | 'now' | 'log'>
+type Parts = Pick<Context, 'now' | 'log'> & { config: Pick<Context['config'], 'budgets'> }
 
 /** At most `count` transactions in any period of `seconds`; 0 means no limit. */
 export interface Limit {

@@ -1,0 +1,77 @@
+import type { Database } from '@svc/database/open'
+import { testClock } from '@svc/devnet/clock'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { SettingsReader } from '@svc/http-service/config'
+import { createLog } from '@svc/http-service/log'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { checkBudget, giveBack, type Refusal, spend } from '../../src/budgets/budgets.ts'
+import { readBudgetConfig } from '../../src/budgets/settings.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+
+forEachDatabase('budgets', (database) => {
+  let replicas: [Database<Schema>, Database<Schema>]
+  const clock = testClock()
+  const errors: string[] = []
+  const write = (line: string) => void errors.push(line)
+  const log = createLog('error', { write, writeSoon: write, flush: () => {} })
+  const config = { budgets: readBudgetConfig(new SettingsReader({ PUBLICATION_LAMPORTS_PER_DAY: '100' })) }
+  const parts = { config, now: clock.now, log }
+
+  beforeAll(async () => {
+    const one = await database.open<Schema>(migrations)
+    // SQLite serves one process.
+    replicas = [one, database.dialect === 'sqlite' ? one : await database.open<Schema>(migrations)]
+  })
+  beforeEach(() => {
+    errors.length = 0
+    clock.advance(86_400)
+  })
+
+  const limitsOf = (who: string, count: number) => [{ who, count, seconds: 3600 }]
+  const account = (who: string, count = 0) => ({ budget: 'publication', limits: limitsOf(who, count) }) as const
+  let spent = 0
+  const pay = (who: string, count: number, amount: number, replica = 0): Promise<Refusal | null> =>
+    replicas[replica % 2]!.db.transaction().execute((tx) =>
+      spend(tx, parts, { ...account(who, count), tx: `tx ${spent++}`, amount }),
+    )
+  const today = async () => {
+    const days = await replicas[0].db.selectFrom('budget_days').selectAll().orderBy('day', 'desc').limit(1).execute()
+    return days[0]
+  }
+
+  it('T-34 of many transactions at once on two replicas, as many are allowed as the limit says', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => pay('one', 5, 1, i)))
+    expect(outcomes.filter((refusal) => refusal === null)).toHaveLength(5)
+    expect(await today()).toMatchObject({ amount: 5, transactions: 5, exhausted_limit: null })
+    const until = Math.floor(clock.now() / 1000) + 3600
+    expect(await checkBudget(replicas[1].db, parts, account('one', 5))).toEqual({ reason: 'limit_reached', until })
+    expect(await pay('another', 5, 1)).toBeNull()
+    clock.advance(3600)
+    expect(await pay('one', 5, 1)).toBeNull()
+    expect(errors).toEqual([])
+  })
+
+  it('T-34 all replicas together stay below the ceiling of the day, and report it once', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => pay(`locker ${i}`, 0, 15, i)))
+    expect(outcomes.filter((refusal) => refusal === null)).toHaveLength(6)
+    expect(outcomes.find((refusal) => refusal !== null)).toEqual({
+      reason: 'daily_budget_used',
+      until: (Math.floor(clock.now() / 86_400_000) + 1) * 86_400,
+    })
+    expect(await today()).toMatchObject({ amount: 90, transactions: 6, exhausted_limit: 100 })
+    expect(errors).toHaveLength(1)
+    expect(await checkBudget(replicas[0].db, parts, account('locker 20'))).toMatchObject({
+      reason: 'daily_budget_used',
+    })
+  })
+
+  it('T-34 what was given back can be spent again, and is given back once', async () => {
+    const tx = `tx ${spent}`
+    expect(await pay('one', 1, 60)).toBeNull()
+    expect(await pay('one', 1, 1)).toMatchObject({ reason: 'limit_reached' })
+    for (let i = 0; i < 2; i++) await replicas[1].db.transaction().execute((write) => giveBack(write, tx))
+    expect(await today()).toMatchObject({ amount: 0, transactions: 0 })
+    expect(await pay('one', 1, 100)).toBeNull()
+  })
+})
