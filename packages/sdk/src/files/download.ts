@@ -4,7 +4,8 @@ import { bare, withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import { growingPause } from '../calls/recovery.ts'
 import { type Context, waitToRetry } from '../context.ts'
-import { BytesDiffer, GatewayError, isGatewayError, NoAnswer } from '../errors.ts'
+import { BytesDiffer, GatewayError, NoAnswer } from '../errors.ts'
+import { isUrlOver } from './short-urls.ts'
 import { chunksOf } from './source.ts'
 
 export interface ReadOptions {
@@ -63,12 +64,12 @@ interface Begun {
   response: Response
 }
 
-/** The URL may have expired since the file was opened. */
+/** The URL may have expired, or been revoked, since the file was opened. */
 async function begin(opened: Opened): Promise<Begun> {
   try {
     return { opened, response: await opened.read({}) }
   } catch (error) {
-    if (!isGatewayError(error, 'SHORT_URL_EXPIRED')) throw error
+    if (!isUrlOver(error)) throw error
     const again = await opened.again()
     return { opened: again, response: await again.read({}) }
   }
@@ -121,11 +122,11 @@ async function* resumed(
 
   async function recover(error: unknown, failures: number): Promise<void> {
     signal?.throwIfAborted()
-    const hasExpired = isGatewayError(error, 'SHORT_URL_EXPIRED')
-    const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !hasExpired)
+    const isOver = isUrlOver(error)
+    const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !isOver)
     if (isFinal || failures > MAX_FAILURES) throw error
     chunks = null
-    if (hasExpired) source = await source.again()
+    if (isOver) source = await source.again()
     await waitToRetry(context, { failures, waitMs: growingPause(failures), error }, signal)
   }
 

@@ -5,7 +5,7 @@ import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, isGatewayError } from '../errors.ts'
 import { sha256Hex } from '../sha256.ts'
-import { writeBytes } from './short-urls.ts'
+import { isUrlOver, writeBytes } from './short-urls.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
 
 /** Creates, uploads and confirms a file that fits in one request. */
@@ -27,12 +27,12 @@ export async function putWhole(
   return { filename, size_bytes: bytes.length, content_hash: expected }
 }
 
-/** Renews an expired upload URL once. */
+/** Renews an upload URL that is over once. */
 async function write(context: Context, upload: Upload, bytes: Uint8Array): Promise<void> {
   try {
     await writeOnce(context, upload, bytes)
   } catch (error) {
-    if (!isGatewayError(error, 'SHORT_URL_EXPIRED')) throw error
+    if (!isUrlOver(error)) throw error
     await writeOnce(context, upload, bytes)
   }
 }

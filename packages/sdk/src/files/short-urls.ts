@@ -1,6 +1,7 @@
 import { writeByToken } from '@svc/api/transfers'
 import { open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
+import { isGatewayError } from '../errors.ts'
 
 export interface UploadTarget {
   upload_url: string
@@ -16,6 +17,11 @@ export async function writeBytes(
 ): Promise<void> {
   const response = await open(context, writeByToken, { params: { token: tokenOf(upload_url) }, bytes, headers, signal })
   await response.arrayBuffer().catch(() => {})
+}
+
+/** The URL has expired or was revoked. Who still has access gets another one. */
+export function isUrlOver(error: unknown): boolean {
+  return isGatewayError(error, 'SHORT_URL_EXPIRED', 'SHORT_URL_INVALID')
 }
 
 /**

@@ -155,6 +155,34 @@ it('FILE-34 SHORT-07 an expired short URL is renewed at the start and in the mid
   expect(house.proxy.seen.filter(({ path }) => path.endsWith('/urls'))).toHaveLength(3)
 })
 
+it('T-36 a download goes on when the owner has revoked all URLs, and ends when the key is removed', async () => {
+  const operator = newEd25519()
+  const owner = house.client({ signer })
+  await owner.addOperator(locker, operator.address)
+  const client = house.client({ signer: operator })
+  const outcomes = await client.getMany(
+    locker,
+    [filename, 'empty'],
+    async (download) => {
+      await download.bytes()
+      await owner.revokeAccess(locker)
+    },
+    { atOnce: 1 },
+  )
+  expect(outcomes).toEqual([{ filename }, { filename: 'empty' }])
+  const [first, second] = await client.getMany(
+    locker,
+    [filename, 'empty'],
+    async (download) => {
+      await download.bytes()
+      await owner.removeOperator(locker, operator.address)
+    },
+    { atOnce: 1 },
+  )
+  expect(first).toEqual({ filename })
+  expect(second?.error).toMatchObject({ code: 'SIGNATURE_INVALID' })
+})
+
 it('an empty file is read as zero bytes', async () => {
   const download = await house.client({ signer }).get(locker, 'empty')
   expect([download.size, (await download.bytes()).length]).toEqual([0, 0])
