@@ -5,6 +5,8 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 
 export interface DevSettings {
   primaryRpcPort: number
+  /** Where stock clients of the default port look for websockets; 0 for none besides the RPC port itself. */
+  primaryWebSocketPort: number
   evmRpcPort: number
   agentPort: number
   /** The database of the agent service; empty for the one in its data folder. */
@@ -13,12 +15,17 @@ export interface DevSettings {
   registryProgram?: string
 }
 
+const DEFAULT_RPC_PORT = 8899
+
 export function readDevSettings(variables: Variables): { dev: DevSettings; asked: Map<string, string> } {
   const settings = new SettingsReader(variables)
   const port = { min: 0, max: 65_535 }
   const registryProgram = readableFile(settings, 'DEV_SAS_PROGRAM_SO')
+  const primaryRpcPort = settings.integer('DEV_PRIMARY_RPC_PORT', DEFAULT_RPC_PORT, port)
+  const webSockets = primaryRpcPort === DEFAULT_RPC_PORT ? DEFAULT_RPC_PORT + 1 : 0
   const dev = {
-    primaryRpcPort: settings.integer('DEV_PRIMARY_RPC_PORT', 8899, port),
+    primaryRpcPort,
+    primaryWebSocketPort: settings.integer('DEV_PRIMARY_WEBSOCKET_PORT', webSockets, port),
     evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', 8545, port),
     agentPort: settings.integer('AGENT_PORT', 8403, port),
     agentDatabaseUrl: settings.text('AGENT_DATABASE_URL'),

@@ -25,6 +25,7 @@ await runUntilStopped(async () => {
   console.log('Starting the local chains…')
   const chains = await startLocalChains({
     primaryPort: dev.primaryRpcPort,
+    primaryWebSocketPort: dev.primaryWebSocketPort,
     evmPort: dev.evmRpcPort,
     stateFolder,
     ...(dev.registryProgram && { registryProgram: dev.registryProgram }),

@@ -8,7 +8,9 @@ import { gatewayEndpoints } from '@svc/api/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./programs/serve-and-measure.ts', import.meta.url))
+/** On a machine as fast as the one where `REFERENCE_MS` was measured; on a slower one, as much more. */
 const MAX_MS = 5
+const REFERENCE_MS = 12
 /** The machine measures in steps of some milliseconds, so each request is sent this often. */
 const REPEATS = 4
 
@@ -26,9 +28,9 @@ afterAll(() => {
   connections.destroy()
 })
 
-async function workedMs(): Promise<number> {
+async function ask(what: 'worked' | 'pace'): Promise<number> {
   const answer = once(services, 'message')
-  services.send('measure')
+  services.send(what)
   return (await answer)[0] as number
 }
 
@@ -55,23 +57,25 @@ async function send(url: string, { method, target, headers = {}, body }: Hostile
 /** What one of these requests keeps the event loop busy for. */
 async function busyMs(url: string, hostile: Hostile): Promise<number> {
   await send(url, hostile)
-  const before = await workedMs()
+  const before = await ask('worked')
   for (let i = 0; i < REPEATS; i++) expect(await send(url, hostile)).not.toBe(500)
-  return ((await workedMs()) - before) / REPEATS
+  return ((await ask('worked')) - before) / REPEATS
 }
 
 /** A body that is longer arrives in pieces, between which others have their turn. */
 const ONE_PIECE = 65_536
 /** A machine with much else to do is slower at times; a request that is too expensive is so each time. */
-const ATTEMPTS = 4
+const ATTEMPTS = 5
 
 async function expectBrief(url: string, hostile: Hostile): Promise<void> {
   const attempts: number[] = []
+  let limit = MAX_MS
   do {
     const arrival = (hostile.body?.length ?? 0) > ONE_PIECE ? await busyMs(url, { ...hostile, target: '/nowhere' }) : 0
     attempts.push((await busyMs(url, hostile)) - arrival)
-  } while (attempts.length < ATTEMPTS && Math.min(...attempts) >= MAX_MS)
-  expect(Math.min(...attempts), JSON.stringify(hostile).slice(0, 200)).toBeLessThan(MAX_MS)
+    if (Math.min(...attempts) >= limit) limit = MAX_MS * Math.max(1, (await ask('pace')) / REFERENCE_MS)
+  } while (attempts.length < ATTEMPTS && Math.min(...attempts) >= limit)
+  expect(Math.min(...attempts), JSON.stringify(hostile).slice(0, 200)).toBeLessThan(limit)
 }
 
 const fill = (bytes: number, unit: string) => unit.repeat(Math.max(0, Math.floor(bytes / unit.length)))
@@ -135,11 +139,10 @@ describe.each([
   it.each(takesJson)('T-35 $method $path is never kept busy for 5 ms by the body of a stranger', async (endpoint) => {
     const { method, path } = endpoint
     const target = path.replaceAll(/\{\+?\w+\}/g, 'x')
-    const headers = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1' }
+    const envelope = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1' }
+    const heads = typeof endpoint.auth === 'object' ? [envelope] : endpoint.auth === 'public' ? [{}] : [{}, envelope]
     for (const body of hostileBodies(endpoint)) {
-      for (const head of [{}, headers]) {
-        await expectBrief(urls[service], { method, target, headers: head, body })
-      }
+      for (const headers of heads) await expectBrief(urls[service], { method, target, headers, body })
     }
   })
 

@@ -21,6 +21,7 @@ export interface LocalChains {
 
 export interface LocalChainsOptions {
   primaryPort?: number
+  primaryWebSocketPort?: number
   evmPort?: number
   /** Folder where the chains keep their state; without it they start empty. */
   stateFolder?: string
@@ -33,11 +34,20 @@ export interface LocalChainsOptions {
 }
 
 export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
-  const { primaryPort = 0, evmPort = 0, stateFolder, registryProgram, now, finalAtOnce = false } = options
+  const {
+    primaryPort = 0,
+    primaryWebSocketPort,
+    evmPort = 0,
+    stateFolder,
+    registryProgram,
+    now,
+    finalAtOnce = false,
+  } = options
   const clock = now && { now }
   const [primary, evm, rates] = await Promise.all([
     startPrimaryChain({
       port: primaryPort,
+      ...(primaryWebSocketPort && { webSocketPort: primaryWebSocketPort }),
       ...(stateFolder && { stateFile: `${stateFolder}/primary-chain.jsonl` }),
       ...(registryProgram && { registryProgram }),
       ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),

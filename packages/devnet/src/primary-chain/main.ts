@@ -4,8 +4,10 @@ import { startPrimaryChain } from './start.ts'
 
 const { DEV_PRIMARY_RPC_PORT = '8899', DEV_PRIMARY_STATE_FILE } = process.env
 
+const port = Number(DEV_PRIMARY_RPC_PORT)
 const { url, stop } = await startPrimaryChain({
-  port: Number(DEV_PRIMARY_RPC_PORT),
+  port,
+  ...(port !== 0 && { webSocketPort: port + 1 }),
   ...(DEV_PRIMARY_STATE_FILE && { stateFile: DEV_PRIMARY_STATE_FILE }),
 })
 console.log(`Local primary chain at ${url}`)

@@ -1,4 +1,4 @@
-import { type HttpServer, startHttpServer } from '../http-server.ts'
+import { startHttpServer } from '../http-server.ts'
 import { createChain, type PrimaryChain } from './chain.ts'
 import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
@@ -7,8 +7,10 @@ import { installRegistry } from './registry/stand-in.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 export interface PrimaryChainOptions {
-  /** 0 takes any free port. Websockets are also served at the next port, where stock clients look for them. */
+  /** 0 takes any free port. It serves websockets, too. */
   readonly port: number
+  /** Serves the same. Stock clients look for websockets one port above the one they are given. */
+  readonly webSocketPort?: number
   readonly host?: string
   /** File that keeps the chain between starts; without it the chain is in memory only. */
   readonly stateFile?: string
@@ -28,26 +30,19 @@ export interface RunningPrimaryChain {
 }
 
 export async function startPrimaryChain(options: PrimaryChainOptions): Promise<RunningPrimaryChain> {
-  const { port, host = '127.0.0.1', stateFile, confirmAfterMs = 400, finalizeAfterMs = 2_000, now = Date.now } = options
+  const { port, webSocketPort, host = '127.0.0.1', stateFile, now = Date.now } = options
+  const { confirmAfterMs = 400, finalizeAfterMs = 2_000 } = options
   const svm = await createGenesis()
   const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
   const front = createFront(() => chain)
   const subscriptions = createSubscriptions(() => chain)
+  const onUpgrade = subscriptions.upgrade
   // Take the port before touching the journal: of two processes started by mistake, only one writes.
-  const server = await startHttpServer(front, { port, host, onUpgrade: subscriptions.upgrade })
+  const server = await startHttpServer(front, { port, host, onUpgrade })
   const servers = [server]
-  /** Does without it when the port is taken: clients can also be given the address. */
-  async function serveNextPort(): Promise<HttpServer[]> {
-    try {
-      return [await startHttpServer(front, { port: port + 1, host, onUpgrade: subscriptions.upgrade })]
-    } catch {
-      console.warn(`Port ${port + 1} is taken: websockets of the local primary chain are at port ${port} only.`)
-      return []
-    }
-  }
   try {
-    if (port !== 0) servers.push(...(await serveNextPort()))
+    if (webSocketPort) servers.push(await startHttpServer(front, { port: webSocketPort, host, onUpgrade }))
     const { journal, entries } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, entries: [] }
     chain = createChain({ svm, withRegistry, now, journal, entries, confirmAfterMs, finalizeAfterMs })
   } catch (error) {
