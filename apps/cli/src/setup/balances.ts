@@ -19,6 +19,7 @@ export async function readBalances(
   { namespace, address }: Pick<Key, 'namespace' | 'address'>,
   rpcUrl: string,
   signal: AbortSignal,
+  commitment: 'processed' | 'confirmed' = 'confirmed',
 ): Promise<Balance[]> {
   const ask = jsonRpc(rpcUrl, { signal, timeoutMs: TIMEOUT_MS })
   const [coin, ...tokens] = KNOWN_ASSETS.filter(({ network }) => network.startsWith(`${namespace}:`))
@@ -35,9 +36,9 @@ export async function readBalances(
   }
 
   async function solanaAmounts(): Promise<Map<string, bigint>> {
-    const config = { encoding: 'jsonParsed', commitment: 'confirmed' }
+    const config = { encoding: 'jsonParsed', commitment }
     const [lamports, accounts] = (await Promise.all([
-      ask('getBalance', [address, { commitment: 'confirmed' }]),
+      ask('getBalance', [address, { commitment }]),
       ask('getTokenAccountsByOwner', [address, { programId: TOKEN_PROGRAM }, config]),
     ])) as [{ value: number }, { value: { account: { data: { parsed: { info: TokenInfo } } } }[] }]
     const held = new Map([[(coin as KnownAsset).address, BigInt(lamports.value)]])

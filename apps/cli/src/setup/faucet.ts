@@ -46,7 +46,8 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
       )
     })
   }
-  const balances = await readBalances(key, node, world.signal)
+  // A chain takes a moment to confirm what it has just given.
+  const balances = await readBalances(key, node, world.signal, 'processed')
   output.result({ address: key.address, given: Object.fromEntries(gifts), balances }, () => {
     const held = balances.map(({ amount: much, asset: ticker }) => `${much} ${ticker}`).join(', ')
     return `${key.address} now holds ${held}`
