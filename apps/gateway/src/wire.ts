@@ -13,6 +13,7 @@ import type { Context } from './context.ts'
 import { createEvidence, type EvidenceContext } from './evidence/room.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
 import { summarizeDeliveries } from './files/delivery/schedule.ts'
+import { adoptArrived } from './files/direct-uploads.ts'
 import { firstUrls } from './files/lists/download-urls.ts'
 import { firstFiles } from './files/lists/list-files.ts'
 import { createFiles, type FilesContext } from './files/room.ts'
@@ -58,6 +59,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
     mintUrls: (caller, ttl_min) => firstUrls(files, caller, ttl_min),
+    adoptArrived: (locker, mintedBy) => adoptArrived(files, locker, mintedBy),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
   })

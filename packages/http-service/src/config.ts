@@ -124,7 +124,7 @@ export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
 
 /** The name servers that are asked for hosts that customers name; empty for those of the system. */
 export function readDnsServers(settings: SettingsReader): string[] {
-  const list = settings.text('DNS_SERVERS').split(',').filter(Boolean)
+  const list = settings.list('DNS_SERVERS')
   try {
     new Resolver().setServers(list)
   } catch {

@@ -229,6 +229,9 @@ function answerMalformedRequest(log: Log, error: Error & { code?: string }, sock
   const last = lastExchange(socket)
   const isInBody = last !== undefined && !last.request.complete
   const isAnswered = last?.response.headersSent === true
+  // A request that waits for the answers of earlier ones has no socket yet.
+  const isQueued = last !== undefined && last.response.socket === null && !last.response.writableFinished
+  if (isQueued && isInBody) return void socket.destroy()
   // A second answer would be read as part of the one that is being sent, or as the answer to another request.
   if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
   const answer = () => {

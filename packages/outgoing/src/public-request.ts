@@ -6,13 +6,14 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP, type TcpSocketConnectOpts } from 'node:net'
 import { isPublicAddress } from '@svc/protocol/public-address'
-import { createResolver, type Resolve } from './resolve.ts'
+import { createResolver, type Resolve, TooManyLookups } from './resolve.ts'
 
 export type SourceFault =
   | 'not_https'
   | 'blocked_host'
   | 'blocked_address'
   | 'unresolvable'
+  | 'busy'
   | 'unreachable'
   | 'tls_failed'
   | 'bad_status'
@@ -129,13 +130,17 @@ async function resolvePublicHost(
 function untilAborted(signal: AbortSignal, lookup: Promise<LookupAddress[]>): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(asSourceError(signal.reason)), { once: true })
-    lookup.then(resolve, (cause) => reject(unresolvable(cause)))
+    lookup.then(resolve, (cause) => reject(cause instanceof TooManyLookups ? busy(cause) : unresolvable(cause)))
   })
 }
 
 /** A signal of a caller of this package may have any reason. */
 function asSourceError(reason: unknown): SourceError {
   return reason instanceof SourceError ? reason : unresolvable(reason)
+}
+
+function busy(cause: TooManyLookups): SourceError {
+  return new SourceError('busy', 'too many hosts are being looked up at once', cause)
 }
 
 function unresolvable(cause?: unknown): SourceError {

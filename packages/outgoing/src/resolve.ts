@@ -11,13 +11,17 @@ const SERVER_TIMEOUT_MS = 2_000
 const MAX_LOOKUPS = 100
 const NO_SUCH_RECORD = ['ENODATA', 'ENOTFOUND']
 
+export class TooManyLookups extends Error {
+  override name = 'TooManyLookups'
+}
+
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>
 
 /** Asks these name servers, or those of the system. Names of the hosts file are not known. */
 export function createResolver(servers: readonly string[] = []): Resolve {
   let running = 0
   return async (hostname, callerSignal) => {
-    if (running >= MAX_LOOKUPS) throw new Error('too many names are being looked up')
+    if (running >= MAX_LOOKUPS) throw new TooManyLookups('too many names are being looked up')
     const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(TIMEOUT_MS)])
     signal.throwIfAborted()
     const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: 2 })

@@ -90,7 +90,10 @@ export async function giveBack(tx: Transaction<Schema>, transaction: string): Pr
   const [noted] = await deleteSpending(tx, transaction)
   if (!noted) return
   const { budget, amount, noted_at } = noted
-  await addToDay(tx, { budget, day: dayOf(noted_at) }, { amount: -amount, transactions: -1 })
+  const day = { budget, day: dayOf(noted_at) }
+  await addToDay(tx, day, { amount: -amount, transactions: -1 })
+  // There is room again. If it is too little, the next transaction is refused, with an alarm of its own.
+  await setExhausted(tx, day, null)
 }
 
 /** A raised limit applies at once. */

@@ -36,7 +36,7 @@ export async function addToDay(
 export async function setExhausted(
   tx: Tx,
   { budget, day }: Pick<BudgetDayTable, 'budget' | 'day'>,
-  exhausted_limit: number,
+  exhausted_limit: number | null,
 ): Promise<void> {
   await tx
     .updateTable('budget_days')

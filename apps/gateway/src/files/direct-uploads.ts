@@ -10,7 +10,7 @@ import { directUploadTooLarge } from './errors.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
-import { findDirectUploads, findFile, giveUpDirectUpload } from './store.ts'
+import { findDirectUploads, findFile, findLockerUploads, giveUpDirectUpload } from './store.ts'
 
 export interface CurrentBytes {
   file: FileRow
@@ -75,6 +75,26 @@ export async function adoptUpload(context: FilesContext, locker: Locker, upload:
     if (!(error instanceof AccessEnded)) throw error
     await giveUpUpload(context, locker, upload)
     return { outcome: 'revoked' }
+  }
+}
+
+const ARRIVED_AT_ONCE = 100
+const ARRIVED_MS = 5_000
+
+/**
+ * Takes what has arrived, before access ends: what was accepted in time stays (T-50). It must not hold up the end of
+ * access, so it takes a few seconds at most, and an error ends it.
+ */
+export async function adoptArrived(context: FilesContext, locker: Locker, mintedBy: string | null): Promise<void> {
+  const end = performance.now() + ARRIVED_MS
+  try {
+    const uploads = await findLockerUploads(context.database.db, locker.locker_id, mintedBy, ARRIVED_AT_ONCE)
+    for (const upload of uploads) {
+      if (performance.now() > end) return
+      await adoptUpload(context, locker, upload)
+    }
+  } catch (error) {
+    context.log.warn({ locker_id: locker.locker_id, err: error }, 'direct uploads could not be looked for')
   }
 }
 

@@ -102,3 +102,9 @@ function signingDenied(cause: ProviderError): ServiceError {
     cause,
   })
 }
+
+export function keyRemoved(): ServiceError {
+  return new ServiceError('SIGNATURE_INVALID', 'the key that signed was removed while the request was served', {
+    hint: 'sign with the key that paid or a registered operator key',
+  })
+}

@@ -10,7 +10,7 @@ import type { FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantTo } from '../lockers/access.ts'
 import { requireSameLocker } from '../lockers/locker-record.ts'
 import { hashAlong } from './confirm/hash-object.ts'
-import { uploadError } from './errors.ts'
+import { keyRemoved, uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes, removeObject, writeObject } from './objects.ts'
@@ -60,9 +60,7 @@ async function storeBytes(context: FilesContext, { locker, signer }: LockerCalle
   } catch (error) {
     if (!(error instanceof AccessEnded)) throw error
     await removeObject(context, locker.provider, fetched.object.id, fetched.object.ref)
-    throw new ServiceError('SIGNATURE_INVALID', 'the key that signed was removed while the bytes were fetched', {
-      hint: 'sign with the key that paid or a registered operator key',
-    })
+    throw keyRemoved()
   }
 }
 
@@ -73,9 +71,9 @@ async function inPlace<T>(context: FilesContext, { locker, signer }: LockerCalle
   const release = context.takeFetchPlaces(
     { key: 'all', max: maxTotal },
     { key: `signer ${signer.identity}`, ...own },
-    { key: `locker ${locker.locker_id}`, ...own },
+    { key: `owner ${locker.owner}`, ...own },
   )
-  if (!release) throw tooManyFetches(maxPerSigner)
+  if (!release) throw tooManyFetches(`too many files are being fetched at once; an owner may have ${maxPerSigner}`)
   try {
     return await fetch()
   } finally {
@@ -83,9 +81,9 @@ async function inPlace<T>(context: FilesContext, { locker, signer }: LockerCalle
   }
 }
 
-function tooManyFetches(maxPerSigner: number): ServiceError {
-  const again = `wait for the fetches under way, at most ${maxPerSigner} at once; try again in ${RETRY_SECONDS} s`
-  return new ServiceError('RATE_LIMITED', 'too many files are being fetched at once', {
+function tooManyFetches(message: string): ServiceError {
+  const again = `wait for the fetches under way, then try again in ${RETRY_SECONDS} s`
+  return new ServiceError('RATE_LIMITED', message, {
     hint: again,
     headers: { 'retry-after': `${RETRY_SECONDS}` },
     details: {
@@ -146,6 +144,7 @@ function mediaTypeOf(header: string | null): string {
 }
 
 function notFetched({ reason, message }: SourceError, maxBytes: number): ServiceError {
+  if (reason === 'busy') return tooManyFetches(message)
   if (reason !== 'too_large') return new ValidationError({ loc: ['body', 'source_url'], msg: message })
   return uploadError('UPLOAD_TOO_LARGE', message, {
     layer: 'gateway',

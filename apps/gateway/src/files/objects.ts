@@ -8,7 +8,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { storageError } from './errors.ts'
 import type { FilesContext } from './room.ts'
-import { deleteObjectRow } from './store.ts'
+import { awaitObject, deleteObjectRow } from './store.ts'
 
 export interface NewObject extends StoredObject {
   id: string
@@ -54,11 +54,25 @@ export function maxObjectBytes({ config, providers }: Context, provider: string)
   return Math.min(config.storage.maxUploadBytes, providers.named(provider).maxBytes)
 }
 
-/** Removes a released object now. After an error its row stays for the sweep. */
+/**
+ * Removes a released object now. After an error its row stays for the sweep. It also stays where clients upload directly:
+ * one may still hold an address of the object, and write it again.
+ */
 export async function removeObject(context: Context, provider: string, id: string, ref: string | null) {
+  return remove(context, provider, { id, ref }, context.providers.named(provider).uploadHeaders === undefined)
+}
+
+/** For the sweep, when no address of the object is good any more. */
+export async function removeForGood(context: Context, provider: string, id: string, ref: string | null) {
+  return remove(context, provider, { id, ref }, true)
+}
+
+async function remove(context: Context, provider: string, key: ObjectKey, isForGood: boolean): Promise<boolean> {
+  const { db } = context.database
+  const { id } = key
   try {
-    const outcome = await context.providers.named(provider).remove({ id, ref })
-    await deleteObjectRow(context.database.db, id)
+    const outcome = await context.providers.named(provider).remove(key)
+    await (isForGood ? deleteObjectRow(db, id) : awaitObject(db, id, unixNow(context)))
     return outcome === 'removed'
   } catch (error) {
     context.log.warn({ object_id: id, err: error }, 'an object could not be removed yet')

@@ -22,9 +22,7 @@ export function fileRoutes(service: Service, auth: Auth, context: FilesContext):
   serveLocker(service, auth, files.getFile, ({ caller, params, query }) =>
     getFile(context, caller, params.filename, query.ttl_min),
   )
-  serveLocker(service, auth, files.deleteFile, ({ caller, params }) =>
-    deleteFile(context, caller.locker, params.filename),
-  )
+  serveLocker(service, auth, files.deleteFile, ({ caller, params }) => deleteFile(context, caller, params.filename))
   serveLocker(service, auth, files.fileUrls, ({ caller, body }) => fileUrls(context, caller, body))
   serveLocker(service, auth, files.readManifest, ({ caller, query }) => readManifest(context, caller.locker, query))
   serveLocker(service, auth, lockers.lockerUrls, ({ caller, query }) => lockerUrls(context, caller, query))

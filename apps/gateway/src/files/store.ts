@@ -186,6 +186,32 @@ export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
   await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
+/** An object that is removed and may be written again: as one whose upload has just begun. */
+export async function awaitObject(db: Db, objectId: string, since: number): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ state: 'writing', provider_ref: null, since })
+    .where('object_id', '=', objectId)
+    .execute()
+}
+
+/** Of a whole locker, the newest first; of one key only where one is given. */
+export function findLockerUploads(
+  db: Db,
+  lockerId: string,
+  mintedBy: string | null,
+  limit: number,
+): Promise<DirectUploadTable[]> {
+  return db
+    .selectFrom('direct_uploads')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .$if(mintedBy !== null, (query) => query.where('minted_by', '=', mintedBy))
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 /** The newest first. */
 export function findDirectUploads(
   db: Db,

@@ -4,7 +4,7 @@
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
 import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
-import { removeObject } from './objects.ts'
+import { removeForGood } from './objects.ts'
 import type { FilesContext } from './room.ts'
 import { findDirectUpload, findLockerOf, findUnheldObjects, markForRemoval, postponeRemoval } from './store.ts'
 
@@ -20,10 +20,12 @@ export async function sweepObjects(context: FilesContext): Promise<number> {
   const now = unixNow(context)
   const before = { released: now - RELEASED_KEPT_SECONDS, writing: now - WRITING_KEPT_SECONDS }
   let swept = 0
-  for (const object of await findUnheldObjects(db, before, SWEEP_AT_ONCE)) {
-    if (await sweepObject(context, object)) swept++
+  for (;;) {
+    const objects = await findUnheldObjects(db, before, SWEEP_AT_ONCE)
+    const sweptBefore = swept
+    for (const object of objects) if (await sweepObject(context, object)) swept++
+    if (objects.length < SWEEP_AT_ONCE || swept === sweptBefore) return swept
   }
-  return swept
 }
 
 async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
@@ -44,5 +46,5 @@ async function sweepObject(context: FilesContext, object: ObjectTable): Promise<
 async function removeUnheld(context: Context, object: ObjectTable): Promise<boolean> {
   const { object_id, provider, provider_ref } = object
   if (!(await markForRemoval(context.database.db, object, unixNow(context)))) return false
-  return removeObject(context, provider, object_id, provider_ref)
+  return removeForGood(context, provider, object_id, provider_ref)
 }

@@ -4,6 +4,7 @@ import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
+import type { LockersContext } from './room.ts'
 import { lockLocker, updateLocker } from './store.ts'
 
 /** A request may be checked against the key of each operator. */
@@ -16,7 +17,9 @@ export async function addOperator({ database }: Context, { locker_id }: Locker, 
 }
 
 /** Ends the URLs and sessions that the key asked for, also if the key is added again. */
-export async function removeOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
+export async function removeOperator({ database, adoptArrived }: LockersContext, of: Locker, pubkey: string) {
+  const { locker_id } = of
+  await adoptArrived(of, pubkey)
   const operators = await database.db.transaction().execute(async (tx) => {
     const locker = await lockLocker(tx, locker_id)
     const before = operatorsOf(locker)

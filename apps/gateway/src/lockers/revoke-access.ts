@@ -1,9 +1,11 @@
-import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
+import type { LockersContext } from './room.ts'
 import { lockLocker, updateLocker } from './store.ts'
 
 /** Ends all URLs and upload sessions, also those of the owner. */
-export async function revokeAccess({ database }: Context, { locker_id }: Locker) {
+export async function revokeAccess({ database, adoptArrived }: LockersContext, locker: Locker) {
+  const { locker_id } = locker
+  await adoptArrived(locker, null)
   await database.db.transaction().execute(async (tx) => {
     const epoch = (await lockLocker(tx, locker_id)).access_epoch + 1
     await updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })

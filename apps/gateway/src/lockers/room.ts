@@ -10,6 +10,8 @@ interface Needs {
   listFiles(locker: Locker): Promise<FileEntry[]>
   /** Download URLs of the first page of its files. */
   mintUrls(caller: LockerCaller, ttlMinutes: number): Promise<DownloadUrls>
+  /** Takes direct uploads that have arrived, of one key or of all, before access ends. */
+  adoptArrived(locker: Locker, mintedBy: string | null): Promise<void>
   summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
   summarizeDeliveries(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
 }

@@ -136,6 +136,7 @@ export async function bookReceipts(
   }
   const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
   if (bound > BigInt(entry.received)) throw paymentRefused('amount_too_small')
+  if (entry.isUnrecorded) return written
   // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
   if (bound === 0n) await deletePaymentTransaction(tx, entry)
   else if (written.length > 0) await setAmounts(tx, { ...entry, bound: String(bound) })
@@ -159,12 +160,12 @@ async function mayUse(
   return owners.every((owner) => receipts.some((receipt) => receipt.pay_req_id === owner))
 }
 
+interface Entry extends PaymentTransactionTable {
+  isUnrecorded?: true
+}
+
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
-async function openEntry(
-  tx: Transaction<Schema>,
-  kind: Kind,
-  receipt: SignedReceipt,
-): Promise<PaymentTransactionTable | null> {
+async function openEntry(tx: Transaction<Schema>, kind: Kind, receipt: SignedReceipt): Promise<Entry | null> {
   const entry = {
     network: receipt.network,
     tx: receipt.tx_hash,
@@ -177,6 +178,8 @@ async function openEntry(
   if (await insertPaymentTransaction(tx, entry)) return entry
   if (kind === 'single') return null
   const known = await lockPaymentTransaction(tx, entry)
+  // Another asset in the same transaction is other money. The authorization has a row of its own, and is taken once.
+  if (kind === 'authorizations' && known.asset !== entry.asset) return { ...entry, isUnrecorded: true }
   if (known.kind !== kind || known.asset !== entry.asset) return null
   if (kind === 'authorizations') return { ...known, received: String(BigInt(known.received) + BigInt(entry.received)) }
   // Another asset or amount means another destination, whose money this row does not count.

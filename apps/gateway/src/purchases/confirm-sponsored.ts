@@ -1,6 +1,7 @@
 // Purchases that a sponsor confirms for the wallet that paid: receipts and lockers in one step.
 
 import type { Body } from '@svc/api/endpoint'
+import type { LockerRecord } from '@svc/api/lockers'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
 import { EVM, PRIMARY } from '@svc/payments/networks'
@@ -9,7 +10,7 @@ import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
 import type { Kysely, Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Locker, Schema } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { bookReceipts, confirmation, newReceipt } from './confirm-payment.ts'
@@ -47,11 +48,17 @@ export async function confirmSponsored(
   if (locker.outcome === 'refused') throw locker.refusal
   return {
     ...confirmation(receipt, !isNew),
-    locker: lockerRecord(locker.locker),
+    locker: recordFor(locker.locker, locker.outcome),
     locker_id: locker.locker.locker_id,
     already_provisioned: locker.outcome === 'existing',
     owner_identity: receipt.payer_pubkey,
   }
+}
+
+/** Repeated, the sponsor does not learn by what the owner has the public link opened since (T-49). */
+function recordFor(locker: Locker, outcome: 'created' | 'existing'): LockerRecord {
+  const { public_link, ...record } = lockerRecord(locker)
+  return outcome === 'created' && public_link ? { ...record, public_link } : record
 }
 
 export async function confirmSponsoredBatch(

@@ -20,14 +20,21 @@ export async function insertPayRequests(db: Db, requests: readonly PayRequest[])
 }
 
 /** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
-export async function deleteUnpaidQuotes(db: Db, before: number, limit: number): Promise<number> {
+export async function deleteUnpaidQuotes(
+  db: Db,
+  { before, settledBefore }: { before: number; settledBefore: number },
+  limit: number,
+): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const rows = await tx
       .selectFrom('pay_requests as p')
       .leftJoin('receipts as r', 'r.pay_req_id', 'p.pay_req_id')
+      .leftJoin('x402_settlements as s', 's.pay_req_id', 'p.pay_req_id')
       .select('p.pay_req_id')
       .where('p.expires_at', '<', before)
       .where('r.pay_req_id', 'is', null)
+      // Its payment is still looked for on chain.
+      .where((eb) => eb.or([eb('s.pay_req_id', 'is', null), eb('p.expires_at', '<', settledBefore)]))
       .limit(limit)
       .execute()
     const ids = rows.map(({ pay_req_id }) => pay_req_id)

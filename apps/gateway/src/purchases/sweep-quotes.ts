@@ -6,6 +6,8 @@ import { deleteUnpaidQuotes, forgetIdempotencyKeys } from './store.ts'
 
 /** Quotes that one transaction deletes, so that other writers do not wait long. */
 const BATCH = 1000
+/** For so long after its end, an x402 payment of a quote that was sent is looked for. */
+export const RESUME_SECONDS = 7 * 86_400
 /** A confirmation that began at the last moment still finds its quote. */
 const MARGIN_SECONDS = 3600
 
@@ -16,7 +18,11 @@ export async function sweepQuotes(context: Context, signal: AbortSignal): Promis
   const kept = Math.max(unpaidQuoteSeconds, lateConfirmSeconds + MARGIN_SECONDS)
   for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    deleted = await deleteUnpaidQuotes(db, now - kept, BATCH)
+    deleted = await deleteUnpaidQuotes(
+      db,
+      { before: now - kept, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS },
+      BATCH,
+    )
   }
   await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)
 }

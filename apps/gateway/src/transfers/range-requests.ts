@@ -21,9 +21,14 @@ export function checkConditions(headers: IncomingHttpHeaders, now: Validators): 
   return isKnown ? 'not-modified' : 'met'
 }
 
-/** Whether a provider would refuse the request, or mix two files: it has tags and times of its own. */
+/**
+ * Whether a provider would refuse the request, or mix two files: it has tags and times of its own. A client that goes on
+ * with a download which the provider began has the provider's tag in `If-Range`, and is sent there again.
+ */
 export function needsOurTags(headers: IncomingHttpHeaders): boolean {
-  return ['if-match', 'if-unmodified-since', 'if-range'].some((name) => headers[name] !== undefined)
+  const { 'if-match': match, 'if-unmodified-since': unmodifiedSince, 'if-range': range } = headers
+  const isTheirs = typeof range === 'string' && /^"(?!sha256:|object:)/.test(range)
+  return match !== undefined || unmodifiedSince !== undefined || (range !== undefined && !isTheirs)
 }
 
 /** By strong comparison: a weak tag never matches. */

@@ -46,6 +46,8 @@ export async function redirectUpload(
   }
   const target = await requestTarget(context.providers.named(locker.provider).uploadTarget(id, upload))
   if (!target) return null
+  // Each makes rows, and asks the provider for those before it.
+  await context.rateLimiter.take({ key: `redirects ${locker.locker_id}`, perMinute: context.config.limits.perSigner })
   // An earlier direct upload may have arrived: then it is no longer one of those that are looked for.
   await currentBytes(context, locker, file)
   await insertPendingUpload(context, opened, id)

@@ -51,10 +51,10 @@ async function requirePayer(
 }
 
 /**
- * Under an Idempotency-Key, a quote that was paid or may have been paid is not offered again. A stock client that
- * repeats the whole call gets its receipt instead of signing twice.
+ * Under an Idempotency-Key, a call that is repeated gets the same quote, also once it is paid: a key may be guessed, and
+ * the receipt is for its payer (ADD-13). A stock client signs once more, is recognized by that, and pays nothing.
  */
-async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Offer> {
   const { db } = context.database
   const key = idempotencyKey(wire)
   const make = () => newX402Request(context, order)
@@ -71,10 +71,9 @@ async function offer(context: X402Context, order: X402Order, wire: WireRequest):
     isUsed: async ({ pay_req_id }) =>
       Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
   })
-  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
-  if (receipt) return bought(receipt, true)
-  const earlier = await resumeSettlement(context, request)
-  return typeof earlier === 'object' ? bought(earlier.receipt, true) : offered(request)
+  // Throws while a payment is under way: what is signed then would be refused.
+  if (!(await findReceiptOfRequest(db, request.pay_req_id))) await resumeSettlement(context, request)
+  return offered(request)
 }
 
 function offered({ quote }: PayRequest): Offer {

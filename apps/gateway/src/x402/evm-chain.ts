@@ -15,6 +15,8 @@ const DELEGATED = '0xef0100'
 /** Public nodes search at most this many blocks at a time. */
 const LOG_BLOCKS = 100
 const MAX_LOG_QUERIES = 50
+/** Several times what the transfer of a plain account takes. */
+const MAX_GAS = 300_000n
 
 type Read = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
 type Write = { to: Address; data: Hex }
@@ -49,7 +51,12 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
       return code
     },
 
-    costs: (write: Write): Promise<Costs> => account.costs(write).catch(rejectAsRefused),
+    /** A payer with code of its own could make the transfer as expensive as it likes, at our cost. */
+    async costs(write: Write): Promise<Costs> {
+      const costs = await account.costs(write).catch(rejectAsRefused)
+      if (costs.gas > MAX_GAS) throw new Refused({ why: 'invalid', reason: 'too_much_gas' })
+      return costs
+    },
     sign: (write: Write & Costs): Promise<SignedTransaction> => account.sign(write).catch(rejectAsRefused),
     send: account.send,
 

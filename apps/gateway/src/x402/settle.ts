@@ -13,6 +13,7 @@ import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '..
 import { unixNow } from '../context.ts'
 import { claimPayment } from '../purchases/confirm-payment.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
+import { RESUME_SECONDS } from '../purchases/sweep-quotes.ts'
 import { cannotSettle, notSettled, settlementPending, tooManyFailed } from './errors.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOrder, type SettlementOutcome, type Settler } from './settler.ts'
@@ -86,8 +87,6 @@ export async function resumeSettlement(context: X402Context, request: PayRequest
   return finish(context, request, settlement)
 }
 
-/** How long after the end of its quote a payment is still looked for. */
-const RESUME_SECONDS = 7 * 86_400
 const RESUME_LIMIT = 50
 
 /** Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt. */
@@ -197,7 +196,11 @@ async function finish(context: X402Context, request: PayRequest, settlement: Set
   // It may have landed while the settler asked: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
-  if (last.outcome === 'found') return claim(context, request, paid, last, last.references)
+  if (last.outcome === 'found') {
+    const settled = await claim(context, request, paid, last, last.references)
+    if (tx === settlement.tx) await giveBackFee(context, settlement)
+    return settled
+  }
   requireFailure(last)
   if (last.outcome === 'unavailable' || found.outcome === 'landed') throw settlementPending(paid.network, settlement.tx)
   await deleteSettlement(context.database.db, settlement)

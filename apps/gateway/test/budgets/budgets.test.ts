@@ -74,4 +74,12 @@ forEachDatabase('budgets', (database) => {
     expect(await today()).toMatchObject({ amount: 0, transactions: 0 })
     expect(await pay('one', 1, 100)).toBeNull()
   })
+
+  it('T-34 a budget that payments under way have used up is free again when they succeed', async () => {
+    const tx = `tx ${spent}`
+    expect(await pay('one', 9, 100)).toBeNull()
+    expect(await pay('two', 9, 1)).toMatchObject({ reason: 'daily_budget_used' })
+    await replicas[1].db.transaction().execute((write) => giveBack(write, tx))
+    expect(await pay('two', 9, 100)).toBeNull()
+  })
 })

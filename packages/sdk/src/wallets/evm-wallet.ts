@@ -43,12 +43,15 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     if (leg.network !== `eip155:${chainId}`) throw new PaymentError('not_moved', `${owner.address} ${OTHER_CHAIN}`)
     const offer = raised(call, floor)
     const most = maxFee === undefined ? offer.maxFeePerGas : maxFee / call.gas
+    // With less than the margin that fees have above the base fee, it would wait, perhaps until the quote has ended.
+    if (most * 12n < offer.maxFeePerGas * 10n || most < floor.maxFeePerGas)
+      throw new PaymentError('not_moved', 'the network charges more than was approved: try again')
     const request = {
       ...call,
       type: 'eip1559',
       chainId: Number(chainId),
       nonce: nonce ?? nextNonce,
-      // The network's fee may have risen since it was approved. Then the payment waits until it has fallen again.
+      // The network's fee may have risen a little since it was approved.
       maxFeePerGas: smaller(offer.maxFeePerGas, most),
       maxPriorityFeePerGas: smaller(offer.maxPriorityFeePerGas, most),
     } as const
