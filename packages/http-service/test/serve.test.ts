@@ -117,6 +117,25 @@ describe('a valid request', () => {
     expect(await response.json()).toEqual({ units: 3, caller: 'owner', filename: 'a' })
   })
 
+  it('GEN-02 is answered in JSON also when it is refused', async () => {
+    const answers: [Promise<Response>, number][] = [
+      [post('{'), 422],
+      [post('{}', { 'x-svc-signature': 'bad' }), 403],
+      [fetch(`${url}/nowhere`), 404],
+      [fetch(`${url}/v1/things/a`, { method: 'PATCH' }), 405],
+      [fetch(`${url}/refuse`), 429],
+      [fetch(`${url}/crash`), 500],
+    ]
+    for (const [answer, status] of answers) {
+      const response = await answer
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        status,
+        expect.stringMatching(/^application\/json/),
+      ])
+      expect(await response.json()).toMatchObject({ error: expect.any(String), message: expect.any(String) })
+    }
+  })
+
   it('ENV-23 is authenticated over its exact bytes, before they are parsed', async () => {
     authenticated = []
     parsedBodies = 0

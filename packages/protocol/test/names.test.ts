@@ -6,4 +6,6 @@ it('GEN-01 every name of ours begins with the product word in the spelling of it
   const odd = ours.filter(([, value]) => !/^(?:X-Svc-|svc[/_.-]|SVC(?:_|GW_))/.test(value as string))
   expect(odd).toEqual([])
   expect(ours.length).toBeGreaterThan(10)
+  const spelled = ['X-Svc-Envelope', 'X-Svc-Signature', 'svc/evidence/v2', 'svc_quote_v4', 'SVCGW_CONTENT_ENVELOPE_V2']
+  expect(ours.map(([, value]) => value)).toEqual(expect.arrayContaining(spelled))
 })

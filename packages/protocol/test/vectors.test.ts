@@ -229,8 +229,15 @@ describe('canonical JSON', () => {
     expect(toHex(canonicalBytes(accepted.value as Json))).toBe(accepted.canonical_utf8_hex)
   })
 
-  it.each(vectors.canonical_json.rejected)('EVID-06 EVID-07 refuses $why', ({ json_text }) => {
+  it.each(vectors.canonical_json.rejected)('EVID-06 EVID-07 LIM-08 refuses $why', ({ json_text }) => {
     expect(() => canonicalJson(parseStrictJson(json_text, 100))).toThrow()
+  })
+
+  it('LIM-08 EVID-07 takes integers up to 2^53 - 1 and no others', () => {
+    const limit = 2 ** 53 - 1
+    for (const value of [limit, -limit]) expect(canonicalJson(value)).toBe(String(value))
+    for (const value of [limit + 1, -limit - 1, 0.5, 1e-7, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => canonicalJson({ a: [value] })).toThrow()
   })
 
   it('EVID-07 AMB-71 reads 1.0 and 1e3 as integers', () => {

@@ -7,7 +7,7 @@ import { attCode } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
-import type { SignedReceipt } from '@svc/protocol/receipt'
+import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToAttest, attest, expectChain, objectPath, statementsOf, statusOf } from './attest.ts'
@@ -95,12 +95,17 @@ forEachDatabase('attesting in the request', (database) => {
     expect(attestation.proof_id).not.toBe(receipt_id)
   })
 
-  it('EVID-08 EVID-17 EVID-18 EVID-22 AMB-91 signs the record as version 1 did, and signs the envelope', async () => {
+  it('EVID-08 EVID-17 EVID-18 EVID-22 RCPT-07 AMB-91 signs the record as version 1 did, and the envelope, with the key of receipts', async () => {
     await locker.put('a', 'a')
     const { attestation } = await attest(house, locker)
-    const { config, signers } = house.gateway.context
+    const { config } = house.gateway.context
     const envelope = attestation.envelope as EvidenceEnvelope
-    const key = ed25519PublicKeyFromHex(Buffer.from(signers.statement.publicKey).toString('hex'))!
+    const { keys } = (await house.send<{ keys: { use: string; public_key_hex: string }[] }>('GET', '/v1/keys')).body
+    const { public_key_hex } = keys.find(({ use }) => use === 'receipt')!
+    const receipt = (await house.send<SignedReceipt>('GET', `/v1/receipts/${locker.receiptId}`)).body
+    expect(receipt.receipt_signer_pubkey).toBe(public_key_hex)
+    const key = ed25519PublicKeyFromHex(public_key_hex)!
+    expect(isReceiptSignedBy(key, receipt)).toBe(true)
     expect(isStatementSignedBy(key, envelope, config.evidence.domainTag)).toBe(true)
     expect(isManifestSignedBy(key, attestation.merkle_root, attestation.manifest_signature)).toBe(true)
     expect(envelope.sig_alg).toBe('ed25519')

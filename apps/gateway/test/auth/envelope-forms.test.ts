@@ -82,12 +82,15 @@ describe('a valid envelope', () => {
     expect(await reads({ v })).toBe(200)
   })
 
-  it('AMB-54 LIM-04 accepts an envelope issued 30 seconds ahead, one that lives 60 seconds, and one in its last second', async () => {
+  it('AMB-54 LIM-04 accepts an envelope issued 30 seconds ahead, one that lives 60 seconds and no longer, and one in its last second', async () => {
     const now = Math.floor(house.clock.now() / 1000)
     expect(await reads({ iat: now + 30, exp: now + 90 })).toBe(200)
     expect(await reads({ iat: now - 59, exp: now + 1 })).toBe(200)
     expect(await reads({ iat: now - 60, exp: now })).toBe(403)
     expect(await reads({ iat: now + 10, exp: now + 10 })).toBe(403)
+    const long = reading()
+    Object.assign(long.envelope, { iat: now, exp: now + 61 })
+    expectRefusal(await sendDraft(house, long), 403, 'ENVELOPE_LIFETIME_INVALID')
   })
 
   it('ENV-09 ENV-10 accepts more ops than needed, also unknown and repeated ones', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
@@ -59,9 +60,13 @@ describe('the limit of lockers per owner', () => {
 })
 
 it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
-  const house = await openLockerHouse()
+  const fetchSource = async () => {
+    const stream = Readable.from([Buffer.from('fetched bytes')])
+    return { stream, contentType: 'text/plain', size: 13, finalUrl: '' }
+  }
+  const house = await openLockerHouse({}, { fetchSource })
   const locker = await house.locker(ed25519Identity())
-  const { lockerId, put, call } = locker
+  const { lockerId, receiptId, put, call } = locker
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })
   const { db } = house.gateway.context.database
   await db.updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
@@ -75,5 +80,19 @@ it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced 
   const session = await openTestSession(house, locker, { files })
   for (const file of [0, 1]) expect((await session.raw(0, 'one more file', { file })).status).toBe(200)
   expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ ok: true }, { ok: true }] })
+  const fetched = await house.call(locker.owner, {
+    method: 'POST',
+    path: '/v1/files/fetch-and-store',
+    body: { source_url: 'https://files.example.test/e.txt' },
+    ops: ['locker:write'],
+    lockerId,
+    receiptId,
+  })
+  expect(fetched.status, JSON.stringify(fetched.body)).toBe(200)
+  expect(await (await fetch(`${house.gateway.url}/v1/r/${receiptId}/f/e.txt`)).text()).toBe('fetched bytes')
+  expect((await call(['locker:read'], 'GET', '/record')).body).toMatchObject({
+    file_count: 5,
+    terms: JSON.parse(terms),
+  })
   await house.close()
 })

@@ -77,6 +77,12 @@ describe('the record', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
+  it('LOCK-12 AMB-19 reading the record requires an envelope with locker:read or locker:list', async () => {
+    expectRefusal(await house.send('GET', `/v1/lockers/${locker.lockerId}/record`), 401, 'MISSING_ENVELOPE')
+    expect((await locker.call(['locker:list'], 'GET', '/record')).body).toEqual(expectedRecord())
+    expectRefusal(await locker.call(['locker:write', 'locker:admin'], 'GET', '/record'), 403, 'MISSING_OPS')
+  })
+
   it('LOCK-12 AMB-70 the record of an EVM owner names the signature algorithm secp256k1', async () => {
     const owner = evmIdentity()
     const { lockerId, call } = await house.locker(owner)
@@ -115,6 +121,15 @@ describe('refreshing', () => {
       expect([answer.status, answer.body]).toEqual([200, expectedRecord()])
       expect(answer.headers.get('cache-control')).toBe('no-store')
     }
+  })
+
+  it('LOCK-10 refreshing requires an envelope with locker:refresh', async () => {
+    const unsigned = await house.send('POST', '/v1/storage/refresh')
+    expectRefusal(unsigned, 422, 'validation_error')
+    expect(unsigned.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope'] }, {}] })
+    const { lockerId } = locker
+    const call = { method: 'POST', path: '/v1/storage/refresh', ops: ['locker:read', 'locker:admin'], lockerId }
+    expectRefusal(await house.call(owner, call), 403, 'MISSING_OPS')
   })
 
   it('AMB-55 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
@@ -206,6 +221,7 @@ describe('metadata', () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`
     expectRefusal(await house.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')
+    expectRefusal(await house.send('GET', path), 401, 'MISSING_ENVELOPE')
   })
 })
 

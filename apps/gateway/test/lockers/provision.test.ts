@@ -73,6 +73,35 @@ describe('opening a locker', () => {
     expect((await open(owner, locker.receiptId, {}, { path: PROVISION })).body).toEqual(first.body)
   })
 
+  it('LOCK-16 neither provisioning by others, nor operators, nor any field of a request changes the owner', async () => {
+    const [owner, operator, stranger] = [ed25519Identity(), ed25519Identity(), ed25519Identity()]
+    const { receiptId, lockerId, call } = await house.locker(owner, { operators: [operator] })
+    const claim = { owner: operator.identity, owner_identity: operator.identity, payer_pubkey: operator.identity }
+    expectRefusal(await open(stranger, receiptId, claim), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await open(operator, receiptId, claim), 403, 'OWNER_REQUIRED')
+    expect((await open(owner, receiptId, claim)).body).toMatchObject({
+      already_provisioned: true,
+      owner: owner.identity,
+    })
+    const refresh = { method: 'POST', path: '/v1/storage/refresh', body: claim, ops: ['locker:refresh'], lockerId }
+    expect((await house.call(owner, refresh)).body).toMatchObject({ owner: owner.identity })
+    await call(['locker:admin'], 'POST', '/operators', { pubkey: stranger.identity, ...claim })
+    for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
+      expect((await call(['locker:admin', 'locker:write'], method, '/record', claim)).status).toBe(405)
+    expect((await call(['locker:read'], 'GET', '/record')).body).toMatchObject({ owner: owner.identity })
+  })
+
+  it('PAY-30 LIM-07 a locker gets the terms of its quote after the configured ones changed', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const terms = { storage_limit_bytes: 11, file_limit: 12, egress_included_bytes: 13, ttl_days: 14 }
+    const quote = JSON.stringify({ extensions: { svc: { terms } } })
+    const { db } = house.gateway.context.database
+    const payReqId = receiptId.replace('rcpt_', 'pr_')
+    await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
+    expect((await open(owner, receiptId)).body).toMatchObject({ terms, expires_at: '2026-09-15T12:00:00Z' })
+  })
+
   it('LOCK-09 ten concurrent requests open one locker', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)

@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto'
 import { fromBase64Url, toBase64Url } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
@@ -50,7 +51,12 @@ describe('a short URL', () => {
       nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
       minted: { by: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/), epoch: 0 },
     })
-    expect(Buffer.from(token, 'base64url').toString()).not.toContain('gcs')
+    const bytes = Buffer.from(token, 'base64url')
+    expect(bytes.toString()).not.toContain('gcs')
+    const [content, signature] = [bytes.subarray(0, -64), bytes.subarray(-64)]
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(verify_key_hex, 'hex').toString('base64url') }
+    expect(verify(null, content, createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(true)
+    expect(JSON.parse(content.toString())).toMatchObject({ f: 'notes/ä.txt', l: locker.lockerId, m: 'PUT' })
   })
 
   it('FILE-08 GEN-06 a short URL begins with the base URL of the gateway', async () => {
@@ -195,11 +201,17 @@ describe('an invalid token', () => {
   })
 
   it('SHORT-08 ERR-19 a token of a deleted file is 404 for every method', async () => {
-    for (const m of ['GET', 'PUT', 'DELETE']) {
-      const response = await fetch(urlOf(signed(payload({ f: 'gone', m }))), {
-        method: m,
-        headers: { 'content-type': 'text/plain' },
-      })
+    await locker.put('gone', 'bytes')
+    const { upload, download, remove } = await createFile(house, locker, 'gone')
+    expect(await (await fetch(download)).text()).toBe('bytes')
+    expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
+    for (const [url, method] of [
+      [download, 'GET'],
+      [upload, 'PUT'],
+      [remove, 'DELETE'],
+      ...['GET', 'PUT', 'DELETE'].map((m) => [urlOf(signed(payload({ f: 'never there', m }))), m] as const),
+    ] as const) {
+      const response = await fetch(url, { method, headers: { 'content-type': 'text/plain' } })
       expect(await errorOf(response)).toEqual([404, 'FILE_NOT_FOUND'])
     }
   })

@@ -7,7 +7,7 @@ import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import type { Variables } from '@svc/http-service/config'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { sha256 } from './transfers.ts'
+import { rowOf, sha256 } from './transfers.ts'
 
 const stores: Record<string, () => Promise<Variables>> = {
   async gcs() {
@@ -39,6 +39,28 @@ async function newFolder(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true }))
   return folder
 }
+
+it.each(Object.keys(stores))(
+  'GEN-11 AMB-21 without redirects, neither URLs nor what is read by them names %s',
+  async (provider) => {
+    const { GCS_REDIRECT: _, STORJ_REDIRECT: _off, ...variables } = await stores[provider]!()
+    const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
+    onTestFinished(() => house.close())
+    const locker = await house.locker(ed25519Identity(), { provider })
+    await locker.put('a.txt', 'hello')
+    const { body } = await locker.call<Record<string, string>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')
+    expect(body.upload_headers).toEqual({ 'Content-Type': 'text/plain' })
+    const paths = [new URL(body.download_url!).pathname, `/v1/r/${locker.receiptId}/f/a.txt`]
+    const reads = await Promise.all(paths.map((path) => fetch(house.gateway.url + path, { redirect: 'manual' })))
+    for (const read of reads) expect([read.status, await read.text()]).toEqual([200, 'hello'])
+    const { object_id } = await rowOf(house, locker, 'a.txt')
+    const { GCS_BUCKET, GCS_ENDPOINT, STORJ_BUCKET, STORJ_ENDPOINT } = variables
+    const { host } = new URL((GCS_ENDPOINT ?? STORJ_ENDPOINT)!)
+    const shown = JSON.stringify([body, ...reads.map(({ headers }) => [...headers])])
+    for (const secret of [host, GCS_BUCKET ?? STORJ_BUCKET, object_id, 'x-goog-', 'x-amz-'])
+      expect(shown).not.toContain(secret)
+  },
+)
 
 it.each(Object.keys(stores))(
   'SHORT-09 SHORT-11 SHORT-13 AMB-61 T-50 a client that sends upload_headers may upload once to %s, and not too much',

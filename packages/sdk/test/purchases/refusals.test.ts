@@ -282,6 +282,7 @@ describe('confirming a payment', () => {
         expect(ms).toBeGreaterThanOrEqual(seconds[i]! * 800)
         expect(ms).toBeLessThanOrEqual(seconds[i]! * 1200)
       }
+      expect(market.waits).not.toEqual(seconds.map((wait) => wait * 1000))
       market.proxy.plan(/confirm/, ...seconds.map(() => notSeen), notSeen)
       await expect(client.confirm(payment)).rejects.toMatchObject({ money: 'may_have_moved', tx: payment.tx })
     },

@@ -104,6 +104,7 @@ it('LOCK-13 SHAPE-16 AMB-19 the URLs of a locker cover all files with bytes, for
     expect(body.urls[2]).toEqual(B)
   }
   expectRefusal(await all('', ['locker:write']), 403, 'MISSING_OPS')
+  expectRefusal(await house.send('GET', `/v1/lockers/${locker.lockerId}/urls`), 401, 'MISSING_ENVELOPE')
   expect((await all('?ttl_min=7')).body.urls_expire_in_sec).toBe(420)
 })
 

@@ -17,9 +17,15 @@ afterAll(() => market.close())
 const PRIMARY_LEGS = ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => `${ticker} primary`)
 const EVM_LEGS = ['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => `${ticker} evm`)
 
+/** By these ids alone, so that a leg on any other network shows. */
+const NETWORKS: Record<string, string> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'primary',
+  'eip155:143': 'evm',
+}
+
 async function legsOf(seller: Shop, choice: object) {
   const { accepts } = await seller.quote({ units: 1, ...choice })
-  return accepts.map(({ network, extra }) => `${extra.name} ${network === 'eip155:143' ? 'evm' : 'primary'}`)
+  return accepts.map(({ network, extra }) => `${extra.name} ${NETWORKS[network] ?? network}`)
 }
 
 describe('which legs a quote covers', () => {
@@ -73,9 +79,19 @@ describe('which legs a quote covers', () => {
 
 describe('legs by configuration', () => {
   it('PAY-32 no listing names a test network', async () => {
-    const quote = await shop.quote({ units: 1, pay_network: 'primary-devnet' })
-    const listings = [quote, (await shop.get('/v1/price')).body, (await shop.get('/.well-known/svc.json')).body]
-    for (const listing of listings) expect(JSON.stringify(listing)).not.toMatch(/devnet|testnet/i)
+    const quotes = ['primary-devnet', 'evm-testnet'].map((pay_network) => shop.quote({ units: 1, pay_network }))
+    const paths = ['/v1/price', '/v1/price?pay_network=evm-testnet', '/.well-known/svc.json']
+    const listings = [
+      ...(await Promise.all(quotes)),
+      ...(await Promise.all(paths.map(async (path) => (await shop.get(path)).body))),
+    ]
+    for (const listing of listings) {
+      const text = JSON.stringify(listing)
+      expect(text).not.toMatch(/devnet|testnet/i)
+      const ids = text.match(/"(?:solana|eip155):\w+"/g) ?? []
+      expect(ids).not.toEqual([])
+      for (const id of ids) expect(Object.keys(NETWORKS)).toContain(JSON.parse(id))
+    }
   })
 
   it('AMB-10 a token leg whose treasury account does not exist is not offered', async () => {

@@ -1,5 +1,7 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { MINTS, TOKEN_ASSETS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference } from '@svc/protocol/ids'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
@@ -17,6 +19,12 @@ afterAll(() => market.close())
 const GIBIBYTE = 1_073_741_824
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+const ASSETS = [
+  [PRIMARY, NATIVE_MINT],
+  ...[MINTS.USDC, MINTS.USDT, MINTS.WETH, MINTS.BETA].map(({ mint }) => [PRIMARY, mint]),
+  ['eip155:143', '0x0000000000000000000000000000000000000000'],
+  ...[TOKENS.USDC, TOKENS.USDT0, TOKENS.WETH].map(({ address }) => ['eip155:143', address]),
+]
 
 it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-01 SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
   const { status, headers, body } = await shop.post<Quote>('/v1/storage/request', { units: 3 })
@@ -117,8 +125,9 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
       'extra',
     ] satisfies (keyof PaymentLeg)[])
     expect(leg.amount).toMatch(/^[1-9][0-9]*$/)
-    expect(leg.maxTimeoutSeconds).toBe(300)
+    expect([leg.scheme, leg.maxTimeoutSeconds, leg.extra.quote_schema]).toEqual(['exact', 300, 'svc_quote_v4'])
   }
+  expect(quote.accepts.map(({ network, asset }) => [network, asset])).toEqual(ASSETS)
 })
 
 it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts, everything else to the treasury', async () => {
@@ -127,8 +136,8 @@ it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts,
   const [sol, ...tokens] = quote.accepts.filter(({ network }) => network === PRIMARY)
   expect(sol?.payTo).toBe(PRIMARY_TREASURY)
   const accounts = tokens.map(({ payTo }) => payTo)
-  expect(accounts).not.toContain(PRIMARY_TREASURY)
-  expect(new Set(accounts).size).toBe(4)
+  const owned = TOKEN_ASSETS.map((ticker) => tokenAccountOf(TREASURY.address, ticker))
+  expect([PRIMARY_TREASURY, accounts]).toEqual([TREASURY.address, await Promise.all(owned)])
   const evm = quote.accepts.filter(({ network }) => network !== PRIMARY)
   expect(evm.map(({ payTo }) => payTo)).toEqual(Array(4).fill(EVM_TREASURY))
   expect(legOf(quote, 'MON', 'evm-mainnet').asset).toBe('0x0000000000000000000000000000000000000000')
@@ -154,14 +163,18 @@ it('PAY-17 T-23 the price of a million units is exact to the last atomic unit', 
   expect(quote.extensions.svc.price_summary.total_usd).toBe(250_000)
 })
 
-it('PAY-12 PAY-14 PAY-29 AMB-11 each provider has its price and terms, and document stores cost less', async () => {
-  const seller = await market.open({ TERMS: '{"storj":{"ttl_days":30,"file_limit":7}}' })
+it('PAY-12 PAY-14 PAY-29 GEN-10 LIM-07 AMB-11 each provider has its price and terms, and document stores cost less', async () => {
+  const chosen = { storage_limit_bytes: 5, file_limit: 7, egress_included_bytes: 9, ttl_days: 30 }
+  const seller = await market.open({ TERMS: JSON.stringify({ storj: chosen }) })
   const totals: Record<string, number> = {}
   for (const provider of ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']) {
     const { terms, price_summary } = (await seller.quote({ units: 2, provider })).extensions.svc
     expect(price_summary.provider).toBe(provider)
     expect(price_summary.total_usd).toBe(price_summary.unit_price_usd * 2)
-    expect([terms.ttl_days, terms.file_limit]).toEqual(provider === 'storj' ? [30, 14] : [365, 2000])
+    const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days } = terms
+    expect([storage_limit_bytes, file_limit, egress_included_bytes, ttl_days]).toEqual(
+      provider === 'storj' ? [10, 14, 18, 30] : [2 * GIBIBYTE, 2000, 2 * GIBIBYTE, 365],
+    )
     totals[provider] = price_summary.total_usd
   }
   expect(totals).toEqual({ gcs: 0.5, mongodb: 0.25, storj: 0.5, arweave: 5, filecoin: 0.5, firestore: 0.25 })

@@ -39,7 +39,9 @@ describe('a sponsored batch', () => {
     expect(body).toEqual({ ...head, total: 3, succeeded: 3, failed: 0, results })
     const { lockers = [] } = await shop.written()
     for (const { locker_id } of results)
-      expect(lockers).toContainEqual(expect.objectContaining({ locker_id, owner: OWNER, tags: '["batch"]' }))
+      expect(lockers).toContainEqual(
+        expect.objectContaining({ locker_id, owner: OWNER, operators: '[]', tags: '["batch"]' }),
+      )
     const receipt = await shop.get(`/v1/receipts/${results[2]!.receipt_id}`)
     expect(receipt.body).toMatchObject({ pay_asset: 'USDC', paid_raw: '250000', received_raw: '750000' })
   })
@@ -141,6 +143,18 @@ describe('a sponsored batch that is refused', () => {
     const reply = await shop.sponsorBatch(body)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({ detail: [{ loc: expect.arrayContaining(['body', 'pay_req_ids']) }] })
+  })
+
+  it.each([
+    ['tx_sig', undefined],
+    ['owner_identity', undefined],
+    ['pay_req_ids', undefined],
+    ['tags', 'red'],
+    ['tags', Array(33).fill('t')],
+  ])('SPON-04 a batch is a 422 when its %s is %j', async (field, value) => {
+    const reply = await shop.sponsorBatch({ ...batchOf(['pr_1'], `0x${'ab'.repeat(32)}`), [field]: value })
+    expectError(reply, 422, 'validation_error')
+    expect(reply.body).toMatchObject({ detail: [{ loc: ['body', field] }] })
   })
 
   it('SPON-04 a batch with unknown quotes is a 404 that names them', async () => {

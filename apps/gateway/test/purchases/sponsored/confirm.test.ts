@@ -114,11 +114,15 @@ describe('sponsored confirmation', () => {
     const { receipt_id, quote, tx } = await buy(market, shop)
     const other = await market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig: tx, owner_identity: OWNER }
+    const locker_id = lockerId(receipt_id)
+    expect((await shop.written()).lockers).not.toContainEqual(expect.objectContaining({ locker_id }))
     const refused = await shop.sponsor({ ...body, tx_sig: other })
     expectError(refused, 402, 'payment_verification_failed', 'quote_already_paid')
     const { body: answer } = await shop.sponsor(body)
     expect(answer).toMatchObject({ idempotent: true, already_provisioned: false, receipt_id, receipt: { tx_hash: tx } })
-    const { payment_transactions } = await shop.written()
+    expect(answer).toMatchObject({ locker_id, locker: { locker_id, receipt_id, owner: OWNER, operators: [] } })
+    const { payment_transactions, lockers } = await shop.written()
+    expect(lockers).toContainEqual(expect.objectContaining({ locker_id, receipt_id, owner: OWNER }))
     expect(payment_transactions).not.toContainEqual(expect.objectContaining({ tx: other }))
   })
 

@@ -27,7 +27,7 @@ forEachDatabase('expired upload sessions', (database) => {
     return db.selectFrom(table).selectAll().where('session_id', '=', opened.session_id).execute()
   }
 
-  it('STATE-13 an expired session with nothing stored is failed', async () => {
+  it('STATE-13 SESS-04 an expired session with nothing stored is failed', async () => {
     const session = await open('a')
     await session.raw(0, 'a')
     house.clock.advance(599)
@@ -41,7 +41,7 @@ forEachDatabase('expired upload sessions', (database) => {
     expect(await rows('upload_parts', session)).toEqual([])
   })
 
-  it('STATE-13 an expired session with some files stored stays partial', async () => {
+  it('STATE-13 SESS-04 an expired session with some files stored stays partial', async () => {
     const session = await open('stored', 'missing')
     await session.raw(0, 'stored')
     await session.raw(1, 'x', { file: 1 })
