@@ -72,7 +72,7 @@ describe('production', () => {
   })
 
   it.each(['SVC_CONTENT_ENVELOPE_V2', 'x'.repeat(26), `${'x'.repeat(24)}é`])(
-    'EVID-17 refuses the domain tag %s',
+    'AMB-01 EVID-17 refuses the domain tag %s',
     (tag) => {
       expect(() => readConfig({ ...production(), ENVELOPE_DOMAIN_TAG: tag })).toThrow('exactly 25 printable ASCII')
     },

@@ -262,8 +262,28 @@ describe('evidence', () => {
       expect(statementDigest(envelope.body)).toBe(expected.statement_digest)
       expect(toHex(statementMessage(expected.statement_digest, DEFAULT_DOMAIN_TAG))).toBe(expected.message_hex)
       expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(true)
-      expect(reissue(envelope)).toEqual(envelope)
-      expect(Object.keys(envelope.body)).toHaveLength(17)
+      const issued = reissue(envelope)
+      expect(issued).toEqual(envelope)
+      const { body, ...signed } = issued
+      expect(signed).toEqual({
+        statement_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        signature: expect.stringMatching(/^[0-9a-f]{128}$/),
+        issuer_pubkey: keys.statement_signing.public_key_hex,
+        sig_alg: 'ed25519',
+      })
+      expect(Object.keys(body)).toHaveLength(17)
+      expect(body).toMatchObject({
+        schema: 'svc/evidence/v2',
+        policy_version: 1,
+        merkle_algorithm: 'svc-merkle-v1',
+        merkle_root: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+        total_bytes: expect.stringMatching(/^\d+$/),
+        check_mode: expect.stringMatching(/^(recorded_hashes|bytes_hashed)$/),
+        issued_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        issued_at_unix: Date.parse(body.issued_at) / 1000,
+        issuer_key_id: `ed25519:${keys.statement_signing.public_key_hex.slice(0, 16)}`,
+        nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
+      })
     },
   )
 
@@ -277,9 +297,11 @@ describe('evidence', () => {
     expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(false)
   })
 
-  it('EVID-18 an unsigned envelope says so and is not taken for signed', () => {
+  it('EVID-18 EVID-04 EVID-08 an unsigned envelope says so and is not taken for signed', () => {
     const envelope = unsigned_variant.envelope as EvidenceEnvelope
     expect(reissue(envelope)).toEqual(envelope)
+    const unsigned = { sig_alg: 'none', signature: null, issuer_pubkey: null, body: { issuer_key_id: 'unsigned' } }
+    expect(envelope).toMatchObject(unsigned)
     expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(false)
     const signature = statements[0]!.envelope.signature
     expect(isStatementSignedBy(statementKey, { ...envelope, signature }, DEFAULT_DOMAIN_TAG)).toBe(false)

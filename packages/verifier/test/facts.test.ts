@@ -50,6 +50,22 @@ describe('facts about a bundle', () => {
     },
   )
 
+  it.each([
+    ['registry-latest', 'passed', null],
+    ['registry-per-snapshot', 'passed', null],
+    ['registry-no-trailing-bytes', 'passed', null],
+    ['registry-wrong-owner', 'failed', 'not of the registry program'],
+    ['registry-closed', 'failed', 'closed'],
+    ['registry-other-proof', 'failed', 'another statement'],
+    ['registry-older', 'failed', 'another statement'],
+    ['registry-replaced', 'not_checked', 'replaced by a newer snapshot'],
+    ['registry-replaced-per-snapshot', 'failed', 'another statement'],
+    ['registry-other-address', 'failed', 'does not follow from the statement'],
+  ])('SAS-09 AMB-37 the registry account of %s is %s', async (name, value, why) => {
+    const outcome = await outcomeOf('registry_matches', name)
+    expect(outcome).toMatchObject(why ? { value, why: expect.stringContaining(why) } : { value })
+  })
+
   async function outcomeOf(fact: BundleFact, name: string) {
     const { file, given } = CASES.find((one) => one.name === name)!
     return (await verified([await packBytes(file)], await givenOf(given))).facts[fact]

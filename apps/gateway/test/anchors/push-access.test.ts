@@ -101,7 +101,7 @@ describe('what a push must say', () => {
 })
 
 describe('what there must be to publish', () => {
-  it('ATT-11 SHAPE-12 without an attestation a push answers 409 and says what to do', async () => {
+  it('ATT-11 ERR-22 SHAPE-12 without an attestation a push answers 409 and says what to do', async () => {
     const own = await filledLocker(house)
     const none = await askToPush<{ hint: string }>(house, own)
     expectRefusal(none, 409, 'attestation_not_available')

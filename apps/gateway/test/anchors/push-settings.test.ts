@@ -1,3 +1,4 @@
+import type { Simulation } from '@svc/api/evidence'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -68,6 +69,29 @@ describe('where nothing is published', () => {
       await expectAnchors(house, testbed.chain, locker, [false])
     },
   )
+})
+
+describe('a simulation', () => {
+  it('ATT-13 SHAPE-35 sends nothing to the chain, and names the memo that publishing then writes', async () => {
+    const house = await testbed.open({ ATTEST_PUSH: 'false' })
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    const { receiptId: receipt_id } = locker
+    let simulated: Simulation | undefined
+    const count = await transactionsOf(testbed.chain, async () => {
+      const { status, body } = await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
+      expect([status, body.on_chain_write]).toEqual([200, false])
+      simulated = body
+      expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    })
+    expect(count).toBe(0)
+    await expectAnchors(house, testbed.chain, locker, [false])
+    const { anchor } = await push(house, locker)
+    const { type, payload, signer, memo_bytes } = simulated!.would_write
+    expect(anchor).toMatchObject({ type, payload, signer })
+    const [memo] = readTransaction(testbed.chain, anchor!.tx).instructions
+    expect(Buffer.byteLength(memo!.text)).toBe(memo_bytes)
+  })
 })
 
 describe('what is paid', () => {

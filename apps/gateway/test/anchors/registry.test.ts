@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   address,
   createSolanaRpc,
@@ -7,7 +8,8 @@ import {
 } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
 import { withResult } from '@svc/devnet/faulty-node'
-import { decodeRecord, REGISTRY_LAYOUT, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
+import { toBase58 } from '@svc/protocol/bytes'
+import { decodeRecord, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
 import {
   getAttestationDecoder,
   getCredentialDecoder,
@@ -62,7 +64,7 @@ describe('the attestation registry', () => {
     expect(Buffer.from(made.name).toString()).toBe('svc-content-attestations')
     const { name, layout, version } = getSchemaDecoder().decode((await account(schema))!)
     expect([Buffer.from(name).toString(), version]).toEqual(['svc.content.v2', 1])
-    expect([...layout]).toEqual(REGISTRY_LAYOUT.map(([, code]) => code))
+    expect([...layout]).toEqual([13, 13, 13, 13, 2, 2, 8, 12])
     expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
   })
 
@@ -84,6 +86,7 @@ describe('the attestation registry', () => {
     }
     const { attestation, nonce, credential, schema } = anchors[1].sas!
     expect(anchors[0].sas?.attestation).toBe(attestation)
+    expect(nonce).toBe(toBase58(hash('sha256', `svc/sas-nonce/v1|${second.proof_id}`, 'buffer')))
 
     const bytes = (await account(attestation))!
     expect(bytes).toHaveLength(ACCOUNT_BYTES)
@@ -146,7 +149,7 @@ describe('the attestation registry', () => {
     })
   })
 
-  it('SAS-06 AMB-92 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only', async () => {
+  it('SAS-05 SAS-06 AMB-92 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only', async () => {
     const house = await testbed.open({
       ANCHOR_KIND: 'registry',
       SAS_MODE: 'per_snapshot',
@@ -162,6 +165,9 @@ describe('the attestation registry', () => {
     const [oldest, newest] = await Promise.all(kept)
     expect([oldest?.record.sequence, newest?.record.sequence]).toEqual([1, 2])
     expect(oldest?.expiry).toBe(first.envelope!.body.issued_at_unix + 3600)
+    const nonceOf = ({ proof_id, snapshot_id }: typeof first) =>
+      toBase58(hash('sha256', `svc/sas-nonce/v1|${proof_id}|${snapshot_id}`, 'buffer'))
+    expect([one.nonce, two.nonce]).toEqual([nonceOf(first), nonceOf(second)])
 
     const { receiptId: receipt_id } = locker
     const again = await house.send<{ attestation: { anchor: Anchor } }>('POST', '/v1/internal/attest', {

@@ -40,11 +40,15 @@ describe('the right to attest', () => {
     expect((await attest(house, own)).attestation.file_count).toBe(1)
   })
 
-  it('ATT-22 ENV-21 AMB-89 T-28 refuses operators, whatever ops they claim, and strangers', async () => {
+  it('ATT-22 ENV-21 AMB-89 T-28 refuses operators, whatever ops they claim, strangers and unsigned calls', async () => {
     expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
     expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await call({ ops: ['locker:write', 'locker:admin'] }), 403, 'MISSING_OPS')
+    for (const sync of ['', '&sync=true']) {
+      const path = `/v1/storage/attest?receipt_id=${locker.receiptId}${sync}`
+      expectRefusal(await house.send('POST', path), 422, 'validation_error')
+    }
     expect(await statusOf(house, locker)).toBeNull()
   })
 

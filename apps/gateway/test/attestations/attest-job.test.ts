@@ -60,7 +60,9 @@ forEachDatabase('attesting in a job', (database) => {
   })
 
   it('AMB-56 ATT-21 refuses a locker without confirmed files at once and writes no stub, even if it has a record', async () => {
-    expectRefusal(await askToAttest(house, locker, { sync: false }), 409, 'EMPTY_FILE_LIST')
+    const refused = await askToAttest<{ message: string }>(house, locker, { sync: false })
+    expectRefusal(refused, 409, 'EMPTY_FILE_LIST')
+    expect(refused.body.message).toBe('cannot attest an empty file list')
     expect(await statusOf(house, locker)).toBeNull()
     await locker.put('a', 'a')
     await attest(house, locker)

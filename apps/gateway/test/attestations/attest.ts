@@ -34,7 +34,7 @@ export async function statementsOf({ gateway }: LockerHouse, { receiptId }: Test
   return db.selectFrom('statements').selectAll().where('receipt_id', '=', receiptId).orderBy('sequence').execute()
 }
 
-/** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof. */
+/** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof, no nonce twice. */
 export async function expectChain(house: LockerHouse, locker: TestLocker): Promise<Attestation[]> {
   const records = (await statementsOf(house, locker)).map(({ record }) => JSON.parse(record) as Attestation)
   const bodies = records.map(({ envelope }) => envelope!.body)
@@ -42,6 +42,7 @@ export async function expectChain(house: LockerHouse, locker: TestLocker): Promi
   const digests = records.map(({ envelope }) => envelope!.statement_digest)
   expect(bodies.map(({ prev_statement_digest }) => prev_statement_digest)).toEqual([null, ...digests].slice(0, -1))
   expect(new Set(bodies.map(({ proof_id }) => proof_id)).size).toBe(records.length > 0 ? 1 : 0)
+  expect(new Set(bodies.map(({ nonce }) => nonce)).size).toBe(records.length)
   return records
 }
 

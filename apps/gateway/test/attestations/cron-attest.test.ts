@@ -46,7 +46,7 @@ forEachDatabase('cron-attest', (database) => {
     return other
   }
 
-  it('CRON-01 SHAPE-41 does nothing unless it is enabled', async () => {
+  it('CRON-01 INT-02 SHAPE-41 does nothing unless it is enabled', async () => {
     const house = await openHouse({ CRON_ATTEST_ENABLED: 'false' })
     const locker = await attestedLocker(house)
     house.clock.advance(100 * HOUR)

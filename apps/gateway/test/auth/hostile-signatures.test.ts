@@ -76,8 +76,9 @@ describe('Ed25519', () => {
   })
 
   it('AMB-20 ERR-10 ERR-15 says which keys could have signed when it refuses a signature', async () => {
-    const { body } = await read(locker, () => toBase58(ed25519Signer(new Uint8Array(32)).sign(utf8(''))))
-    expect(body).toMatchObject({
+    const answer = await read(locker, () => toBase58(ed25519Signer(new Uint8Array(32)).sign(utf8(''))))
+    expectRefusal(answer, 403, 'SIGNATURE_INVALID')
+    expect(answer.body).toMatchObject({
       message: 'signature does not verify under the owner or any registered operator key',
       hint: expect.any(String),
     })

@@ -83,6 +83,10 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
       expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
       expectRefusal(await add(locker, stranger, stranger), 403, 'SIGNATURE_INVALID')
+      const file = { filename: 'a' }
+      const answer = await locker.call<{ message: string }>(['locker:write'], 'POST', '/files', file, stranger)
+      expectRefusal(answer, 403, 'SIGNATURE_INVALID')
+      expect(answer.body.message).toBe('signature does not verify under the owner or any registered operator key')
     }
   })
 

@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Retrieved } from '@svc/api/evidence'
 import { createLog } from '@svc/http-service/log'
+import { resultHash } from '@svc/protocol/attestation'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
+import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -46,11 +49,22 @@ describe('retrieve', () => {
     })
     const { files, ...counted } = manifest
     expect(counted).toEqual({ locker_id: locker.locker_id, file_count: 2, total_bytes: 6 })
-    expect(files.map(({ content_hash: _, ...file }) => file)).toEqual([
-      { filename: 'a.txt', size_bytes: 3 },
-      { filename: 'b.txt', size_bytes: 3 },
+    expect(files).toEqual([
+      { filename: 'a.txt', size_bytes: 3, content_hash: `sha256:${hash('sha256', 'one')}` },
+      { filename: 'b.txt', size_bytes: 3, content_hash: `sha256:${hash('sha256', 'two')}` },
     ])
-    expect(verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
+    expect(merkle_root).toBe(`sha256:${merkleRoot(files.map(leafHash))}`)
+    expect(result_hash).toBe(resultHash(locker.locker_id, files))
+    expect(verification).toEqual({
+      commitment_computed: 'passed',
+      signature_valid: 'passed',
+      anchor_submitted: 'not_checked',
+      anchor_confirmed: 'not_checked',
+      anchor_finalized: 'not_checked',
+      payment_verified: 'not_checked',
+      bytes_checked: 'not_checked',
+      witness: 'not_checked',
+    })
   })
 
   it('ATT-16 answers each statement of a chain by its sequence', async () => {

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import type { Attestation } from '@svc/api/attestations'
 import type { VerificationBundle } from '@svc/api/proofs'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
@@ -31,22 +33,36 @@ it('VER-11 SHAPE-37 the verification bundle holds payment, content, algorithm an
       odd: 'duplicate last',
     },
   })
-  expect(payment_proof).toMatchObject({
+  const verified = await house.get<{ receipt: SignedReceipt; attestation: Attestation }>('/v1/storage/verify', {
+    receipt_id,
+  })
+  const { confirmed_at, tx_hash, payer_pubkey } = verified.receipt
+  expect(payment_proof).toEqual({
     paid_amount: '1',
     pay_asset: 'USDC',
     paid_raw: '1',
+    confirmed_at,
     network: 'primary-mainnet',
+    tx_hash,
+    payer_pubkey,
     amount_sol: null,
     amount_lamports: null,
   })
-  expect(content_proof).toMatchObject({
+  const { merkle_root, result_hash, manifest_signature, attested_at, files } = verified.attestation
+  expect(content_proof).toEqual({
     locker_id,
+    merkle_root,
+    result_hash,
     file_count: 3,
     total_bytes: 11,
+    files,
+    manifest_signature,
     attestation_status: 'computed',
+    attested_at,
     anchor: null,
   })
-  expect(steps.length).toBeGreaterThan(0)
+  const checked = ['tx_hash', 'content_hash', 'algorithm.sort', 'merkle_root', 'manifest_signature']
+  expect(steps).toEqual(checked.map((field) => expect.stringContaining(field)))
 })
 
 it('VER-11 MERK-14 the verification bundle can be checked by following its steps', async () => {

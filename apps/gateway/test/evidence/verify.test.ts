@@ -79,6 +79,22 @@ forEachDatabase('verify', (database) => {
     expect(files.every(({ content_hash }) => /^sha256:[0-9a-f]{64}$/.test(content_hash))).toBe(true)
   })
 
+  it('VER-02 computes and queues nothing for a locker that was never attested, by GET and by POST', async () => {
+    const { receipt_id } = await house.filled({ 'a.txt': 'one' })
+    const { database, queue } = house.gateway.context
+    const before = await queue.counts()
+    const byGet = await house.read<VerifyAnswer>(VERIFY, { receipt_id })
+    const byPost = await house.send<VerifyAnswer>('POST', VERIFY, { receipt_id })
+    for (const { status, body } of [byGet, byPost]) {
+      expect([status, body]).toMatchObject([200, { attestation: null, verified: false, verification: NOTHING }])
+    }
+    for (const table of ['attestations', 'statements'] as const) {
+      const rows = database.db.selectFrom(table).select('receipt_id').where('receipt_id', '=', receipt_id)
+      expect(await rows.execute(), table).toEqual([])
+    }
+    expect(await queue.counts()).toEqual(before)
+  })
+
   it('VER-06 AMB-35 shows a statement that is being published as computed, with its anchor submitted', async () => {
     const locker = await house.listed(2)
     await house.state(locker, { status: 'pushing' })
@@ -87,11 +103,14 @@ forEachDatabase('verify', (database) => {
     expect(verification).toEqual({ ...COMPUTED, anchor_submitted: 'passed' })
   })
 
-  it('VER-07 VER-08 ANCH-05 shows the anchor beside the record, and whether it is final', async () => {
+  it('VER-07 VER-08 ANCH-05 ANCH-10 ATT-01 shows the anchor beside the record, and whether it is final', async () => {
     const locker = await house.listed(2)
     const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const confirmed = await verify(locker.receipt_id)
     expect(confirmed).toMatchObject({ anchor, attestation: { anchor, attestation_status: 'complete' } })
+    // A memo anchor is never shown as one of the oracle.
+    const noOracle = { oracle_tx: null, oracle_slot: null, oracle_feed: null }
+    expect(confirmed).toMatchObject({ anchor: { type: 'chain_memo_v2' }, attestation: noOracle })
     expect(confirmed.verification).toEqual(PUBLISHED)
     const final = { ...anchor, commitment: 'finalized', finalized: true }
     const { db } = house.gateway.context.database

@@ -91,7 +91,8 @@ it.each(['0', '1441', '1.5', '30m', '', '-1', '1e1', '"30"', 'null', '1&ttl_min=
 )
 
 it('FILE-15 AMB-07 FILE-31 getting a name without bytes answers 404 and says how to upload', async () => {
-  await locker.call(['locker:write'], 'POST', '/files', { filename: 'empty' })
+  const create = () => locker.call<UrlSet>(['locker:write'], 'POST', '/files', { filename: 'empty' })
+  const first = await create()
   const reply = await get('empty')
   expectRefusal(reply, 404, 'CONTENT_NOT_FOUND')
   expect(reply.body).toMatchObject({
@@ -101,6 +102,17 @@ it('FILE-15 AMB-07 FILE-31 getting a name without bytes answers 404 and says how
       next_best_method: `POST /v1/lockers/${locker.lockerId}/files`,
     },
   })
+  const again = await create()
+  expect(again.status).toBe(200)
+  expect(again.body.upload_url).not.toBe(first.body.upload_url)
+  const target = house.gateway.url + new URL(again.body.upload_url).pathname
+  const uploaded = await fetch(target, { method: 'PUT', headers: again.body.upload_headers, body: 'bytes' })
+  expect(uploaded.status).toBe(200)
+  const found = await get('empty')
+  expect([found.status, found.body]).toMatchObject([
+    200,
+    { upload_url: expect.any(String), download_url: expect.any(String) },
+  ])
 })
 
 it('FILE-15 getting a file whose object is lost answers 404 until the next upload', async () => {

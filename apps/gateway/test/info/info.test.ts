@@ -62,7 +62,7 @@ describe('health', () => {
 })
 
 describe('keys', () => {
-  it('VER-16 VER-17 RCPT-07 AMB-53 answers the same list of signing keys at both addresses', async () => {
+  it('VER-16 VER-17 RCPT-07 AMB-01 AMB-53 answers the same list of signing keys at both addresses', async () => {
     const { response, body } = await get('/v1/keys')
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
@@ -125,6 +125,38 @@ forEachDatabase('stored signing keys', (database) => {
     const { db } = await database.open<Schema>(migrations)
     await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(db, 'cc', '2026-05-01T00:00:00Z')))
     expect((await allSigningKeys(db)).filter((key) => key.valid_to === null)).toHaveLength(1)
+  })
+})
+
+describe('the domain tag', () => {
+  it('AMB-01 is published where it is set, in the note of the keys and in the index', async () => {
+    const tag = 'ANOTHER_TAG_OF_25_LETTERS'
+    const other = await startTestGateway({ ENVELOPE_DOMAIN_TAG: tag })
+    const read = async (path: string) => (await fetch(other.url + path)).json()
+    expect((await read('/v1/keys')).note).toContain(tag)
+    expect((await read('/.well-known/svc.json')).evidence.domain_tag).toBe(tag)
+    await other.stop()
+  })
+})
+
+describe('public reads', () => {
+  it('AMB-62 each is open to pages of any origin without credentials, also as HEAD and for a preflight', async () => {
+    const { body } = await get('/.well-known/svc.json')
+    const reads = (body.endpoints as { method: string; path: string; auth: string }[]).filter(
+      ({ method, auth }) => method === 'GET' && auth === 'public',
+    )
+    expect(reads.length).toBeGreaterThan(10)
+    for (const { path } of reads) {
+      const url = gateway.url + path.replaceAll(/\{[^}]+\}/g, 'x')
+      const [read, head, preflight] = await Promise.all(
+        ['GET', 'HEAD', 'OPTIONS'].map((method) => fetch(url, { method, headers: { origin: 'https://page.example' } })),
+      )
+      for (const { headers } of [read!, head!, preflight!]) {
+        expect(headers.get('access-control-allow-origin'), path).toBe('*')
+        expect(headers.has('access-control-allow-credentials'), path).toBe(false)
+      }
+      expect([head!.status, preflight!.status], path).toEqual([read!.status, 204])
+    }
   })
 })
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
@@ -115,7 +116,12 @@ describe('GET /v1/receipts/{receipt_id}', () => {
   })
 
   it('PAY-52 AMB-15 a receipt id is a hash of quote and transaction', () => {
-    for (const { receipt, tx, quote } of [primary, evm]) expect(receiptId(payReqId(quote), tx)).toBe(receipt.receipt_id)
+    for (const { receipt, tx, quote } of [primary, evm]) {
+      const id = payReqId(quote)
+      expect(id).toMatch(/^pr_[0-9a-f]{32}$/)
+      expect(receipt.receipt_id).toBe(`rcpt_${hash('sha256', `svc/receipt-id/v1|${id}|${tx}`).slice(0, 32)}`)
+      expect(receiptId(id, tx)).toBe(receipt.receipt_id)
+    }
   })
 })
 

@@ -59,15 +59,19 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
   })
 
   it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
-    const { body } = await verify(evm.receipt_id)
-    const { paid_raw, payer_pubkey, block_number } = evm.receipt
-    expect(body).toMatchObject({
+    const { status, body } = await verify(evm.receipt_id)
+    const { receipt_id, network, tx_hash, paid_raw, payer_pubkey, block_number } = evm.receipt
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      receipt_id,
+      network,
+      tx_hash,
       verified: true,
-      on_chain: { received_raw: paid_raw, block_number, block_time: 1_788_264_000 },
+      matches: { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true },
+      on_chain: { received_raw: paid_raw, payer: payer_pubkey, block_number, block_time: 1_788_264_000 },
       receipt: { paid_raw, payer_pubkey, block_number },
+      checked_at: '2026-09-01T12:00:00Z',
     })
-    const matches = { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true }
-    expect((body as { matches: object }).matches).toEqual(matches)
   })
 
   it.each([

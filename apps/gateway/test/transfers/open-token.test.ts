@@ -85,7 +85,7 @@ describe('a short URL', () => {
     for (const url of [urls.upload, urls.remove]) expect((await fetch(url, { method: 'HEAD' })).status).toBe(403)
   })
 
-  it('SHORT-07 SHORT-14 a short URL expires to the second', async () => {
+  it('SHORT-07 SHORT-14 ERR-16 a short URL expires to the second', async () => {
     house.clock.advance(1799)
     expect((await fetch(urls.download)).status).toBe(200)
     house.clock.advance(1)

@@ -56,7 +56,12 @@ describe('confirming many files', () => {
       summary: { total: 5, confirmed: 2, failed: 3 },
       reattest: 'off',
     })
-    expect(await entryOf(locker, 'b')).toMatchObject({ status: 'confirmed', content_hash: sha256('bytes of b') })
+    expect(await entryOf(locker, 'b')).toMatchObject({
+      status: 'confirmed',
+      size_bytes: 10,
+      content_hash: sha256('bytes of b'),
+      hash_recorded_at: '2026-09-01T12:00:00Z',
+    })
     expect(await entryOf(locker, 'wrong')).toMatchObject({ status: 'awaiting_bytes', content_hash: null })
   })
 
@@ -75,6 +80,7 @@ describe('confirming many files', () => {
     const before = await manifestOf(locker)
     const { body } = await confirmBatch(house, locker, ['wrong', 'nothing'])
     expect(body.summary).toEqual({ total: 2, confirmed: 0, failed: 2 })
+    expect(body.results.map((result) => !result.ok && result.error)).toEqual(['HASH_MISMATCH', 'FILE_NOT_FOUND'])
     expect(await manifestOf(locker)).toEqual(before)
   })
 

@@ -96,6 +96,15 @@ forEachDatabase('claims on a transaction', (database) => {
       expect(await authorize('cy:1', receiptOf('n', 'tx8'))).toEqual([])
     })
 
+    it('T-46 an authorization pays its quote also if a stranger pays in another asset in the same transaction', async () => {
+      expect(await whole(receiptOf('s', 'tx11', { pay_asset: 'USDT0' }))).toHaveLength(1)
+      const victim = receiptOf('t', 'tx11', { received_raw: '10' })
+      expect(await authorize('fay:1', victim)).toEqual([victim])
+      expect(await authorize('fay:1', victim)).toEqual([])
+      expect(await authorize('fay:1', receiptOf('u', 'tx11'))).toEqual([])
+      expect(await entryOf('tx11')).toMatchObject({ kind: 'single', asset: 'USDT0', received: '25', bound: '10' })
+    })
+
     it('T-46 a transaction is not taken whole while an authorization in it is for another quote', async () => {
       await takeAuthorization(db, { network: 'primary-mainnet', authorization_id: 'dee:1', pay_req_id: 'o' })
       expect(await whole(receiptOf('p', 'tx9'), 'dee:0', 'dee:1')).toEqual([])

@@ -70,7 +70,7 @@ describe('a sponsored batch', () => {
     expect((await shop.sponsorBatch(batchOf(ids, tx))).body).toMatchObject({ ok: true, succeeded: 100 })
   })
 
-  it('SPON-08 T-01 a batch paid one atomic unit less than the sum is refused, and nothing is written', async () => {
+  it('SPON-08 AMB-48 T-01 a batch paid one atomic unit less than the sum is refused, and nothing is written', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await market.pay(sum, { amount: BigInt(sum.amount) - 1n })
     const before = await shop.written()
@@ -93,7 +93,7 @@ describe('a sponsored batch', () => {
     expectError(await shop.sponsorBatch(batchOf([other], named)), ...refusal)
   })
 
-  it('SPON-02 a batch for an owner who is not the payer is a 403, and nothing is written', async () => {
+  it('SPON-02 AMB-48 a batch for an owner who is not the payer is a 403, and nothing is written', async () => {
     const { ids, sum } = await quotes(shop, 2)
     const tx = await market.pay(sum)
     const stranger = { ...batchOf(ids, tx), owner_identity: DEMO_PAYERS[1]!.address }
@@ -165,7 +165,7 @@ describe('a sponsored batch that is refused', () => {
     expect(reply.body).toMatchObject({ details: { pay_req_ids: [unknown] } })
   })
 
-  it('SPON-09 a batch with quotes of two networks is a 400, whichever was paid', async () => {
+  it('SPON-09 AMB-48 a batch with quotes of two networks is a 400, whichever was paid', async () => {
     const primary = await shop.quote({ units: 1, pay_network: 'primary-mainnet' })
     const evm = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const both = await shop.quote()

@@ -99,7 +99,7 @@ describe('sponsored confirmation', () => {
     })
   })
 
-  it('SPON-02 a sponsored confirmation for an owner who is not the payer is a 403, and nothing is written', async () => {
+  it('SPON-02 AMB-48 a sponsored confirmation for an owner who is not the payer is a 403, and nothing is written', async () => {
     const { body } = await paidQuote()
     const before = await shop.written()
     for (const owner_identity of [DEMO_PAYERS[1]!.address, OWNER.toLowerCase(), EVM_OWNER, '', 'x'.repeat(1000)])
@@ -146,14 +146,17 @@ describe('the token of a sponsor', () => {
     ['an expired token', () => `Bearer ${sponsored.issuer.token({ exp: 1 })}`],
     ['a token signed with an unknown key', () => `Bearer ${sponsored.issuer.token({}, { forge: 'unpublished-key' })}`],
     ['an unsigned token', () => `Bearer ${sponsored.issuer.token({}, { forge: 'alg-none' })}`],
-  ])('SPON-01 T-14 a sponsored confirmation with %s is a 401 before any other check', async (_, authorization) => {
-    for (const body of bodies) {
-      expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
-      expectError(await shop.sponsorBatch(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
-    }
-  })
+  ])(
+    'SPON-01 AMB-48 T-14 a sponsored confirmation with %s is a 401 before any other check',
+    async (_, authorization) => {
+      for (const body of bodies) {
+        expectError(await shop.sponsor(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
+        expectError(await shop.sponsorBatch(body, authorization()), 401, 'OIDC_TOKEN_INVALID')
+      }
+    },
+  )
 
-  it('SPON-01 a sponsored confirmation by a service that is not allowed is a 403', async () => {
+  it('SPON-01 AMB-48 a sponsored confirmation by a service that is not allowed is a 403', async () => {
     const authorization = `Bearer ${sponsored.issuer.token({ sub: 'somebody' })}`
     for (const body of bodies) {
       expectError(await shop.sponsor(body, authorization), 403, 'SERVICE_NOT_AUTHORIZED')

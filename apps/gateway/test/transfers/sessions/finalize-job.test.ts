@@ -22,7 +22,7 @@ const job = (body: unknown, secret = SECRET) =>
   house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, { authorization: `Bearer ${secret}` })
 
 describe('the job that finalizes an upload', () => {
-  it('SESS-05 SHAPE-41 the finalize job answers like the endpoint, also for a partial session', async () => {
+  it('SESS-05 INT-02 SHAPE-41 the finalize job answers like the endpoint, also for a partial session', async () => {
     const session = await openTestSession(house, locker, { files: [{ filename: 'a' }, { filename: 'b' }] })
     const { session_id } = session.opened
     await session.raw(0, 'a')
@@ -34,7 +34,7 @@ describe('the job that finalizes an upload', () => {
     expect((await job({ session_id })).body).toEqual((await session.finalize()).body)
   })
 
-  it('T-26 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
+  it('T-26 INT-02 INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
     const session = await openTestSession(house, locker, { files: [{ filename: 'c' }] })
     const { session_id, upload_token } = session.opened
     expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')
