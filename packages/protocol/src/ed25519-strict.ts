@@ -19,7 +19,8 @@ const SMALL_ORDER_Y = [
 /** Whether a signature is 64 bytes: an R in its one encoding and not of small order, then an S below the group order. */
 export function isStrictSignature(signature: Uint8Array): boolean {
   if (signature.length !== 64) return false
-  const y = signature.slice(0, 32)
+  // A copy also of a Buffer, whose `slice` is not one.
+  const y = Uint8Array.from(signature.subarray(0, 32))
   y[31] = (y[31] as number) & 0x7f
   if (!isBelow(y, FIELD_PRIME) || !isBelow(signature.subarray(32), GROUP_ORDER)) return false
   return !SMALL_ORDER_Y.some((small) => small.every((byte, i) => byte === y[i]))

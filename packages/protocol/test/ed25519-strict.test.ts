@@ -68,6 +68,23 @@ describe('strict Ed25519 signatures', () => {
     expect(isStrictSignature(concat(bytes32(PRIME - 2n), s))).toBe(true)
   })
 
+  it('ADD-04 a signature in any kind of byte array is checked and left as it is', () => {
+    /** Like a Buffer of Node. */
+    class View extends Uint8Array {
+      override slice(start?: number, end?: number): Uint8Array<ArrayBuffer> {
+        return this.subarray(start, end)
+      }
+    }
+    const { publicKey, sign } = noble.ed25519Signer(new Uint8Array(32).fill(6))
+    const key = ed25519PublicKey(publicKey)!
+    for (let i = 0; i < 16; i++) {
+      const message = utf8(`message ${i}`)
+      const signature = View.from(sign(message))
+      expect(key.verify(message, signature)).toBe(true)
+      expect(toHex(signature)).toBe(toHex(sign(message)))
+    }
+  })
+
   it('ADD-04 S is accepted below the group order only', async () => {
     const { publicKey, sign } = noble.ed25519Signer(new Uint8Array(32).fill(5))
     const message = utf8('a message')
