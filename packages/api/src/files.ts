@@ -69,7 +69,7 @@ export const createFiles = endpoint({
     200: Type.Object(
       {
         locker_id: Type.String(),
-        files: Type.Array(Type.Object(UrlPair)),
+        files: Type.Array(Type.Object({ ...UrlPair, urls_expire_in_sec: UrlsExpire })),
         count: Type.Integer(),
         urls_expire_in_sec: UrlsExpire,
       },

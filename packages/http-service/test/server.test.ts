@@ -121,6 +121,14 @@ it('T-11 a broken chunk after the answer closes the connection without a second 
   expect(await readUntil(socket, '}')).toBe('')
 })
 
+it('T-11 a broken chunk of a request that waits for the answer before it writes nothing into that answer', async () => {
+  const socket = service.connect(
+    'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n',
+    'PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  )
+  expect(await readUntil(socket, '}')).toBe('')
+})
+
 describe('100 Continue', () => {
   const expecting = (path: string, length: number) =>
     `PUT ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`

@@ -75,6 +75,7 @@ export async function startRedirectingStore({ provider, now = Date.now }: StoreO
 export function redirecting(provider: StorageProvider, store: RedirectingStore): StorageProvider {
   return {
     ...provider,
+    uploadHeaders: () => ({}),
     async uploadTarget(id, upload) {
       return { url: store.uploadUrl(id, upload), headers: { 'content-type': upload.contentType } }
     },

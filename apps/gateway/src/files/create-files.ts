@@ -37,7 +37,10 @@ export async function createFiles(context: FilesContext, caller: LockerCaller, b
   const minter = urlMinter(context, caller, body.ttl_min)
   return {
     locker_id: caller.locker.locker_id,
-    files: await mapInChunks(named, ({ filename, contentType }) => urlPair(minter, filename, contentType)),
+    files: await mapInChunks(named, ({ filename, contentType }) => ({
+      ...urlPair(minter, filename, contentType),
+      urls_expire_in_sec: minter.expiresIn,
+    })),
     count: named.length,
     urls_expire_in_sec: minter.expiresIn,
   }

@@ -38,9 +38,16 @@ it('FILE-12 SHAPE-20 batch create answers the URLs of each file in order, with i
     'a/b',
     expect.stringMatching(/^file_[0-9a-f]{16}$/),
   ])
-  expect(Object.keys(body.files[0] ?? {}).sort()).toEqual(
-    ['content_type', 'delete_url', 'download_url', 'filename', 'upload_headers', 'upload_url'].sort(),
-  )
+  expect(Object.keys(body.files[0] ?? {}).sort()).toEqual([
+    'content_type',
+    'delete_url',
+    'download_url',
+    'filename',
+    'upload_headers',
+    'upload_url',
+    'urls_expire_in_sec',
+  ])
+  expect(body.files.every(({ urls_expire_in_sec }) => urls_expire_in_sec === 300)).toBe(true)
 })
 
 it('FILE-12 batch create changes the manifest once and counts only new names', async () => {

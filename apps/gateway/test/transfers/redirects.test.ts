@@ -259,6 +259,44 @@ describe('a redirected upload', () => {
     for (const id of ids) expect(onDisk).not.toContain(id)
   })
 
+  it('T-50 T-36 bytes that the provider accepted before access ended become the file, and later ones do not', async () => {
+    const operator = ed25519Identity()
+    const shared = await house.locker(ed25519Identity(), { operators: [operator] })
+    const confirmIn = (filename: string) =>
+      house.send<{ content_hash: string }>(
+        'POST',
+        `/v1/files/confirm?${new URLSearchParams({ receipt_id: shared.receiptId, filename })}`,
+      )
+    const ends = {
+      'revoked.txt': () => shared.call(['locker:admin'], 'POST', '/revoke'),
+      'removed.txt': () => shared.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`),
+    }
+    for (const [filename, end] of Object.entries(ends)) {
+      const { upload } = await createFile(house, shared, filename, {}, operator)
+      const [accepted, late] = [await put(upload, ''), await put(upload, '')]
+      expect((await follow(accepted, 'hello')).status).toBe(200)
+      expect((await end()).status).toBe(200)
+      await follow(late, 'defaced')
+      expect((await confirmIn(filename)).body).toMatchObject({ content_hash: `sha256:${sha256('hello')}` })
+      expect(await errorOf(await put(upload, 'again'))).toEqual([403, 'SHORT_URL_INVALID'])
+    }
+  })
+
+  it('T-50 what is written again to the address of a deleted file is swept', async () => {
+    const { upload, remove } = await createFile(house, locker, 'deleted.txt')
+    const sent = await put(upload, '')
+    await follow(sent, 'hello')
+    expect((await confirm('deleted.txt')).status).toBe(200)
+    expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
+    const id = new URL(sent.headers.get('location') as string).pathname.slice(1)
+    expect((await leftovers(house.gateway)).onDisk).not.toContain(id)
+    await follow(sent, 'back again')
+    expect((await leftovers(house.gateway)).onDisk).toContain(id)
+    await sweepAfterTwoDays()
+    const { writing, onDisk } = await leftovers(house.gateway)
+    expect([writing, onDisk]).toEqual([expect.not.arrayContaining([id]), expect.not.arrayContaining([id])])
+  })
+
   it('AMB-47 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
     const { upload } = await createFile(house, locker, 'huge.txt')
     await put(`${upload}?proxy=1`, 'good')
@@ -298,6 +336,15 @@ describe('a redirected download', () => {
     const rest = await get(download, { 'if-match': etag, range: 'bytes=1-' })
     expect([rest.status, await rest.text()]).toEqual([206, 'ello'])
     expect(await errorOf(await get(download, { 'if-match': '"other"' }))).toEqual([412, 'PRECONDITION_FAILED'])
+    const ours = await get(download, { 'if-range': etag, range: 'bytes=1-' })
+    expect([ours.status, await ours.text()]).toEqual([206, 'ello'])
+  })
+
+  it('ADD-20 a download that the provider began goes on there', async () => {
+    const { upload, download } = await createFile(house, locker, 'resumed.txt')
+    await put(`${upload}?proxy=1`, 'hello')
+    await confirm('resumed.txt')
+    expect((await get(download, { 'if-range': '"tag of the provider"', range: 'bytes=1-' })).status).toBe(307)
   })
 
   it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD and the public link are not redirected', async () => {
