@@ -3,7 +3,13 @@ import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type
 import { lockerRow, storeFile } from './files.ts'
 
 interface UrlSets {
-  files: { filename: string; content_type: string; upload_headers: Record<string, string>; upload_url: string }[]
+  files: {
+    filename: string
+    content_type: string
+    upload_headers: Record<string, string>
+    upload_url: string
+    urls_expire_in_sec: number
+  }[]
   count: number
   urls_expire_in_sec: number
 }
