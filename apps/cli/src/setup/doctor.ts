@@ -85,8 +85,8 @@ async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T
 function healthFinding(gateway: string, { status, checks, providers, warnings = [] }: Health, text: string): Finding {
   const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
   if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
-  const trouble = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
-  return warning('gateway', `${gateway} (${text}) is not well: ${trouble}`, 'some commands may fail; ask its operator')
+  const problems = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
+  return warning('gateway', `${gateway} (${text}) is not well: ${problems}`, 'some commands may fail; ask its operator')
 }
 
 function versionFinding({ version }: Health): Finding {

@@ -101,7 +101,7 @@ async function standing({ settings, gateway, world }: Session, key: Key): Promis
 
 async function create(session: Session, { evm = false, out }: NewOptions): Promise<void> {
   await keep(session, newKeyText(evm ? 'eip155' : 'solana'), out)
-  session.output.note('Whoever has the file has the money: keep a copy of it in a safe place.')
+  session.output.note('Anybody who has this file has the money in it: keep a copy in a safe place.')
 }
 
 async function importKey(session: Session, file: string | undefined, options: ImportOptions): Promise<void> {

@@ -184,6 +184,8 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await again.json()).toEqual({ ...first, idempotent: true })
     expect(responseIn(again.headers).transaction).toBe(first.receipt.tx_hash)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before)
+    const stranger = await post(testbed.url, { units: 1 }, key)
+    expect([stranger.status, JSON.stringify(stranger)]).toEqual([402, expect.not.stringContaining(first.receipt_id)])
     expect((await post(testbed.url, { units: 2 }, key)).status).toBe(409)
   })
 
