@@ -12,6 +12,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
@@ -31,16 +32,14 @@ afterAll(async () => {
 
 /** The computer of one user: a wallet and a home folder. */
 function machine(name: string, variables: Record<string, string>) {
-  const { PATH } = process.env
-  const env = {
-    PATH,
+  const env = programEnvironment({
     HOME: join(folder, name),
     XDG_CACHE_HOME: join(folder, 'cache'),
     SVC_GATEWAY: service.gateway,
     SVC_PRIMARY_RPC: service.primaryChain,
     SVC_EVM_RPC: service.evmChain,
     ...variables,
-  }
+  })
 
   function start(...args: string[]): ChildProcess {
     return spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })

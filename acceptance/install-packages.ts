@@ -7,6 +7,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { publishedPackages } from '../scripts/build-packages/published.ts'
 import { buildPackages } from '../scripts/build-packages.ts'
 
@@ -71,9 +72,8 @@ function linkedDependencies(): Record<string, string> {
 
 /** With no environment variables of ours and an empty home folder. */
 function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
-  const { PATH } = process.env
   const start = (command: string, ...args: string[]) =>
-    spawn(command, args, { cwd: folder, env: { PATH, HOME: folder }, stdio: 'pipe' })
+    spawn(command, args, { cwd: folder, env: programEnvironment({ HOME: folder }), stdio: 'pipe' })
 
   async function run(command: string, ...args: string[]): Promise<string> {
     const child = start(command, ...args)

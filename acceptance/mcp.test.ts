@@ -8,6 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
@@ -28,13 +29,11 @@ afterAll(async () => {
 
 /** Like the settings of an MCP client: a command and an environment. */
 async function connect(): Promise<Client> {
-  const { PATH = '' } = process.env
   const wallet = join(folder, 'id.json')
   const { privateKeyBytes, address } = DEMO_PAYERS[0]!
   await writeFile(wallet, JSON.stringify([...privateKeyBytes, ...fromBase58(address, 32)!]), { mode: 0o600 })
   await mkdir(join(folder, 'project'))
-  const env = {
-    PATH,
+  const env = programEnvironment({
     HOME: folder,
     SVC_GATEWAY: service.gateway,
     SVC_AGENT: service.agent,
@@ -43,7 +42,7 @@ async function connect(): Promise<Client> {
     SVC_MCP_ROOT: join(folder, 'project'),
     SVC_MCP_MAX_USD: '5',
     SVC_MCP_MAX_USD_PER_DAY: '6',
-  }
+  })
   const connected = new Client({ name: 'acceptance', version: '1' })
   await connected.connect(new StdioClientTransport({ command: process.execPath, args: [main], env, stderr: 'ignore' }))
   // From here on the client validates results against the listed schemas.

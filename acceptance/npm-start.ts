@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll } from 'vitest'
 
 export interface Installation {
@@ -74,9 +75,7 @@ export function useNpmStart(): RunningInstallation {
 }
 
 export async function npmStart(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
-  // Not the whole environment: the test runner sets variables of its own, BASE_URL among them.
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...installation.variables, ...variables }
+  const env = programEnvironment({ HOME: process.env.HOME, ...installation.variables, ...variables })
   const child = spawn('npm', ['start'], { cwd: new URL('..', import.meta.url), env, detached: true })
   return { output: await untilReady(child), interrupt: () => interrupt(child) }
 }

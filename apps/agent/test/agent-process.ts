@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Variables } from '@svc/http-service/config'
 import { onTestFinished } from 'vitest'
 
@@ -19,14 +20,13 @@ export interface AgentProcess {
 /** Runs on the real clock, with its own workers. Resolves when it listens. */
 export async function startAgentProcess(variables: Variables): Promise<AgentProcess> {
   const port = await freePort()
-  const env = {
-    PATH: process.env.PATH,
+  const env = programEnvironment({
     SVC_MODE: 'development',
     HOST: '127.0.0.1',
     PORT: String(port),
     RATE_LIMIT_ADDRESS: '0',
     ...variables,
-  }
+  })
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))

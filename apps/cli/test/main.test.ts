@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from './locker.ts'
 import { jsonLines } from './world.ts'
@@ -26,7 +27,11 @@ interface StartOptions {
 }
 
 function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', 'pipe'], cwd }: StartOptions = {}) {
-  return spawn(process.execPath, [main, ...args], { env: { ...home.env, ...env }, stdio, ...(cwd && { cwd }) })
+  return spawn(process.execPath, [main, ...args], {
+    env: programEnvironment({ ...home.env, ...env }),
+    stdio,
+    ...(cwd && { cwd }),
+  })
 }
 
 describe('when the reader of the output closes the pipe', () => {

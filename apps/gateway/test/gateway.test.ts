@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Providers } from '@svc/storage/open-providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -37,7 +38,7 @@ afterAll(async () => {
 forEachDatabase('a start that fails because the port is taken', (database) => {
   it('leaves nothing open: the process ends by itself', async () => {
     const child = spawn(process.execPath, [program], {
-      env: { ...settings, DATABASE_URL: database.url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      env: programEnvironment({ ...settings, DATABASE_URL: database.url }),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [stdout, [status, signal]] = await Promise.all([text(child.stdout), once(child, 'close')])

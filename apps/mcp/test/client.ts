@@ -12,6 +12,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { createContext } from '../src/context.ts'
 import { createCalls } from '../src/server/calls.ts'
 import { createLog } from '../src/server/log.ts'
@@ -48,11 +49,14 @@ export async function openDesk(): Promise<Desk> {
   }
 }
 
-/** Excludes the rest of our environment: the test runner sets variables such as BASE_URL. */
 export function environment(desk: Desk, variables: Variables): Variables {
-  const { PATH = '' } = process.env
   const { folder, root } = desk
-  return { PATH, HOME: folder, SVC_MCP_ROOT: root, SVC_MCP_STATE: join(folder, 'state'), ...variables }
+  return programEnvironment({
+    HOME: folder,
+    SVC_MCP_ROOT: root,
+    SVC_MCP_STATE: join(folder, 'state'),
+    ...variables,
+  })
 }
 
 export interface TestServer {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
 
@@ -49,7 +50,7 @@ afterAll(async () => {
   await desk.remove()
 })
 
-const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: { PATH: process.env.PATH } })
+const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: programEnvironment({}) })
 
 it('the server passes every MCP conformance scenario except those for features it does not offer', async () => {
   const { stdout: list } = await conformance('list', '--server')

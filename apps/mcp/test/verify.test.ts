@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { signReceipt } from '@svc/protocol/receipt'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -99,7 +100,7 @@ describe('a bundle', () => {
       expect(await factsOf({ path: 'bundle.json', folder })).toMatchObject({ ...HOLDS, files_match: verdict })
       const svc = spawnSync(process.execPath, [SVC, 'verify', 'bundle.json', '--dir', folder, '--json'], {
         cwd: root,
-        env: { HOME: root },
+        env: programEnvironment({ HOME: root }),
         encoding: 'utf8',
       })
       expect(JSON.parse(svc.stdout).bundles[0].facts.files_match.value).toBe(verdict)

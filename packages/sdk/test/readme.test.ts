@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { expect, it, onTestFinished } from 'vitest'
 import { openAgentMarket } from './agents.ts'
 import { type Market, openMarket } from './market.ts'
@@ -54,7 +55,10 @@ it('AGENT-04 the second program of the README delegates the locker to the agent'
 })
 
 async function run(program: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: home, env: {} })
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: home,
+    env: programEnvironment({}),
+  })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   expect(code, err).toBe(0)
   return out

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 
@@ -22,8 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 function svc(...args: string[]) {
-  const { PATH } = process.env
-  const env = { PATH, HOME: folder }
+  const env = programEnvironment({ HOME: folder })
   return spawnSync(process.execPath, ['--import', noNetwork, main, ...args], { env, encoding: 'utf8', timeout: 20_000 })
 }
 
@@ -42,7 +42,7 @@ describe('svc verify without a network', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('exits with 130 when %s interrupts it', async (signal) => {
     const child = spawn(process.execPath, [main, 'verify', '-'], {
-      env: { HOME: folder },
+      env: programEnvironment({ HOME: folder }),
       stdio: ['pipe', 'ignore', 'pipe'],
     })
     const errors = text(child.stderr)

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
@@ -68,11 +69,9 @@ interface KilledGateway {
 
 async function startGatewayToKill(variables: Variables): Promise<KilledGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
-  const env = {
+  const env = programEnvironment({
     ...testbed.variables,
     ...variables,
-    PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     SVC_MODE: 'development',
     HOST: '127.0.0.1',
     PORT: String(await freePort()),
@@ -80,7 +79,7 @@ async function startGatewayToKill(variables: Variables): Promise<KilledGateway> 
     LOG_LEVEL: 'silent',
     RUN_JOBS: 'false',
     LOCAL_PROVIDERS: 'gcs',
-  }
+  })
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const child = spawn(process.execPath, [PROGRAM, String(testbed.clock.now())], { env, stdio: [...stdio] })
   const exited = once(child, 'exit')

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { expectChain, queueToAttest, statusOf } from './attest.ts'
@@ -25,16 +26,14 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     await queueToAttest(heir, locker)
 
     const victim = spawn(process.execPath, [PROGRAM, String(heir.clock.now())], {
-      env: {
+      env: programEnvironment({
         ...variables,
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SVC_MODE: 'development',
         HOST: '127.0.0.1',
         PORT: String(await freePort()),
         DATA_DIR: folder,
         LOG_LEVEL: 'silent',
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     onTestFinished(() => void victim.kill('SIGKILL'))

@@ -1,15 +1,16 @@
-// Runs `svc-gateway` as an operator does. Of this process's environment it gets only the path of the compile cache.
+// Runs `svc-gateway` as an operator does.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
 
 const program = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
 
 export function startCommand(args: string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    env: programEnvironment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
 }

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfers.ts'
@@ -109,9 +110,7 @@ describe('a full disk', () => {
     const port = String(await freePort())
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
     const child = spawn('sh', ['-c', 'ulimit -f 16384 && exec "$0" "$1"', process.execPath, main], {
-      env: {
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      env: programEnvironment({
         SVC_MODE: 'development',
         HOST: '127.0.0.1',
         PORT: port,
@@ -119,7 +118,7 @@ describe('a full disk', () => {
         STORAGE_DIR: config.storage.localFolder,
         RUN_JOBS: 'false',
         LOG_LEVEL: 'info',
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     onTestFinished(() => void child.kill('SIGKILL'))

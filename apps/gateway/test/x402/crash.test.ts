@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { READ, SEND } from './faulty-testbed.ts'
@@ -38,8 +39,7 @@ async function startGatewayToKill(family: Family, silent: string): Promise<Kille
   const node = await startFaultyNode(chains[family].url, silentOn(silent))
   const port = await freePort()
   const database = `sqlite:${join(folder, 'gateway.db')}`
-  const env = {
-    NODE_COMPILE_CACHE: globalThis.process.env.NODE_COMPILE_CACHE,
+  const env = programEnvironment({
     ...chains.variables,
     [family === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS']: node.url,
     SVC_MODE: 'development',
@@ -48,7 +48,7 @@ async function startGatewayToKill(family: Family, silent: string): Promise<Kille
     DATA_DIR: folder,
     DATABASE_URL: database,
     LOG_LEVEL: 'silent',
-  }
+  })
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const process = spawn(globalThis.process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const url = `http://127.0.0.1:${port}`

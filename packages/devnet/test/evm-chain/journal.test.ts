@@ -10,6 +10,7 @@ import { FIXTURES, TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
 import { startEvmChain } from '../../src/evm-chain/start.ts'
+import { programEnvironment } from '../../src/program-environment.ts'
 
 const to = DEV_TREASURY.address
 const payer = DEV_PAYERS[0]!
@@ -95,7 +96,7 @@ test('a restarted EVM chain keeps its block times and continues at the time of t
 test('an EVM chain loses nothing that it acknowledged when it is killed', async () => {
   const script = new URL('../../src/evm-chain/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
-    env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' },
+    env: programEnvironment({ DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' }),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]

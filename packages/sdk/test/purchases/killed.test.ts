@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fileJournal } from '../../src/node/file-journal.ts'
 import { interruptPurchase } from '../buyers.ts'
@@ -42,7 +43,10 @@ it('PAY-55 a buyer whose process is killed at a critical step and restarted pays
       const intent = `killed ${interruption.when} ${interruption.effect}`
       const place = { baseUrl: market.proxy.url, rpcUrl: market.chains.primary.url, folder }
       const task = { ...place, seed, pinnedKeys: [market.key], intent, interruption }
-      const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: 'inherit', env: {} })
+      const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+        stdio: 'inherit',
+        env: programEnvironment({}),
+      })
       const [, signal] = await once(child, 'exit')
       expect(signal).toBe('SIGKILL')
       const client = market.client({ signer, journal: fileJournal(folder), pinnedKeys: [market.key] })

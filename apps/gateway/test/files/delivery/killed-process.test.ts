@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
@@ -28,7 +29,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     const orders = { databaseUrl: database.url, folder: stages.folder, url: stages.server.url, now: heir.clock.now() }
     const stays = { stayBefore: hex('before'), stayAfter: hex('after') }
     const victim = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...orders, ...stays })], {
-      env: { PATH: process.env.PATH },
+      env: programEnvironment({}),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     onTestFinished(() => void victim.kill('SIGKILL'))

@@ -11,6 +11,7 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
+import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -91,15 +92,14 @@ interface ProcessShop extends Shop {
 
 async function startProcess(variables: Variables): Promise<ProcessShop> {
   const port = await freePort()
-  const env = {
+  const env = programEnvironment({
     ...chains.variables,
     ...variables,
-    PATH: process.env.PATH,
     SVC_MODE: 'development',
     HOST: '127.0.0.1',
     PORT: String(port),
     LOG_LEVEL: 'info',
-  }
+  })
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const kill = () => void child.kill('SIGKILL')
   onTestFinished(kill)
