@@ -62,7 +62,7 @@ const URI = /^svc:\/\/lockers\/(rcpt_[0-9a-f]{32})\/(.+)$/
 
 export const FILE_URI_TEMPLATE = 'svc://lockers/{receipt_id}/{+filename}'
 
-export function fileUri({ receipt_id, filename }: FileName): string {
+function fileUri({ receipt_id, filename }: FileName): string {
   return `svc://lockers/${receipt_id}/${filename.split('/').map(encodeURIComponent).join('/')}`
 }
 
