@@ -22,7 +22,10 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   'Keep files:': {
     put: () => import('./files/put.ts'),
     get: () => import('./files/get.ts'),
+    cat: () => import('./files/cat.ts'),
     ls: () => import('./files/ls.ts'),
+    stat: () => import('./files/stat.ts'),
+    du: () => import('./files/du.ts'),
     rm: () => import('./files/rm.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),

@@ -26,7 +26,7 @@ export interface Settings {
 }
 
 /** In dollars. */
-const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
+export const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */
 export function readSettings(env: Variables, folder: string): Settings {

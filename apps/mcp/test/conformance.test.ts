@@ -8,7 +8,7 @@ import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from '.
 
 /** Scenarios for features that this server does not offer. All others must pass. */
 const NOT_OURS: Record<string, string> = {
-  'completion-complete': 'nothing to complete: no prompts, no resource templates',
+  'completion-complete': 'no arguments are completed',
   'logging-set-level': 'logs go to stderr, not to the client',
   'json-schema-2020-12': 'wants a tool of its own',
   'tools-call-simple-text': 'wants a tool of its own',
@@ -25,14 +25,13 @@ const NOT_OURS: Record<string, string> = {
   'elicitation-sep1330-enums': 'no tool asks the user',
   'resources-read-text': 'wants a resource of its own',
   'resources-read-binary': 'wants a resource of its own',
-  'resources-templates-read': 'no resource templates',
+  'resources-templates-read': 'wants a template of its own',
   'resources-subscribe': 'resources do not change by themselves',
   'resources-unsubscribe': 'resources do not change by themselves',
-  'prompts-list': 'no prompts',
-  'prompts-get-simple': 'no prompts',
-  'prompts-get-with-args': 'no prompts',
-  'prompts-get-embedded-resource': 'no prompts',
-  'prompts-get-with-image': 'no prompts',
+  'prompts-get-simple': 'wants a prompt of its own',
+  'prompts-get-with-args': 'wants a prompt of its own',
+  'prompts-get-embedded-resource': 'wants a prompt of its own',
+  'prompts-get-with-image': 'wants a prompt of its own',
 }
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
+import { VERSION } from '@svc/protocol/version'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readOptions } from '../src/server/serve.ts'
 import { readSettings } from '../src/settings.ts'
@@ -93,10 +94,19 @@ describe('the server at start', () => {
   })
 
   it('rejects unknown options and invalid ports', () => {
-    expect(readOptions([], {})).toBeNull()
-    expect(readOptions(['--http', '80'], {})).toEqual({ host: '127.0.0.1', port: 80, token: null })
+    expect(readOptions([], {})).toEqual({ http: null, answer: null })
+    expect(readOptions(['--http', '80'], {}).http).toEqual({ host: '127.0.0.1', port: 80, token: null })
     for (const args of [['--https', '1'], ['--http', '70000'], ['--http', 'x'], ['extra']])
       expect(() => readOptions(args, {}), args.join(' ')).toThrow(/svc-mcp --http PORT/)
+  })
+})
+
+describe('the command', () => {
+  it('prints its help and its version, also where nothing is set', async () => {
+    const { answer } = readOptions(['--help'], {})
+    expect(answer).toMatch(/SVC_WALLET.*svc wallet new/)
+    const child = start({ SVC_GATEWAY: 'not an address' }, '--version')
+    expect([await text(child.stdout), await text(child.stderr)]).toEqual([`${VERSION}\n`, ''])
   })
 })
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer, TransportName } from './client.ts'
+import { codeOf, type TestServer, type TransportName, textOf } from './client.ts'
 import { type Chain, openShop, type Shop } from './shop.ts'
 
 let shop: Shop
@@ -37,6 +37,9 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     const listed = await server.call('list_files', { receipt_id })
     expect(listed.files).toMatchObject([{ filename: 'a/notes.txt', content_hash: put.content_hash }])
 
+    const listing = textOf(await server.ask('list_files', { receipt_id }))
+    expect(listing).toMatch(new RegExp(`filename: a/notes.txt, .*${put.content_hash}`))
+
     const link = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
     for (const url of [link.download_url, link.public_url])
       expect(await (await fetch(String(url))).text()).toBe('what an agent keeps')
@@ -69,6 +72,37 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
       ]),
     )
     expect(facts.every(({ value }) => value !== 'failed')).toBe(true)
+  })
+
+  it('write_text, read_file and delete_file work on text that a model made, and its resource can be read', async () => {
+    const { receipt_id } = await server.call('buy', { units: 1, provider: 'mongodb' })
+    const file = { receipt_id, filename: 'plän/ü 1.md' }
+    const content = '# Plan\n\n- first\tstep\n'
+    const written = await server.ask('write_text', { ...file, text: content })
+    expect(written.structuredContent).toMatchObject({ content_type: 'text/markdown', size_bytes: content.length })
+    const { uri } = written.content.find(({ type }) => type === 'resource_link') as { uri: string }
+    expect((await server.client.readResource({ uri })).contents).toMatchObject([{ text: content, uri }])
+
+    const read = await server.ask('read_file', file)
+    expect(read.structuredContent).toMatchObject({ text: content, content_hash: expect.stringContaining('sha256:') })
+    expect(textOf(read)).toContain('text: |\n  # Plan\n  \n  - first\tstep\n')
+
+    expect(await server.call('delete_file', file)).toMatchObject({ deleted: true })
+    expect(codeOf(await server.ask('read_file', file))).toBe('FILE_NOT_FOUND')
+    await expect(server.client.readResource({ uri })).rejects.toThrow('FILE_NOT_FOUND')
+  })
+
+  it('read_file refuses what is not text, and what is too large for a conversation', async () => {
+    const { receipt_id } = await server.call('buy', { units: 1, provider: 'mongodb' })
+    const bytes = { 'image.png': Buffer.from([0x89, 0x50, 0xff]), 'long.txt': Buffer.alloc(256 * 1024 + 1, 'a') }
+    for (const [filename, content] of Object.entries(bytes)) {
+      await writeFile(join(shop.desk.root, filename), content)
+      await server.call('put_file', { receipt_id, filename, path: filename })
+    }
+    const read = (filename: string) => server.ask('read_file', { receipt_id, filename })
+    expect([codeOf(await read('image.png')), codeOf(await read('long.txt'))]).toEqual(['not_text', 'file_too_large'])
+    const { contents } = await server.client.readResource({ uri: `svc://lockers/${receipt_id}/image.png` })
+    expect(contents).toMatchObject([{ mimeType: 'image/png', blob: bytes['image.png'].toString('base64') }])
   })
 
   it('a repeated buy is the same purchase with one payment on chain, and the answer says so', async () => {

@@ -27,7 +27,10 @@ describe('the listing', () => {
       'buy',
       'purchase_status',
       'put_file',
+      'write_text',
       'list_files',
+      'read_file',
+      'delete_file',
       'get_link',
       'public_link',
       'revoke_urls',
@@ -41,10 +44,11 @@ describe('the listing', () => {
     ])
     const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
     expect(readOnly).toEqual([
-      ...['quote', 'purchase_status', 'list_files', 'get_link', 'verify', 'explain', 'agent_status'],
+      ...['quote', 'purchase_status', 'list_files', 'read_file', 'get_link', 'verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
-      ...['buy', 'put_file', 'public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
+      ...['buy', 'put_file', 'write_text', 'delete_file'],
+      ...['public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
     for (const { name, inputSchema, outputSchema } of tools) {
       expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
@@ -68,7 +72,26 @@ describe('the listing', () => {
     expect(resources.map(({ uri }) => uri)).toEqual(['svc://help', 'svc://discovery'])
     const { contents } = await server.client.readResource({ uri: 'svc://help' })
     expect((contents[0] as { text: string }).text).toContain('at most $1.00 for a purchase, $5.00 a day')
-    await expect(server.client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow('Resource not found')
+    const uris = [
+      'file:///etc/passwd',
+      'svc://lockers/x/a',
+      `svc://lockers/${receipt_id}/`,
+      `svc://lockers/${receipt_id}/%`,
+    ]
+    for (const uri of uris) await expect(server.client.readResource({ uri }), uri).rejects.toThrow('Resource not found')
+  })
+
+  it('has a prompt that stores a file and proves it', async () => {
+    const { prompts } = await server.client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(['store_and_prove'])
+    const ask = async (args: Record<string, string>) => {
+      const { messages } = await server.client.getPrompt({ name: 'store_and_prove', arguments: args })
+      return (messages[0]!.content as { text: string }).text
+    }
+    expect(await ask({ path: 'a "b".txt' })).toMatch(/"a \\"b\\".txt".*buy only when I agree/s)
+    expect(await ask({ path: 'a', receipt_id })).toContain(receipt_id)
+    await expect(ask({})).rejects.toThrow('needs a path')
+    await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow('Unknown prompt')
   })
 })
 

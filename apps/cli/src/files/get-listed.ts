@@ -5,8 +5,8 @@ import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Client, Download, Locker } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
 import { saveAs } from '@svc/sdk/node'
-import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
+import { matching } from './matching.ts'
 import type { Outcome } from './outcomes.ts'
 import { type GetOptions, isOnDisk, requireSafeName, safePath } from './safe-path.ts'
 
@@ -22,22 +22,15 @@ export async function listed(
   signal: AbortSignal,
 ): Promise<Listed> {
   const entries = new Map<string, ManifestEntry>()
-  const unused = new Set(names)
-  for await (const entry of client.files(locker, { signal })) {
-    const name = matchingName(entry.filename, names)
-    if (name === null || entry.status !== 'confirmed') continue
+  for await (const { entry } of matching(stored(client.files(locker, { signal })), names)) {
     requireSafeName(entry.filename)
-    unused.delete(name)
     entries.set(entry.filename, entry)
   }
-  if (unused.size > 0) throw new Failure(`there is no ${[...unused].join(', ')}`, '`svc ls` shows what is there')
   return entries
 }
 
-/** The name that matches a file: its own, or that of a folder that contains it. */
-export function matchingName(filename: string, names: readonly string[]): string | null {
-  if (names.length === 0) return ''
-  return names.find((name) => filename === name || filename.startsWith(name.endsWith('/') ? name : `${name}/`)) ?? null
+async function* stored(entries: AsyncIterable<ManifestEntry>): AsyncGenerator<ManifestEntry> {
+  for await (const entry of entries) if (entry.status === 'confirmed') yield entry
 }
 
 export interface GetJob {

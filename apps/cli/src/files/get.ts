@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises'
-import { chunksOf, type Download } from '@svc/sdk'
+import type { Download } from '@svc/sdk'
 import { saveAs } from '@svc/sdk/node'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
-import { written } from '../output/output.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { getListed, listed } from './get-listed.ts'
 import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
+import { writeOut } from './write-out.ts'
 
 interface GetCommandOptions extends GetOptions {
   public?: boolean
@@ -33,7 +33,11 @@ export function add(program: Command, open: Open): void {
 async function get(session: Session, names: readonly string[], options: GetCommandOptions): Promise<void> {
   const locker = await session.locker()
   const isMember = !options.public && (await session.keys()).length > 0
-  if (options.out === '-') return writeOut(session, locker, names, isMember)
+  if (options.out === '-') {
+    const [name, ...others] = names
+    if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
+    return writeOut(session, locker, name, isMember)
+  }
   await mkdir(options.out, { recursive: true })
   return isMember ? getAsMember(session, locker, names, options) : getPublicly(session, locker, names, options)
 }
@@ -83,21 +87,4 @@ async function save(download: Download, options: GetOptions): Promise<Outcome> {
   if (isThere) await download.stream.cancel()
   else await saveAs(download, await safePath(options.out, filename), { replace: options.overwrite ?? false })
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
-}
-
-/** Writes bytes before their hash is checked: if it is wrong, the exit code says so. */
-async function writeOut(
-  session: Session,
-  locker: NamedLocker,
-  names: readonly string[],
-  isMember: boolean,
-): Promise<void> {
-  const [name, ...others] = names
-  if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
-  const { signal, stdout } = session.world
-  const client = await (isMember ? session.lockerClient(locker) : session.client())
-  const { stream } = await (isMember
-    ? client.get(locker, name, { signal })
-    : client.getPublicly(locker.receipt_id, name, { signal }))
-  for await (const chunk of chunksOf(stream)) await written(stdout, chunk)
 }

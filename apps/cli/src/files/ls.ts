@@ -4,7 +4,7 @@ import { bytesText, counted, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
-import { matchingName } from './get-listed.ts'
+import { matching } from './matching.ts'
 
 interface LsOptions {
   hash?: boolean
@@ -24,8 +24,7 @@ async function ls(session: Session, names: readonly string[], options: LsOptions
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const entries: ManifestEntry[] = []
-  for await (const entry of client.files(locker, { signal: world.signal })) {
-    if (matchingName(entry.filename, names) === null) continue
+  for await (const { entry } of matching(client.files(locker, { signal: world.signal }), names)) {
     if (output.isJson) output.result(entry, () => '')
     else entries.push(entry)
   }

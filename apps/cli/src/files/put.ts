@@ -1,6 +1,7 @@
 import { addAbortSignal } from 'node:stream'
 import {
   type Client,
+  contentTypeOf,
   type NamedBytes,
   type PutOutcome,
   SMALL_FILE_BYTES,
@@ -17,7 +18,6 @@ import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { keyFiles } from '../setup/wallet.ts'
 import { type Collected, type CollectOptions, collect, secretsAt } from './collect.ts'
-import { contentTypeOf } from './content-type.ts'
 import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { isStored, type Stored, storedUnder } from './unchanged.ts'
 

@@ -5,7 +5,7 @@ import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
-import { matchingName } from './get-listed.ts'
+import { matching } from './matching.ts'
 
 interface RmOptions {
   recursive?: boolean
@@ -38,8 +38,6 @@ async function rm(session: Session, names: readonly string[], { recursive = fals
 
 async function below(client: Client, locker: NamedLocker, names: readonly string[], signal: AbortSignal) {
   const filenames: string[] = []
-  for await (const { filename } of client.files(locker, { signal }))
-    if (matchingName(filename, names) !== null) filenames.push(filename)
-  if (filenames.length === 0) throw new Failure(`there is no ${names.join(', ')}`, '`svc ls` shows what is there')
+  for await (const { entry } of matching(client.files(locker, { signal }), names)) filenames.push(entry.filename)
   return filenames
 }

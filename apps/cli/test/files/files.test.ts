@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import type { ManifestEntry } from '@svc/api/file-entries'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { type Found, type WalkOptions, walk } from '@svc/sdk/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { collect, excluder } from '../../src/files/collect.ts'
-import { matchingName } from '../../src/files/get-listed.ts'
+import { matching } from '../../src/files/matching.ts'
 import { safePath } from '../../src/files/safe-path.ts'
 
 let folder: string
@@ -135,11 +136,23 @@ describe('the path of a downloaded file', () => {
 })
 
 describe('selecting files of a locker', () => {
-  it('matches a file by its own name or by a folder that contains it', () => {
-    expect(matchingName('a/b', ['a'])).toBe('a')
-    expect(matchingName('a/b', ['a/'])).toBe('a/')
-    expect(matchingName('a/b', ['x', 'a/b'])).toBe('a/b')
-    expect(matchingName('ab', ['a'])).toBeNull()
-    expect(matchingName('a', [])).toBe('')
+  async function select(filenames: string[], names: string[]): Promise<string[]> {
+    async function* entries() {
+      for (const filename of filenames) yield { filename } as ManifestEntry
+    }
+    const found: string[] = []
+    for await (const { name, entry } of matching(entries(), names)) found.push(`${name}: ${entry.filename}`)
+    return found
+  }
+
+  it('matches a file by its own name or by a folder that contains it', async () => {
+    expect(await select(['a/b', 'ab'], ['a'])).toEqual(['a: a/b'])
+    expect(await select(['a/b', 'ab'], ['a/'])).toEqual(['a/: a/b'])
+    expect(await select(['a/b', 'x'], ['x', 'a/b'])).toEqual(['a/b: a/b', 'x: x'])
+    expect(await select(['a/b', 'x'], [])).toEqual([': a/b', ': x'])
+  })
+
+  it('fails when a name matches nothing', async () => {
+    await expect(select(['ab'], ['a', 'ab'])).rejects.toThrow('there is no a')
   })
 })

@@ -99,11 +99,26 @@ describe('put, ls, get', () => {
     expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('A')
   })
 
+  it('cat, stat and du show what is in a file, what it is, and how much there is', async () => {
+    expect((await svc('cat', 'a.txt', 'piped.json')).stdout).toBe('A{}')
+    const { stdout } = await svc('stat', 'large.bin')
+    expect(stdout).toMatch(
+      /size +9\.00 MiB \(9437184 bytes\)\ntype +application\/octet-stream\nhash +sha256:[0-9a-f]{64}/,
+    )
+    expect(jsonDocument((await svc('stat', 'a.txt', '--json')).stdout)).toMatchObject({ size_bytes: 1 })
+    const totals = jsonLines((await svc('du', '--json')).stdout)
+    expect(totals[0]).toEqual({ name: 'large.bin', files: 1, size_bytes: large.length })
+    expect(totals).toContainEqual({ name: 'sub/', files: 2, size_bytes: 3 })
+    expect((await svc('du', 'sub')).stdout).toMatch(/SIZE +FILES +NAME\n +3 B +2 +sub/)
+  })
+
   it('fail for names and paths that do not exist', async () => {
-    expect(await home.svc(['get', 'nothing'])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('no nothing'),
-    })
+    for (const command of [['get'], ['ls'], ['du'], ['stat'], ['rm', '-r', '--yes']])
+      expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('no nothing'),
+      })
+    expect(await home.svc(['cat', 'nothing'])).toMatchObject({ exitCode: 1, stdout: '' })
     expect(await home.svc(['get', 'a.txt', 'b.txt', '-o', '-'])).toMatchObject({ exitCode: 2 })
     expect(await home.svc(['put', inHome('nowhere')])).toMatchObject({ exitCode: 2 })
   })

@@ -64,6 +64,8 @@ export const CODES_HERE = {
   untrue_answer: { means: 'A service said what cannot be true.', next: 'do not rely on it; tell the user' },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
   path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
+  file_too_large: { means: 'The file is too large for a conversation.', next: 'use `get_link`' },
+  not_text: { means: 'The file is not text.', next: 'use `get_link`' },
   bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
   bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
 } as const satisfies Record<string, { means: string; next: string }>

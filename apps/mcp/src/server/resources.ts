@@ -1,11 +1,18 @@
 // The MCP resources of the server.
 
-import { ErrorCode, McpError, type ReadResourceResult, type Resource } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ErrorCode,
+  McpError,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+} from '@modelcontextprotocol/sdk/types.js'
 import { discovery } from '@svc/api/info'
 import type { Context } from '../context.ts'
 import { describeError } from '../explain/error-result.ts'
 import { TOPICS } from '../explain/topics.ts'
 import { dollarText } from '../money/dollars.ts'
+import { FILE_URI_TEMPLATE, type FileName, fileOfUri, MAX_TEXT_BYTES, readStored, textOf } from '../stored-file.ts'
 
 export const RESOURCES: Resource[] = [
   {
@@ -24,16 +31,35 @@ export const RESOURCES: Resource[] = [
   },
 ]
 
+export const TEMPLATES: ResourceTemplate[] = [
+  {
+    uriTemplate: FILE_URI_TEMPLATE,
+    name: 'file',
+    title: 'A file of a locker',
+    description: `Its text, or its bytes in base64; up to ${MAX_TEXT_BYTES / 1024} KiB, checked against its recorded hash.`,
+  },
+]
+
 export async function readResource(context: Context, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
   if (uri === 'svc://help') return { contents: [{ uri, mimeType: 'text/markdown', text: helpText(context) }] }
-  if (uri !== 'svc://discovery') throw new McpError(RESOURCE_NOT_FOUND, `Resource not found: ${uri}`, { uri })
+  const file = fileOfUri(uri)
+  if (!file && uri !== 'svc://discovery') throw new McpError(RESOURCE_NOT_FOUND, `Resource not found: ${uri}`, { uri })
   try {
+    if (file) return { contents: [{ uri, ...(await fileContents(context, file, signal)) }] }
     const { body } = await context.client.call(discovery, { signal })
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] }
   } catch (error) {
     const { code, message } = describeError(error)
-    throw new McpError(ErrorCode.InternalError, `${code}: ${message}`)
+    const isMissing = code === 'FILE_NOT_FOUND' || code === 'LOCKER_NOT_FOUND'
+    throw new McpError(isMissing ? RESOURCE_NOT_FOUND : ErrorCode.InternalError, `${code}: ${message}`, { uri })
   }
+}
+
+async function fileContents(context: Context, file: FileName, signal: AbortSignal) {
+  const { bytes, contentType } = await readStored(context, file, signal)
+  const text = textOf(bytes)
+  const content = text === null ? { blob: Buffer.from(bytes).toString('base64') } : { text }
+  return { mimeType: contentType, ...content }
 }
 
 /** An error code of MCP. */
@@ -44,7 +70,7 @@ export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
   'Order: quote (free) → buy (spends money) → put_file → attest → verify.',
   'One purchase has one intent: after any error make the same call with the same arguments; it never pays twice.',
-  'Before buying, purchase_status shows what was bought already. Files never travel in calls: give a path or a url.',
+  'Before buying, purchase_status shows what was bought already. Existing files never travel in calls: give a path or a url. Text you made goes by write_text.',
   'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
   'An agent service can look after lockers: agent_status (free) → subscribe (spends money) → delegate.',
 ].join('\n')

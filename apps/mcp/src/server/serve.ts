@@ -1,8 +1,10 @@
 import * as nodeModule from 'node:module'
 import { parseArgs } from 'node:util'
+import { VERSION } from '@svc/protocol/version'
+import { LOCAL_GATEWAY } from '@svc/sdk/local-services'
 import { createContext } from '../context.ts'
 import { SetupError } from '../errors.ts'
-import { readSettings, type Variables } from '../settings.ts'
+import { DEFAULTS, readSettings, type Variables } from '../settings.ts'
 import { createCalls } from './calls.ts'
 import { type HttpOptions, serveHttp } from './http.ts'
 import { isLoopbackHost } from './http-guard.ts'
@@ -14,7 +16,12 @@ const log = createLog(process.stderr)
 /** Serves until `end` resolves and returns the exit code. Calls `onClientGone` when a stdio client disconnects. */
 export async function serve(onClientGone: () => void, end: Promise<void>): Promise<number> {
   try {
-    const running = await start(onClientGone)
+    const { http, answer } = readOptions(process.argv.slice(2), process.env)
+    if (answer !== null) {
+      process.stdout.write(`${answer}\n`)
+      return 0
+    }
+    const running = await start(http, onClientGone)
     // Flush now, not at exit: clients often kill their servers.
     nodeModule.flushCompileCache?.()
     await end
@@ -26,8 +33,7 @@ export async function serve(onClientGone: () => void, end: Promise<void>): Promi
   }
 }
 
-async function start(onClientGone: () => void) {
-  const http = readOptions(process.argv.slice(2), process.env)
+async function start(http: HttpOptions | null, onClientGone: () => void) {
   const settings = readSettings(process.env, process.cwd())
   const context = await createContext(settings, { warn: log })
   const serving = { context, calls: createCalls(), log }
@@ -39,12 +45,37 @@ async function start(onClientGone: () => void) {
 
 const USAGE = `svc-mcp                      speak MCP over stdin and stdout
 svc-mcp --http PORT          speak it over HTTP at http://127.0.0.1:PORT/mcp
-        --host HOST          listen there instead; elsewhere than on this machine SVC_MCP_TOKEN is required`
+        --host HOST          listen there instead; elsewhere than on this machine SVC_MCP_TOKEN is required
+svc-mcp --help | --version`
 
-/** Returns null for stdio. */
-export function readOptions(args: string[], { SVC_MCP_TOKEN }: Variables): HttpOptions | null {
-  const { http, host = '127.0.0.1' } = parsed(args)
-  if (http === undefined) return null
+const HELP = `A storage gateway as tools for agents.
+
+${USAGE}
+
+Settings are environment variables:
+  SVC_GATEWAY                address of the gateway (${LOCAL_GATEWAY})
+  SVC_WALLET                 file with the key that pays and owns; "svc wallet new" makes one
+  SVC_PRIMARY_RPC, SVC_EVM_RPC   node that payments are sent to
+  SVC_MCP_MAX_USD            what one purchase may cost, in dollars (${DEFAULTS.maxUsd})
+  SVC_MCP_MAX_USD_PER_DAY    what a day may cost (${DEFAULTS.maxUsdPerDay})
+  SVC_MCP_ROOT               folder that files are read from (the working folder)
+The README of @svc/mcp has all of them, and what to paste into the settings of your client.`
+
+interface Options {
+  /** Null for stdio. */
+  http: HttpOptions | null
+  /** What to print instead of serving. */
+  answer: string | null
+}
+
+export function readOptions(args: string[], env: Variables): Options {
+  const { help, version, http, host = '127.0.0.1' } = parsed(args)
+  if (help) return { http: null, answer: HELP }
+  if (version) return { http: null, answer: VERSION }
+  return { http: http === undefined ? null : httpOptions(http, host, env), answer: null }
+}
+
+function httpOptions(http: string, host: string, { SVC_MCP_TOKEN }: Variables): HttpOptions {
   const port = /^\d{1,5}$/.test(http) ? Number(http) : Number.NaN
   if (!(port <= 65_535)) throw new SetupError(`--http takes a port\n${USAGE}`)
   if (!SVC_MCP_TOKEN && !isLoopbackHost(host))
@@ -52,9 +83,16 @@ export function readOptions(args: string[], { SVC_MCP_TOKEN }: Variables): HttpO
   return { host, port, token: SVC_MCP_TOKEN || null }
 }
 
-function parsed(args: string[]): { http?: string; host?: string } {
+const OPTIONS = {
+  http: { type: 'string' },
+  host: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const
+
+function parsed(args: string[]) {
   try {
-    return parseArgs({ args, options: { http: { type: 'string' }, host: { type: 'string' } } }).values
+    return parseArgs({ args, options: OPTIONS }).values
   } catch (error) {
     throw new SetupError(`${(error as Error).message}\n${USAGE}`)
   }

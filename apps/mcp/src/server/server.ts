@@ -1,10 +1,12 @@
-// The tools and resources as an MCP server, one per client.
+// The tools, resources and prompts as an MCP server, one per client.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
@@ -21,7 +23,9 @@ import { TOOLS } from '../tools/all.ts'
 import type { Call, Tool } from '../tools/tool.ts'
 import type { Calls } from './calls.ts'
 import type { Log } from './log.ts'
-import { INSTRUCTIONS, RESOURCES, readResource } from './resources.ts'
+import { PROMPTS, promptText } from './prompts.ts'
+import { readable } from './readable.ts'
+import { INSTRUCTIONS, RESOURCES, readResource, TEMPLATES } from './resources.ts'
 
 export interface Serving {
   context: Context
@@ -32,14 +36,19 @@ export interface Serving {
 const INFO = { name: 'svc-mcp', title: 'Storage gateway', version: VERSION }
 
 export function createServer({ context, calls, log }: Serving): Server {
-  const server = new Server(INFO, { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS })
+  const server = new Server(INFO, {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    instructions: INSTRUCTIONS,
+  })
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(listing) }))
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: RESOURCES }))
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }))
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }))
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }, { signal }) =>
     calls.run(() => readResource(context, params.uri, signal)),
   )
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: PROMPTS }))
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => promptText(params.name, params.arguments ?? {}))
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification }) => {
     const tool = TOOLS.find(({ name }) => name === params.name)
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`)
@@ -64,10 +73,11 @@ function listing({ name, title, description, annotations, input, output }: Tool)
 /** Arguments may be private: the log names only the tool and the outcome. */
 async function callTool({ context, log }: Serving, tool: Tool, input: unknown, call: Call): Promise<CallToolResult> {
   try {
-    const { text, data, meta } = await tool.run(context, input, call)
+    const { text, data, meta, links = [] } = await tool.run(context, input, call)
     log(`${tool.name}: done`)
     const structuredContent = data as Record<string, unknown> // every output is an object
-    return { content: [{ type: 'text', text }], structuredContent, ...(meta && { _meta: meta }) }
+    const whole = `${text}\n\n${readable(structuredContent)}`
+    return { content: [{ type: 'text', text: whole }, ...links], structuredContent, ...(meta && { _meta: meta }) }
   } catch (thrown) {
     const error = isOnlyCancelled(thrown, call.signal) ? new DOMException('it was cancelled', 'AbortError') : thrown
     const { code } = describeError(error)

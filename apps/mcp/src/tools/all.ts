@@ -4,21 +4,27 @@ import { agentStatus } from './agent-status.ts'
 import { attest } from './attest.ts'
 import { buy } from './buy.ts'
 import { delegate, endDelegation } from './delegations.ts'
+import { deleteFile } from './delete-file.ts'
 import { getLink } from './get-link.ts'
 import { listFiles } from './list-files.ts'
 import { purchaseStatus } from './purchase-status.ts'
 import { putFile } from './put-file.ts'
 import { quote } from './quote.ts'
+import { readFile } from './read-file.ts'
 import { subscribe } from './subscribe.ts'
 import type { Tool } from './tool.ts'
 import { verify } from './verify.ts'
+import { writeText } from './write-text.ts'
 
 export const TOOLS: readonly Tool[] = [
   quote,
   buy,
   purchaseStatus,
   putFile,
+  writeText,
   listFiles,
+  readFile,
+  deleteFile,
   getLink,
   publicLink,
   revokeUrls,

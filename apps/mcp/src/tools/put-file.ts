@@ -1,10 +1,11 @@
 import { Filename, type UrlSet } from '@svc/api/file-entries'
 import { createFile } from '@svc/api/files'
-import { lockerOf } from '@svc/sdk'
+import { contentTypeOf, lockerOf } from '@svc/sdk'
 import { fileSource } from '@svc/sdk/node'
 import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import { fileLink } from '../stored-file.ts'
 import { type Call, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
@@ -49,7 +50,7 @@ export const putFile = tool({
   description:
     'Stores one file under `filename`; a file of that name is replaced. Give `path` (a file below the root folder of ' +
     'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
-    'upload URL and two curl commands, for files that are elsewhere. Never send contents in the call. ' +
+    'upload URL and two curl commands, for files that are elsewhere. Text that you made goes by write_text. ' +
     'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Input,
@@ -71,7 +72,7 @@ async function fromPath({ client, root }: Context, wanted: Wanted, path: string,
   const file = await root.open(path)
   try {
     const onProgress = (done: number, total: number | null) => call.progress(done, total, 'uploading')
-    const options = { ...(content_type && { contentType: content_type }), onProgress, signal: call.signal }
+    const options = { contentType: content_type ?? contentTypeOf(filename), onProgress, signal: call.signal }
     return stored(receipt_id, await client.put(lockerOf(receipt_id), filename, await fileSource(file), options))
   } finally {
     await file.close()
@@ -92,13 +93,14 @@ function stored(receipt_id: string, file: { filename: string; size_bytes: number
   return {
     text: `Stored ${JSON.stringify(filename)}: ${size_bytes} bytes, ${content_hash}. \`attest\` commits to it.`,
     data: { receipt_id, filename, stored: true, size_bytes, content_hash, upload: null },
+    links: [fileLink({ receipt_id, filename })],
   }
 }
 
 async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: Call): Done {
   const { receipt_id, filename, content_type } = wanted
   const { locker_id } = lockerOf(receipt_id)
-  const request = { filename, ...(content_type && { content_type }) }
+  const request = { filename, content_type: content_type ?? contentTypeOf(filename) }
   const { body } = await client.call(createFile, { params: { locker_id }, body: request, signal })
   const commands = uploadCommands(settings.gateway, receipt_id, body)
   const { upload_url: url, upload_headers: headers, urls_expire_in_sec: expires_in_sec } = body
@@ -121,7 +123,7 @@ function uploadCommands(gateway: string, receiptId: string, urls: UrlSet): strin
   const headers = Object.entries(upload_headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`)
   const query = new URLSearchParams({ receipt_id: receiptId, filename })
   return [
-    ['curl --fail -T FILE', ...headers, shellWord(upload_url)].join(' '),
+    ['curl --fail --location -T FILE', ...headers, shellWord(upload_url)].join(' '),
     `curl --fail -X POST ${shellWord(`${gateway}/v1/files/confirm?${query}`)}`,
   ]
 }

@@ -1,6 +1,6 @@
 // The declaration of a tool. The listed JSON Schema is also the one that arguments are checked against.
 
-import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
+import type { ResourceLink, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { Static, TObject, TSchema } from 'typebox'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -18,9 +18,11 @@ export interface Call {
 }
 
 export interface Outcome<Data> {
-  /** A short answer for the model. */
+  /** A short answer for the model; the fields of `data` follow it. */
   text: string
   data: Data
+  /** Files that the client may open. */
+  links?: ResourceLink[]
   meta?: Record<string, unknown>
 }
 

@@ -1,7 +1,5 @@
-import { extname } from 'node:path'
-
-/** The types that browsers do not simply download. */
-const TYPES: Record<string, string> = {
+/** The types that browsers show, and those that everybody knows. */
+const TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
   '.css': 'text/css',
   '.csv': 'text/csv',
@@ -22,9 +20,14 @@ const TYPES: Record<string, string> = {
   '.webm': 'video/webm',
   '.webp': 'image/webp',
   '.xml': 'application/xml',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
   '.zip': 'application/zip',
 }
 
-export function contentTypeOf(name: string): string {
-  return TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream'
+/** The type of a file by the ending of its name, without a look at its bytes. */
+export function contentTypeOf(filename: string): string {
+  const [ending = ''] = /\.[^./]+$/.exec(filename) ?? []
+  const type = TYPES[ending.toLowerCase()]
+  return type ?? 'application/octet-stream'
 }

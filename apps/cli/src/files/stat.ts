@@ -1,0 +1,38 @@
+import type { DownloadUrls } from '@svc/api/file-entries'
+import { fileUrls } from '@svc/api/files'
+import type { Command } from 'commander'
+import { Failure } from '../errors.ts'
+import { bytesText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('stat')
+    .description('size, type and hash of a file')
+    .argument('<name>', 'a file of the locker')
+    .action(async (name: string, _: object, command: Command) => stat(await open(command), name))
+}
+
+async function stat(session: Session, filename: string): Promise<void> {
+  const { output, world } = session
+  const locker = await session.locker()
+  const { locker_id } = locker
+  const client = await session.lockerClient(locker)
+  const body = { filenames: [filename] }
+  const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: world.signal })).body.urls
+  if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
+  const { size_bytes, content_type, content_hash } = found
+  output.result({ filename, locker_id, size_bytes, content_type, content_hash }, () => statText(found))
+}
+
+function statText({ filename, size_bytes, content_type, content_hash }: DownloadUrls['urls'][number]): string {
+  const size = size_bytes === null ? 'not known yet' : `${bytesText(size_bytes)} (${size_bytes} bytes)`
+  return pairs([
+    ['name', shown(filename)],
+    ['size', size],
+    ['type', shown(content_type)],
+    ['hash', content_hash ?? 'not recorded yet'],
+  ])
+}

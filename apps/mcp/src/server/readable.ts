@@ -1,0 +1,51 @@
+// Structured answers as text: many clients show models nothing else. One line for each field, in the order of the
+// answer; what is inside is indented. Strangers choose names and contents, so no value can look like a line of ours.
+
+const INDENT = '  '
+
+export function readable(data: object): string {
+  return linesOf(data).join('\n')
+}
+
+function linesOf(data: object): string[] {
+  if (Array.isArray(data)) return data.flatMap(itemLines)
+  return Object.entries(data).flatMap(([name, value]) => fieldLines(name, value))
+}
+
+function fieldLines(name: string, value: unknown): string[] {
+  if (typeof value === 'string' && value.includes('\n')) return [`${name}: |`, ...indented(value.split('\n'))]
+  if (!isObject(value)) return [`${name}: ${scalarText(value)}`]
+  const lines = linesOf(value)
+  return lines.length === 0 ? [`${name}: none`] : [`${name}:`, ...indented(lines)]
+}
+
+/** On one line where nothing is nested. */
+function itemLines(item: unknown): string[] {
+  if (!isObject(item)) return [`- ${scalarText(item)}`]
+  const fields = Object.entries(item)
+  if (!fields.some(([, value]) => isObject(value)))
+    return [`- ${fields.map(([name, value]) => `${name}: ${scalarText(value)}`).join(', ')}`]
+  const [first = '', ...rest] = linesOf(item)
+  return [`- ${first}`, ...indented(rest)]
+}
+
+function indented(lines: string[]): string[] {
+  return lines.map((line) => INDENT + line)
+}
+
+function scalarText(value: unknown): string {
+  if (value === null) return 'none'
+  const text = String(value)
+  return PLAIN.test(text) ? text : quoted(text)
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
+}
+
+/** Text that cannot be taken for several values or lines. */
+const PLAIN = /^[^\s\p{C}",]+( [^\s\p{C}",:]+)*$/u
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

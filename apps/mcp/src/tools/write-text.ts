@@ -1,0 +1,50 @@
+import { Filename } from '@svc/api/file-entries'
+import { createFile } from '@svc/api/files'
+import { contentTypeOf, lockerOf } from '@svc/sdk'
+import Type from 'typebox'
+import { requireOwner } from '../context.ts'
+import { fileLink, MAX_TEXT_BYTES } from '../stored-file.ts'
+import { ReceiptId, STRICT, tool } from './tool.ts'
+
+export const writeText = tool({
+  name: 'write_text',
+  title: 'Write a text file into a locker',
+  description:
+    'Stores text that you made under `filename`; a file of that name is replaced. For files that exist already use ' +
+    'put_file. Costs nothing. Anyone who knows receipt_id and filename can read the file: write no secrets.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: Type.Object(
+    {
+      receipt_id: ReceiptId,
+      filename: Filename,
+      text: Type.String({ maxLength: MAX_TEXT_BYTES }),
+      content_type: createFile.body.properties.content_type,
+    },
+    STRICT,
+  ),
+  output: Type.Object({
+    receipt_id: Type.String(),
+    filename: Type.String(),
+    content_type: Type.String(),
+    size_bytes: Type.Integer(),
+    content_hash: Type.String(),
+  }),
+  async run(context, { receipt_id, filename, text, content_type }, { signal }) {
+    requireOwner(context)
+    const contentType = content_type ?? textTypeOf(filename)
+    const options = { contentType, signal }
+    const stored = await context.client.put(lockerOf(receipt_id), filename, new TextEncoder().encode(text), options)
+    const { size_bytes, content_hash } = stored
+    return {
+      text: `Stored ${JSON.stringify(filename)}. \`attest\` commits to it.`,
+      data: { receipt_id, filename, content_type: contentType, size_bytes, content_hash },
+      links: [fileLink({ receipt_id, filename })],
+    }
+  },
+})
+
+/** What was written here is text, whatever its name. */
+function textTypeOf(filename: string): string {
+  const type = contentTypeOf(filename)
+  return type === 'application/octet-stream' ? 'text/plain' : type
+}
