@@ -1,5 +1,7 @@
-import { sortedByFilename } from '@svc/protocol/order'
-import type { Transaction } from 'kysely'
+import { jsonList, textAt } from '@svc/database/json-list'
+import { prepared } from '@svc/database/prepared'
+import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
+import { sql, type Transaction } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import { callOff } from './delivery/store.ts'
@@ -72,20 +74,57 @@ export async function findLockerOf(
   return (await db.selectFrom('lockers').selectAll().where(column, '=', id).executeTakeFirst()) ?? null
 }
 
-/** Returns how many names are new. An existing name gets the type and hash for its next upload. */
-export async function upsertFiles(tx: Tx, files: readonly FileRow[]): Promise<number> {
-  const inserted = await tx
-    .insertInto('files')
-    .values(files)
-    .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())
-    .returning('filename')
-    .execute()
-  const isNew = new Set(inserted.map(({ filename }) => filename))
-  for (const { locker_id, filename, upload_content_type, upload_expected_hash } of files) {
-    if (!isNew.has(filename)) await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
+/**
+ * Returns the files whose names are new. An existing name gets the type and hash for its next upload; of several equal
+ * names, the first may be new and the last one's type and hash stay.
+ */
+export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly File[]): Promise<Set<File>> {
+  const added = new Set<File>()
+  if (files.length === 0) return added
+  // In one order, because two transactions that lock the same names in different orders would deadlock.
+  const groups = [...Map.groupBy(files, keyOf)].sort(([a], [b]) => compareCodePoints(a, b)) as [string, [File]][]
+  const inserted = await insertNewFiles(
+    tx,
+    JSON.stringify(groups.map(([, [file]]) => NEW_FILE.map((key) => file[key]))),
+  )
+  const newKeys = new Set(inserted.rows.map(keyOf))
+  for (const [key, group] of groups) {
+    if (newKeys.has(key)) added.add(group[0])
+    if (newKeys.has(key) && group.length === 1) continue
+    const { locker_id, filename, upload_content_type, upload_expected_hash } = group.at(-1) as File // no group is empty
+    await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
   }
-  return isNew.size
+  return added
 }
+
+function keyOf({ locker_id, filename }: Pick<FileRow, 'locker_id' | 'filename'>): string {
+  return `${locker_id}/${filename}`
+}
+
+/** What a new name has; the other columns are null. */
+const NEW_FILE = [
+  'locker_id',
+  'filename',
+  'content_type',
+  'expected_hash',
+  'upload_content_type',
+  'upload_expected_hash',
+] as const
+
+const insertNewFiles = prepared((tx: Db, rows: string) =>
+  tx
+    .insertInto('files')
+    .columns(NEW_FILE)
+    .expression((eb) =>
+      eb
+        .selectFrom(jsonList(tx, rows))
+        .select(NEW_FILE.map((column, i) => textAt(i).as(column)))
+        // Without a condition, SQLite reads `on conflict` as part of a join.
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())
+    .returning(['locker_id', 'filename']),
+)
 
 export async function updateFile(
   tx: Tx,
@@ -135,26 +174,31 @@ export async function recordHashes(
 }
 
 /**
- * Counts a change of names, sizes or hashes. Call it last in a transaction: it locks the row that all files share.
- * Returns who has access to the locker, which stays so until the transaction ends.
+ * Counts a change of names, sizes or hashes, or several. Call it last in a transaction: it locks the row that all files
+ * share. Returns who has access to the locker, which stays so until the transaction ends.
  */
-export function changeManifest(
+export async function changeManifest(
   tx: Tx,
   lockerId: string,
-  { at, files = 0, bytes = 0 }: { at: string; files?: number; bytes?: number },
+  { at, files = 0, bytes = 0, changes = 1 }: { at: string; files?: number; bytes?: number; changes?: number },
 ): Promise<LockerAccess> {
-  return tx
+  const [access] = (await countChanges(tx, lockerId, at, files, bytes, changes)).rows
+  if (!access) throw new Error(`there is no locker ${lockerId}`)
+  return access
+}
+
+const countChanges = prepared((tx: Db, lockerId: string, at: string, files: number, bytes: number, changes: number) =>
+  tx
     .updateTable('lockers')
     .set((eb) => ({
-      manifest_version: eb('manifest_version', '+', 1),
+      manifest_version: eb('manifest_version', '+', changes),
       manifest_changed_at: at,
       file_count: eb('file_count', '+', files),
       total_bytes: eb('total_bytes', '+', bytes),
     }))
     .where('locker_id', '=', lockerId)
-    .returning(ACCESS)
-    .executeTakeFirstOrThrow()
-}
+    .returning(ACCESS),
+)
 
 /** Who has access to the locker. Locks its row until the transaction ends, so call it last, too. */
 export function lockAccess(tx: Tx, lockerId: string): Promise<LockerAccess> {
