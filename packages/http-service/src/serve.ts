@@ -2,12 +2,12 @@
 
 import { Readable } from 'node:stream'
 import { type Body, type Endpoint, maxBodyBytes, type Params, type Query, type ResponseBody } from '@svc/api/endpoint'
-import fastJson, { type Schema } from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Answer, Bytes, JsonStream, JsonText } from './answer.ts'
 import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
+import { jsonWriter, type Write } from './json-writer.ts'
 import { pathValues, routerPath } from './paths.ts'
 import { EVERY_ORIGIN, headerList } from './send.ts'
 import type { Service } from './service.ts'
@@ -153,22 +153,6 @@ function register<E extends Endpoint, Caller>(
     },
     { takesBytes: endpoint.takesBytes ?? false },
   )
-}
-
-type Write = (status: number, value: unknown) => string
-
-/** By its declaration, which leaves out other fields. Compiled at the first use: all of them take most of the start. */
-function jsonWriter(responses: Endpoint['responses']): Write {
-  const writers = new Map<number, (value: unknown) => string>()
-  return (status, value) => {
-    let write = writers.get(status)
-    if (!write) {
-      const schema = responses[status]
-      write = schema ? fastJson(schema as Schema) : JSON.stringify
-      writers.set(status, write)
-    }
-    return write(value)
-  }
 }
 
 const writeText: Write = (_status, value) => value as string // endpoints with a type of their own declare text

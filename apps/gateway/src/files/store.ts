@@ -9,20 +9,53 @@ import { callOff } from './delivery/store.ts'
 type Tx = Transaction<Schema>
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
-  const row = await ofLocker(db, lockerId).where('filename', '=', filename).executeTakeFirst()
-  return row ?? null
+  return (await selectFile(db, lockerId, filename)).rows[0] ?? null
 }
+
+const selectFile = prepared((db: Db, lockerId: string, filename: string) =>
+  ofLocker(db, lockerId).where('filename', '=', filename),
+)
 
 /** In no order. Names that do not exist are left out. */
 export async function findFiles(db: Db, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
   if (filenames.length === 0) return []
-  return ofLocker(db, lockerId).where('filename', 'in', filenames).execute()
+  return (await selectFiles(db, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
 }
 
+const selectFiles = prepared((db: Db, lockerId: string, names: string) =>
+  ofLocker(db, lockerId).where('filename', 'in', db.selectFrom(jsonList(db, names)).select(textAt(0).as('filename'))),
+)
+
+/** What lists of files show. */
+const LISTED = [
+  'filename',
+  'size_bytes',
+  'content_hash',
+  'content_type',
+  'uploaded_at',
+  'hash_recorded_at',
+  'provider_ref',
+  'object_id',
+] as const
+
+export type ListedFile = Pick<FileRow, (typeof LISTED)[number]>
+
 /** In code-point order, starting after a name. */
-export function pageOfFiles(db: Db, lockerId: string, after: string | null, limit: number): Promise<FileRow[]> {
-  return filesAfter(db, lockerId, after, limit).execute()
+export async function pageOfFiles(
+  db: Db,
+  lockerId: string,
+  after: string | null,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectPage(db, lockerId, after ?? BEFORE_ALL, limit)).rows
 }
+
+/** No name is empty. */
+const BEFORE_ALL = ''
+
+const selectPage = prepared((db: Db, lockerId: string, after: string, limit: number) =>
+  filesAfter(db, lockerId, after, limit),
+)
 
 export type ManifestFacts = Pick<Locker, 'manifest_version' | 'manifest_changed_at' | 'file_count' | 'total_bytes'>
 
@@ -32,10 +65,10 @@ export async function pageOfManifest(
   lockerId: string,
   after: string | null,
   limit: number,
-): Promise<{ facts: ManifestFacts; files: FileRow[] }> {
+): Promise<{ facts: ManifestFacts; files: ListedFile[] }> {
   const rows = await db
     .selectFrom('lockers')
-    .leftJoin(filesAfter(db, lockerId, after, limit).as('file'), (join) => join.onTrue())
+    .leftJoin(filesAfter(db, lockerId, after ?? BEFORE_ALL, limit).as('file'), (join) => join.onTrue())
     .selectAll('file')
     .select(['manifest_version', 'manifest_changed_at', 'file_count', 'total_bytes'])
     .where('lockers.locker_id', '=', lockerId)
@@ -44,12 +77,17 @@ export async function pageOfManifest(
   const facts = rows[0]
   if (!facts) throw new Error(`there is no locker ${lockerId}`)
   // The left join yields one row of nulls for a locker without files.
-  return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & FileRow)[] }
+  return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & ListedFile)[] }
 }
 
-function filesAfter(db: Db, lockerId: string, after: string | null, limit: number) {
-  const files = ofLocker(db, lockerId).orderBy('filename').limit(limit)
-  return after === null ? files : files.where('filename', '>', after)
+function filesAfter(db: Db, lockerId: string, after: string, limit: number) {
+  return db
+    .selectFrom('files')
+    .select(LISTED)
+    .where('locker_id', '=', lockerId)
+    .where('filename', '>', after)
+    .orderBy('filename')
+    .limit(limit)
 }
 
 function ofLocker(db: Db, lockerId: string) {
@@ -65,14 +103,20 @@ export async function findLockerOf(
   db: Db,
   by: { locker_id: string } | { receipt_id: string } | { link_handle: string },
 ): Promise<Locker | null> {
-  const [column, id] =
+  const found =
     'locker_id' in by
-      ? (['locker_id', by.locker_id] as const)
+      ? lockerById(db, by.locker_id)
       : 'receipt_id' in by
-        ? (['receipt_id', by.receipt_id] as const)
-        : (['link_handle', by.link_handle] as const)
-  return (await db.selectFrom('lockers').selectAll().where(column, '=', id).executeTakeFirst()) ?? null
+        ? lockerByReceipt(db, by.receipt_id)
+        : lockerByLink(db, by.link_handle)
+  return (await found).rows[0] ?? null
 }
+
+const lockerBy = (column: 'locker_id' | 'receipt_id' | 'link_handle') =>
+  prepared((db: Db, id: string) => db.selectFrom('lockers').selectAll().where(column, '=', id))
+const lockerById = lockerBy('locker_id')
+const lockerByReceipt = lockerBy('receipt_id')
+const lockerByLink = lockerBy('link_handle')
 
 /**
  * Returns the files whose names are new. An existing name gets the type and hash for its next upload; of several equal
