@@ -45,7 +45,7 @@ type Ask = (base: string, files: number) => SignedRequest
 const random = (below: number) => Math.floor(Math.random() * below)
 const cursorAt = (index: number) => Buffer.from(nameOf(index)).toString('base64url')
 
-const REQUESTS: Record<string, Ask> = {
+export const REQUESTS = {
   'create a file': (base) => ({
     method: 'POST',
     path: `${base}/files`,
@@ -64,9 +64,10 @@ const REQUESTS: Record<string, Ask> = {
     ops: ['locker:list'],
   }),
   'the record': (base) => ({ method: 'GET', path: `${base}/record`, ops: ['locker:read'] }),
-}
+} satisfies Record<string, Ask>
 
-function routeOf(server: ServerProcess, ask: Ask, files: number): Route {
+/** Signed by the owner of the server's first locker. */
+export function routeOf(server: ServerProcess, ask: Ask, files: number): Route {
   const [locker] = server.facts as [BenchLocker]
   const sign = requestSigner(0, locker)
   return {

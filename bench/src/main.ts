@@ -3,6 +3,7 @@
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
 import { evidenceRows } from './evidence.ts'
+import { fileRows } from './files.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
@@ -26,6 +27,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['signed requests', signedRows],
   ['transfers', transferRows],
   ['sessions', sessionRows],
+  ['files', fileRows],
   ['growth', growthRows],
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],

@@ -48,37 +48,72 @@ export const EXPOSED = { 'access-control-expose-headers': EXPOSED_HEADERS }
 /** On every answer: any web page may call, but never with cookies (ADD-09). */
 export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
 
-const PREFLIGHT = {
+const PREFLIGHT = headerList({
   ...EVERY_ORIGIN,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers': REQUEST_HEADERS,
   'access-control-max-age': '86400',
+})
+
+/** Names and values in turn, as Node writes them fastest. */
+export type HeaderList = readonly string[]
+
+export function headerList(headers: Readonly<Record<string, string>>): HeaderList {
+  return Object.entries(headers).flat()
 }
 
 interface Outgoing {
   /** The declared path, or null when there is none. Passed in, because the framework builds it at each call. */
   route: string | null
   status: number
-  headers: Readonly<Record<string, string>>
-  body?: unknown
+  headers: HeaderList
+  /** Null for an answer without a body. */
+  text: string | null
 }
 
-export type Send = (request: FastifyRequest, reply: FastifyReply, answer: Outgoing) => FastifyReply
+export type Send = (request: FastifyRequest, reply: FastifyReply, answer: Outgoing) => void
+
+export interface Answered {
+  /** The declared path, never the requested one; null when there is none. */
+  route: string | null
+  method: string
+  status: number
+  /** Since the request arrived. */
+  seconds: number
+}
+
+export type OnAnswer = (answer: Answered) => void
 
 /** When a request arrived, on the raw request: the framework measures only for its own hooks. */
 export const STARTED = Symbol('started')
 export type StartedRequest = { [STARTED]?: number }
 
+/** Milliseconds since a request arrived. */
+export function elapsedMs({ raw }: FastifyRequest): number {
+  const now = performance.now()
+  return now - ((raw as StartedRequest)[STARTED] ?? now)
+}
+
 type WriteLine = ((line: string) => void) | null
 
-export function createSend(log: Log): Send {
+const EXPOSED_LIST = headerList(EXPOSED)
+
+/** Bypasses the framework, whose own way from a text to Node's response is as long as the rest of a small route. */
+export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
   const writeLine = lineWriter(log)
-  return (request, reply, { route, status, headers, body }) => {
-    discardRest(request.raw)
-    reply.code(status).headers(headers).header('x-request-id', request.id)
-    if (request.headers.origin !== undefined) reply.headers(EXPOSED)
-    writeLine?.(requestLine(request, route, status))
-    return reply.send(body)
+  return (request, reply, { route, status, headers, text }) => {
+    const { id, method, raw } = request
+    discardRest(raw)
+    const ms = elapsedMs(request)
+    onAnswer?.({ route, method, status, seconds: ms / 1000 })
+    writeLine?.(requestLine(request, route, status, ms))
+    const head = [...headers, 'x-request-id', id]
+    if (raw.headers.origin !== undefined) head.push(...EXPOSED_LIST)
+    if (text !== null) head.push('content-length', String(Buffer.byteLength(text)))
+    else if (status !== 204) head.push('content-length', '0')
+    reply.hijack()
+    reply.raw.writeHead(status, head)
+    reply.raw.end(text)
   }
 }
 
@@ -120,30 +155,45 @@ function lineWriter(log: Log): WriteLine {
 }
 
 export function answerPreflights(app: FastifyInstance, send: Send): void {
-  app.options('*', (request, reply) => send(request, reply, { route: null, status: 204, headers: PREFLIGHT }))
+  app.options('*', (request, reply) =>
+    send(request, reply, { route: null, status: 204, headers: PREFLIGHT, text: null }),
+  )
 }
 
 /**
  * Written by hand, because a logger with redaction costs more than a small answer. It names the route, never the URL:
  * paths and queries carry short-URL tokens and receipt ids, which open files.
  */
-function requestLine({ id, method, raw }: FastifyRequest, route: string | null, status: number): string {
-  const ms = performance.now() - ((raw as StartedRequest)[STARTED] ?? 0)
+function requestLine(
+  request: FastifyRequest,
+  route: string | null,
+  status: number,
+  ms: number = elapsedMs(request),
+): string {
+  const { id, method } = request
   const path = route === null ? 'null' : `"${route}"`
-  return `{"level":30,"time":"${isoTime()}","request_id":"${id}","method":"${method}","route":${path},"status":${status},"ms":${ms.toFixed(2)}}\n`
+  return `{"level":30,"time":"${isoTime()}","request_id":"${id}","method":"${method}","route":${path},"status":${status},"ms":${hundredths(ms)}}\n`
 }
 
-let lastMs = 0
-let lastText = ''
+let lastSecond = 0
+let secondText = ''
 
-/** Cached, because many requests end in one millisecond, and formatting the time costs more than the rest of the line. */
+/** `toISOString` costs more than the rest of the line, so all but the milliseconds are kept for a second. */
 function isoTime(): string {
   const ms = Date.now()
-  if (ms !== lastMs) {
-    lastMs = ms
-    lastText = new Date(ms).toISOString()
+  const second = Math.floor(ms / 1000)
+  if (second !== lastSecond) {
+    lastSecond = second
+    secondText = new Date(second * 1000).toISOString().slice(0, -4)
   }
-  return lastText
+  return `${secondText}${String(ms % 1000).padStart(3, '0')}Z`
+}
+
+/** As `toFixed(2)`, in half the time. */
+function hundredths(number: number): string {
+  const all = Math.round(number * 100)
+  const fraction = all % 100
+  return `${(all - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`
 }
 
 /**

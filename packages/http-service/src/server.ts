@@ -24,7 +24,8 @@ export function createHttpServer(handle: RequestListener, refuse: Refuse): Serve
     requireHostHeader: false, // `headProblem` checks it, and answers in our form
   }
   const receive: RequestListener = (request, response) => {
-    exchanges.set(request.socket, { request, response })
+    const socket: ServedSocket = request.socket
+    socket[LAST] = { request, response }
     const problem = headProblem(request)
     if (problem) refuse(request, response, problem)
     else handle(request, response)
@@ -46,11 +47,12 @@ interface Exchange {
   response: ServerResponse
 }
 
-const exchanges = new WeakMap<Socket, Exchange>()
+const LAST = Symbol('last exchange')
+type ServedSocket = Socket & { [LAST]?: Exchange }
 
 /** The last request whose headers arrived on a connection, with its answer. */
-export function lastExchange(socket: Socket): Exchange | undefined {
-  return exchanges.get(socket)
+export function lastExchange(socket: ServedSocket): Exchange | undefined {
+  return socket[LAST]
 }
 
 /** What lets a waiting client send. */

@@ -5,7 +5,6 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { UploadAdvice } from '@svc/api/endpoint'
 import type { ErrorCode } from '@svc/api/errors'
-import fastJson, { type Schema } from 'fast-json-stringify'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -23,6 +22,9 @@ import {
   createSendBytes,
   EVERY_ORIGIN,
   EXPOSED,
+  elapsedMs,
+  headerList,
+  type OnAnswer,
   type Send,
   type SendBytes,
   STARTED,
@@ -59,16 +61,7 @@ export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> 
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
   /** Called for every answer when it is sent, and for a stream when it has ended. */
-  onAnswer?: (answer: Answered) => void
-}
-
-export interface Answered {
-  /** The declared path, never the requested one; null when there is none. */
-  route: string | null
-  method: string
-  status: number
-  /** Since the request arrived. */
-  seconds: number
+  onAnswer?: OnAnswer
 }
 
 const ERROR_HEADERS = {
@@ -89,22 +82,18 @@ declare module 'fastify' {
 
 export function createService(options: ServiceOptions): Service {
   const { log, checkResponses, strangers = null, trustedProxies = [], onAnswer } = options
-  const send = onAnswer ? observed(createSend(log), onAnswer) : createSend(log)
+  const send = createSend(log, onAnswer ?? null)
   const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
     if (!known) log.error({ request_id: request.id, route, err: error })
     const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
-    reply.serializer(JSON.stringify)
-    // The framework would close the connection of a client that is still sending, and often lose the answer.
-    reply.removeHeader('connection')
-    if (!reply.raw.shouldKeepAlive) reply.header('connection', 'close')
     send(request, reply, {
       route,
       status: answer.status,
-      headers: { ...ERROR_HEADERS, ...config?.errorHeaders, ...answer.headers },
-      body: withUploadDetails(answer.body(request.id), request.raw),
+      headers: headerList({ ...ERROR_HEADERS, ...config?.errorHeaders, ...answer.headers }),
+      text: JSON.stringify(withUploadDetails(answer.body(request.id), request.raw)),
     })
   }
   const refuse: Refuse = (request, response, error) => {
@@ -124,36 +113,22 @@ export function createService(options: ServiceOptions): Service {
   })
   const routes = pathMatcher()
   keepRawBodies(app)
-  compileSerializersLazily(app)
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
   return { app, log, checkResponses, strangers, routes, send, sendBytes, add: routeAdder(app) }
 }
 
-type OnAnswer = NonNullable<ServiceOptions['onAnswer']>
-
-function observed(send: Send, onAnswer: OnAnswer): Send {
-  return (request, reply, answer) => {
-    onAnswer(answered(request, answer.route, answer.status))
-    return send(request, reply, answer)
-  }
-}
-
 function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
   return (request, reply, route, bytes) => {
     const sent = sendBytes(request, reply, route, bytes)
-    const report = () => onAnswer(answered(request, route, bytes.status))
+    const report = () =>
+      onAnswer({ route, method: request.method, status: bytes.status, seconds: elapsedMs(request) / 1000 })
     // When the client is already gone, there is no further event.
     if (reply.raw.closed) report()
     else reply.raw.once('close', report)
     return sent
   }
-}
-
-function answered({ method, raw }: FastifyRequest, route: string | null, status: number): Answered {
-  const now = performance.now()
-  return { route, method, status, seconds: (now - ((raw as StartedRequest)[STARTED] ?? now)) / 1000 }
 }
 
 function routeAdder(app: FastifyInstance): Service['add'] {
@@ -173,17 +148,6 @@ function keepRawBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', (request, stream, done) => {
     if (request.is404) done(null)
     else readBody(stream, request.routeOptions.bodyLimit as number, done) // every route has one
-  })
-}
-
-/** Serializers are compiled at their first use: compiling all of them is the slowest part of the start. */
-function compileSerializersLazily(app: FastifyInstance): void {
-  app.setSerializerCompiler<Schema>(({ schema }) => {
-    let write: ((data: unknown) => string) | undefined
-    return (data: unknown) => {
-      write ??= fastJson(schema)
-      return write(data)
-    }
   })
 }
 

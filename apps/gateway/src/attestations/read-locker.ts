@@ -4,10 +4,11 @@
 import { limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Context } from '../context.ts'
-import type { Db, FileRow, Locker } from '../db/schema.ts'
+import type { Db, Locker } from '../db/schema.ts'
 import { createObjectReader, type HashObject } from '../files/confirm/hash-object.ts'
 import { storageError } from '../files/errors.ts'
 import { firstPageOf, pagesFrom, readPage } from '../files/lists/file-pages.ts'
+import type { ListedFile } from '../files/store.ts'
 import { bytesChanged, emptyFileList } from './errors.ts'
 import type { FindAbsent, Snapshot } from './snapshots/make-snapshot.ts'
 import { takeSnapshot } from './snapshots/take-snapshot.ts'
@@ -81,7 +82,7 @@ export function createByteCheck(db: Db, { locker_id, provider }: Locker, readObj
   let isOutdated = false
   const limited = limit(MAX_CONCURRENT_READS)
 
-  async function check({ filename, object_id: id, provider_ref: ref, size_bytes, content_hash }: FileRow) {
+  async function check({ filename, object_id: id, provider_ref: ref, size_bytes, content_hash }: ListedFile) {
     if (id === null || content_hash === null || good.has(id)) return
     const reading = await limited(() => readObject(provider, { id, ref }))
     if (reading?.contentHash === content_hash && reading.size === size_bytes) good.add(id)

@@ -57,7 +57,7 @@ export async function putFileIn(
   let before: FileRow | null
   // Another request may delete the name between the insert and the lock. Insert it again then.
   do {
-    isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])) > 0
+    isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])).size > 0
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
   if (!before) throw fileNotFound(filename)

@@ -3,6 +3,7 @@ import { batch } from '@svc/concurrency/sharing'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Locker, ObjectTable, Schema } from '../db/schema.ts'
+import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
 import { insertObjects } from './store.ts'
@@ -13,6 +14,7 @@ interface Needs {
 }
 
 export interface FilesContext extends Context, Needs {
+  addFile: AddFile
   /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
   announceObject: (object: ObjectTable) => Promise<void>
   hashObject: HashObject
@@ -25,6 +27,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
   return {
     ...context,
     manifestChanged,
+    addFile: createFileAdder(context),
     announceObject: batch(async (objects: ObjectTable[]) => {
       await insertObjects(context.database.db, objects)
       return objects.map(() => undefined)

@@ -1,5 +1,7 @@
-import { sortedByFilename } from '@svc/protocol/order'
-import type { Transaction } from 'kysely'
+import { jsonList, textAt } from '@svc/database/json-list'
+import { prepared } from '@svc/database/prepared'
+import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
+import { sql, type Transaction } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import { callOff } from './delivery/store.ts'
@@ -7,20 +9,53 @@ import { callOff } from './delivery/store.ts'
 type Tx = Transaction<Schema>
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
-  const row = await ofLocker(db, lockerId).where('filename', '=', filename).executeTakeFirst()
-  return row ?? null
+  return (await selectFile(db, lockerId, filename)).rows[0] ?? null
 }
+
+const selectFile = prepared((db: Db, lockerId: string, filename: string) =>
+  ofLocker(db, lockerId).where('filename', '=', filename),
+)
 
 /** In no order. Names that do not exist are left out. */
 export async function findFiles(db: Db, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
   if (filenames.length === 0) return []
-  return ofLocker(db, lockerId).where('filename', 'in', filenames).execute()
+  return (await selectFiles(db, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
 }
 
+const selectFiles = prepared((db: Db, lockerId: string, names: string) =>
+  ofLocker(db, lockerId).where('filename', 'in', db.selectFrom(jsonList(db, names)).select(textAt(0).as('filename'))),
+)
+
+/** What lists of files show. */
+const LISTED = [
+  'filename',
+  'size_bytes',
+  'content_hash',
+  'content_type',
+  'uploaded_at',
+  'hash_recorded_at',
+  'provider_ref',
+  'object_id',
+] as const
+
+export type ListedFile = Pick<FileRow, (typeof LISTED)[number]>
+
 /** In code-point order, starting after a name. */
-export function pageOfFiles(db: Db, lockerId: string, after: string | null, limit: number): Promise<FileRow[]> {
-  return filesAfter(db, lockerId, after, limit).execute()
+export async function pageOfFiles(
+  db: Db,
+  lockerId: string,
+  after: string | null,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectPage(db, lockerId, after ?? BEFORE_ALL, limit)).rows
 }
+
+/** No name is empty. */
+const BEFORE_ALL = ''
+
+const selectPage = prepared((db: Db, lockerId: string, after: string, limit: number) =>
+  filesAfter(db, lockerId, after, limit),
+)
 
 export type ManifestFacts = Pick<Locker, 'manifest_version' | 'manifest_changed_at' | 'file_count' | 'total_bytes'>
 
@@ -30,10 +65,10 @@ export async function pageOfManifest(
   lockerId: string,
   after: string | null,
   limit: number,
-): Promise<{ facts: ManifestFacts; files: FileRow[] }> {
+): Promise<{ facts: ManifestFacts; files: ListedFile[] }> {
   const rows = await db
     .selectFrom('lockers')
-    .leftJoin(filesAfter(db, lockerId, after, limit).as('file'), (join) => join.onTrue())
+    .leftJoin(filesAfter(db, lockerId, after ?? BEFORE_ALL, limit).as('file'), (join) => join.onTrue())
     .selectAll('file')
     .select(['manifest_version', 'manifest_changed_at', 'file_count', 'total_bytes'])
     .where('lockers.locker_id', '=', lockerId)
@@ -42,12 +77,17 @@ export async function pageOfManifest(
   const facts = rows[0]
   if (!facts) throw new Error(`there is no locker ${lockerId}`)
   // The left join yields one row of nulls for a locker without files.
-  return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & FileRow)[] }
+  return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & ListedFile)[] }
 }
 
-function filesAfter(db: Db, lockerId: string, after: string | null, limit: number) {
-  const files = ofLocker(db, lockerId).orderBy('filename').limit(limit)
-  return after === null ? files : files.where('filename', '>', after)
+function filesAfter(db: Db, lockerId: string, after: string, limit: number) {
+  return db
+    .selectFrom('files')
+    .select(LISTED)
+    .where('locker_id', '=', lockerId)
+    .where('filename', '>', after)
+    .orderBy('filename')
+    .limit(limit)
 }
 
 function ofLocker(db: Db, lockerId: string) {
@@ -63,29 +103,72 @@ export async function findLockerOf(
   db: Db,
   by: { locker_id: string } | { receipt_id: string } | { link_handle: string },
 ): Promise<Locker | null> {
-  const [column, id] =
+  const found =
     'locker_id' in by
-      ? (['locker_id', by.locker_id] as const)
+      ? lockerById(db, by.locker_id)
       : 'receipt_id' in by
-        ? (['receipt_id', by.receipt_id] as const)
-        : (['link_handle', by.link_handle] as const)
-  return (await db.selectFrom('lockers').selectAll().where(column, '=', id).executeTakeFirst()) ?? null
+        ? lockerByReceipt(db, by.receipt_id)
+        : lockerByLink(db, by.link_handle)
+  return (await found).rows[0] ?? null
 }
 
-/** Returns how many names are new. An existing name gets the type and hash for its next upload. */
-export async function upsertFiles(tx: Tx, files: readonly FileRow[]): Promise<number> {
-  const inserted = await tx
-    .insertInto('files')
-    .values(files)
-    .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())
-    .returning('filename')
-    .execute()
-  const isNew = new Set(inserted.map(({ filename }) => filename))
-  for (const { locker_id, filename, upload_content_type, upload_expected_hash } of files) {
-    if (!isNew.has(filename)) await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
+const lockerBy = (column: 'locker_id' | 'receipt_id' | 'link_handle') =>
+  prepared((db: Db, id: string) => db.selectFrom('lockers').selectAll().where(column, '=', id))
+const lockerById = lockerBy('locker_id')
+const lockerByReceipt = lockerBy('receipt_id')
+const lockerByLink = lockerBy('link_handle')
+
+/**
+ * Returns the files whose names are new. An existing name gets the type and hash for its next upload; of several equal
+ * names, the first may be new and the last one's type and hash stay.
+ */
+export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly File[]): Promise<Set<File>> {
+  const added = new Set<File>()
+  if (files.length === 0) return added
+  // In one order, because two transactions that lock the same names in different orders would deadlock.
+  const groups = [...Map.groupBy(files, keyOf)].sort(([a], [b]) => compareCodePoints(a, b)) as [string, [File]][]
+  const inserted = await insertNewFiles(
+    tx,
+    JSON.stringify(groups.map(([, [file]]) => NEW_FILE.map((key) => file[key]))),
+  )
+  const newKeys = new Set(inserted.rows.map(keyOf))
+  for (const [key, group] of groups) {
+    if (newKeys.has(key)) added.add(group[0])
+    if (newKeys.has(key) && group.length === 1) continue
+    const { locker_id, filename, upload_content_type, upload_expected_hash } = group.at(-1) as File // no group is empty
+    await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
   }
-  return isNew.size
+  return added
 }
+
+function keyOf({ locker_id, filename }: Pick<FileRow, 'locker_id' | 'filename'>): string {
+  return `${locker_id}/${filename}`
+}
+
+/** What a new name has; the other columns are null. */
+const NEW_FILE = [
+  'locker_id',
+  'filename',
+  'content_type',
+  'expected_hash',
+  'upload_content_type',
+  'upload_expected_hash',
+] as const
+
+const insertNewFiles = prepared((tx: Db, rows: string) =>
+  tx
+    .insertInto('files')
+    .columns(NEW_FILE)
+    .expression((eb) =>
+      eb
+        .selectFrom(jsonList(tx, rows))
+        .select(NEW_FILE.map((column, i) => textAt(i).as(column)))
+        // Without a condition, SQLite reads `on conflict` as part of a join.
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())
+    .returning(['locker_id', 'filename']),
+)
 
 export async function updateFile(
   tx: Tx,
@@ -135,26 +218,31 @@ export async function recordHashes(
 }
 
 /**
- * Counts a change of names, sizes or hashes. Call it last in a transaction: it locks the row that all files share.
- * Returns who has access to the locker, which stays so until the transaction ends.
+ * Counts a change of names, sizes or hashes, or several. Call it last in a transaction: it locks the row that all files
+ * share. Returns who has access to the locker, which stays so until the transaction ends.
  */
-export function changeManifest(
+export async function changeManifest(
   tx: Tx,
   lockerId: string,
-  { at, files = 0, bytes = 0 }: { at: string; files?: number; bytes?: number },
+  { at, files = 0, bytes = 0, changes = 1 }: { at: string; files?: number; bytes?: number; changes?: number },
 ): Promise<LockerAccess> {
-  return tx
+  const [access] = (await countChanges(tx, lockerId, at, files, bytes, changes)).rows
+  if (!access) throw new Error(`there is no locker ${lockerId}`)
+  return access
+}
+
+const countChanges = prepared((tx: Db, lockerId: string, at: string, files: number, bytes: number, changes: number) =>
+  tx
     .updateTable('lockers')
     .set((eb) => ({
-      manifest_version: eb('manifest_version', '+', 1),
+      manifest_version: eb('manifest_version', '+', changes),
       manifest_changed_at: at,
       file_count: eb('file_count', '+', files),
       total_bytes: eb('total_bytes', '+', bytes),
     }))
     .where('locker_id', '=', lockerId)
-    .returning(ACCESS)
-    .executeTakeFirstOrThrow()
-}
+    .returning(ACCESS),
+)
 
 /** Who has access to the locker. Locks its row until the transaction ends, so call it last, too. */
 export function lockAccess(tx: Tx, lockerId: string): Promise<LockerAccess> {

@@ -6,9 +6,9 @@ import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
 import { unixNow } from '../context.ts'
-import type { FileRow } from '../db/schema.ts'
 import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
+import type { ListedFile } from './store.ts'
 
 const DEFAULT_TTL_MINUTES = 30
 
@@ -64,7 +64,7 @@ export function urlPair(minter: UrlMinter, filename: string, contentType: string
   }
 }
 
-export function downloadUrl(minter: UrlMinter, file: FileRow) {
+export function downloadUrl(minter: UrlMinter, file: ListedFile) {
   return {
     filename: file.filename,
     download_url: minter.url('GET', file.filename),

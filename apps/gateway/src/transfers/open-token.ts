@@ -2,6 +2,7 @@
 // reveals nothing to a guesser (T-07).
 
 import { hash } from 'node:crypto'
+import { lru } from '@svc/concurrency/caches'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken, type ShortUrlToken } from '@svc/protocol/short-url'
@@ -24,11 +25,24 @@ export interface OpenedFile {
 
 export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 
+/** A URL is often used many times, and checking its signature takes longer than answering a small file. */
+const CACHED = 1000
+
 /** Checks signature, method and time before it reads the database. The locker's row says whether access has ended. */
 export function createTokenOpener(context: FilesContext): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
-  return async (text, method) => {
+  const signed = lru<string, ShortUrlToken>(CACHED)
+
+  function read(text: string): ShortUrlToken | null {
+    const known = signed.get(text)
+    if (known) return known
     const token = readToken(text, key)
+    if (token) signed.set(text, token)
+    return token
+  }
+
+  return async (text, method) => {
+    const token = read(text)
     if (!token || token.method !== (method === 'HEAD' ? 'GET' : method)) throw invalidToken()
     const expiresIn = token.expires - unixNow(context)
     if (expiresIn <= 0) throw expiredToken()
@@ -66,7 +80,8 @@ async function findByNameHash(
   const page = await pageOfFiles(db, lockerId, after, PAGE)
   const found = page.find(({ filename }) => hash('sha256', filename) === nameHash)
   const last = page.at(-1)
-  if (found || !last) return found ?? null
+  if (found) return findFile(db, lockerId, found.filename)
+  if (!last) return null
   return findByNameHash(db, lockerId, nameHash, last.filename)
 }
 

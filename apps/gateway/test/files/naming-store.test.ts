@@ -3,10 +3,12 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Context } from '../../src/context.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Locker, Schema } from '../../src/db/schema.ts'
+import { addFiles } from '../../src/files/add-files.ts'
 import { newFile } from '../../src/files/name-files.ts'
-import { changeManifest, findFiles, pageOfFiles, pageOfManifest, upsertFiles } from '../../src/files/store.ts'
+import { changeManifest, findFile, findFiles, pageOfFiles, pageOfManifest, upsertFiles } from '../../src/files/store.ts'
 import { NEW_ACCESS } from '../../src/lockers/access.ts'
 
 const AT = '2026-09-01T12:00:00Z'
@@ -48,7 +50,7 @@ forEachDatabase('files by name', (database) => {
   const add = (locker: Locker, filenames: readonly string[], contentType = 'text/plain') =>
     opened.db.transaction().execute(async (tx) => {
       const rows = filenames.map((filename) => newFile(locker, { filename, contentType, expectedHash: null }))
-      const files = await upsertFiles(tx, rows)
+      const files = (await upsertFiles(tx, rows)).size
       await changeManifest(tx, locker.locker_id, { at: AT, files })
       return files
     })
@@ -72,7 +74,7 @@ forEachDatabase('files by name', (database) => {
       const { facts, files } = await pageOfManifest(opened.db, locker.locker_id, 'a', 2)
       expect(facts).toMatchObject({ manifest_version: 1, manifest_changed_at: AT, file_count: 4, total_bytes: 0 })
       expect(files.map(({ filename }) => filename)).toEqual(['b', '\uffff'])
-      expect(files[0]).toMatchObject(newFile(locker, { filename: 'b', contentType: 'text/plain', expectedHash: null }))
+      expect(files[0]).toMatchObject({ filename: 'b', content_type: 'text/plain', size_bytes: null, object_id: null })
     })
 
     it('FILE-18 pages of the manifest have the totals also after the last file', async () => {
@@ -92,12 +94,43 @@ forEachDatabase('files by name', (database) => {
     it('AMB-24 existing names keep their row except the type of the next upload', async () => {
       const locker = await lockerOf('again', ['a'])
       expect(await add(locker, ['a', 'b'], 'text/html')).toBe(1)
-      const types = (await pageOfFiles(opened.db, locker.locker_id, null, 9)).map(
-        ({ content_type, upload_content_type }) => [content_type, upload_content_type],
-      )
+      const files = await findFiles(opened.db, locker.locker_id, ['a', 'b'])
+      const types = files.map(({ content_type, upload_content_type }) => [content_type, upload_content_type])
       expect(types).toEqual([
         ['text/plain', 'text/html'],
         ['text/html', 'text/html'],
+      ])
+    })
+
+    it('FILE-01 AMB-24 requests that share a commit have the effect that they have one after the other', async () => {
+      const [one, two] = [await lockerOf('one', ['old']), await lockerOf('two', [])]
+      const file = (locker: Locker, filename: string, contentType: string) =>
+        newFile(locker, { filename, contentType, expectedHash: null })
+      await addFiles({ database: opened, now: () => Date.parse(AT) } as Context, [
+        [file(two, 'new', 'text/plain'), file(two, '\u{10000}', 'text/plain')],
+        [file(one, 'new', 'text/plain')],
+        [file(one, 'old', 'text/html'), file(one, '\uffff"', 'text/html')],
+        [file(one, 'new', 'text/html')],
+        [file(one, 'new', 'text/css')],
+      ])
+      const filesOf = async ({ locker_id }: Locker) => {
+        const { facts, files } = await pageOfManifest(opened.db, locker_id, null, 9)
+        const rows = await Promise.all(files.map(({ filename }) => findFile(opened.db, locker_id, filename)))
+        const named = rows.map((file) => [file?.filename, file?.content_type, file?.upload_content_type])
+        return [facts.file_count, facts.manifest_version, ...named]
+      }
+      expect(await filesOf(one)).toEqual([
+        3,
+        3,
+        ['new', 'text/plain', 'text/css'],
+        ['old', 'text/plain', 'text/html'],
+        ['\uffff"', 'text/html', 'text/html'],
+      ])
+      expect(await filesOf(two)).toEqual([
+        2,
+        1,
+        ['new', 'text/plain', 'text/plain'],
+        ['\u{10000}', 'text/plain', 'text/plain'],
       ])
     })
 

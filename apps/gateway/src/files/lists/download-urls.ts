@@ -5,9 +5,9 @@ import type * as lockers from '@svc/api/lockers'
 import { JsonStream } from '@svc/http-service/answer'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
-import type { Db, FileRow } from '../../db/schema.ts'
+import type { Db } from '../../db/schema.ts'
 import type { FilesContext } from '../room.ts'
-import { findFiles } from '../store.ts'
+import { findFiles, type ListedFile } from '../store.ts'
 import { downloadUrl, mapInChunks, type UrlMinter, urlMinter } from '../urls.ts'
 import { type FilePage, firstPageOf, isLong, jsonItems, nextCursor, pagesFrom, readPage } from './file-pages.ts'
 
@@ -98,6 +98,6 @@ async function* longUrls(db: Db, lockerId: string, first: FilePage, minter: UrlM
 }
 
 /** As the database records it; the provider is not asked. */
-function hasBytes(file: FileRow | undefined): boolean {
+function hasBytes(file: ListedFile | undefined): boolean {
   return file !== undefined && file.object_id !== null
 }

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ValidationError } from '@svc/http-service/service-error'
 import { requireStorableText } from '@svc/http-service/validate'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
-import type { Db, FileRow } from '../../db/schema.ts'
-import { pageOfFiles } from '../store.ts'
+import type { Db } from '../../db/schema.ts'
+import { type ListedFile, pageOfFiles } from '../store.ts'
 
 export interface PageQuery {
   /** Without a limit, the answer has all files that follow. */
@@ -14,7 +14,7 @@ export interface PageQuery {
 }
 
 export interface FilePage {
-  files: FileRow[]
+  files: ListedFile[]
   /** The name that the next page starts after; null at the end. */
   next: string | null
 }
@@ -34,9 +34,9 @@ export async function readPage(
 }
 
 /** Takes up to `limit + 1` rows. The extra one shows that there is another page. */
-export function cutPage(rows: FileRow[], limit: number): FilePage {
+export function cutPage(rows: ListedFile[], limit: number): FilePage {
   const files = rows.slice(0, limit)
-  return { files, next: rows.length > limit ? (files.at(-1) as FileRow).filename : null }
+  return { files, next: rows.length > limit ? (files.at(-1) as ListedFile).filename : null }
 }
 
 /** An answer of several pages is streamed. */
@@ -49,7 +49,7 @@ export function nextCursor({ next }: FilePage): { next_cursor?: string } {
 }
 
 /** A page and all that follow. Between pages no query stays open, and other requests can run. */
-export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): AsyncGenerator<FileRow[]> {
+export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): AsyncGenerator<ListedFile[]> {
   let page = first
   for (;;) {
     yield page.files

@@ -2,7 +2,8 @@ import type { FileEntry } from '@svc/api/file-entries'
 import type { FileList } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
 import type { Context } from '../../context.ts'
-import type { Db, FileRow, Locker } from '../../db/schema.ts'
+import type { Db, Locker } from '../../db/schema.ts'
+import type { ListedFile } from '../store.ts'
 import {
   type FilePage,
   firstPageOf,
@@ -43,7 +44,7 @@ export async function firstFiles({ database }: Context, { locker_id }: Locker): 
   return (await readPage(database.db, locker_id, firstPageOf({}))).files.map(fileEntry)
 }
 
-export function fileEntry(file: FileRow): FileEntry {
+export function fileEntry(file: ListedFile): FileEntry {
   const { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, provider_ref } = file
   const status = content_hash === null ? 'awaiting_bytes' : 'confirmed'
   const entry = { filename, size_bytes, content_hash, content_type, uploaded_at, hash_recorded_at, status } as const

@@ -2,8 +2,8 @@ import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
 import type { Context } from '../../context.ts'
-import type { Db, FileRow, Locker } from '../../db/schema.ts'
-import { findLockerOf, type ManifestFacts, pageOfManifest } from '../store.ts'
+import type { Db, Locker } from '../../db/schema.ts'
+import { findLockerOf, type ListedFile, type ManifestFacts, pageOfManifest } from '../store.ts'
 import {
   cutPage,
   type FilePage,
@@ -46,6 +46,6 @@ function manifestHead({ locker_id, receipt_id, created_at }: Locker, facts: Mani
   return { locker_id, receipt_id, manifest_version, updated_at, file_count, total_bytes }
 }
 
-function entryOf({ provider }: Locker): (file: FileRow) => ManifestEntry {
+function entryOf({ provider }: Locker): (file: ListedFile) => ManifestEntry {
   return (file) => ({ provider_ref: null, ...fileEntry(file), provider })
 }

@@ -1,7 +1,7 @@
 // `GET /metrics`: this process, its requests, counts from the database, and the costs of publishing.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
-import type { Answered } from '@svc/http-service/service'
+import type { Answered } from '@svc/http-service/send'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'

@@ -1,0 +1,44 @@
+import { batchOrEach } from '@svc/concurrency/sharing'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type Context, unixNow } from '../context.ts'
+import type { FileRow } from '../db/schema.ts'
+import { changeManifest, upsertFiles } from './store.ts'
+
+export type AddFile = (file: FileRow) => Promise<void>
+
+/** Durable when it resolves; requests of one turn share a commit. */
+export function createFileAdder(context: Context): AddFile {
+  return batchOrEach(async (files: FileRow[]) => {
+    await addFiles(
+      context,
+      files.map((file) => [file]),
+    )
+    return files.map(() => undefined)
+  })
+}
+
+/** Adds what each request names, in the order of the requests. The new names of a request are one change of the manifest. */
+export async function addFiles(context: Context, requests: readonly (readonly FileRow[])[]): Promise<void> {
+  await context.database.db.transaction().execute(async (tx) => {
+    const added = await upsertFiles(tx, requests.flat())
+    const at = isoSeconds(unixNow(context))
+    for (const [lockerId, { files, changes }] of changesOf(requests, added)) {
+      await changeManifest(tx, lockerId, { at, files, changes })
+    }
+  })
+}
+
+/** By locker, in the order in which all processes lock them. */
+function changesOf(
+  requests: readonly (readonly FileRow[])[],
+  added: ReadonlySet<FileRow>,
+): [lockerId: string, { files: number; changes: number }][] {
+  const changes = new Map<string, { files: number; changes: number }>()
+  for (const request of requests) {
+    const files = request.filter((file) => added.has(file))
+    if (!files[0]) continue
+    const before = changes.get(files[0].locker_id) ?? { files: 0, changes: 0 }
+    changes.set(files[0].locker_id, { files: before.files + files.length, changes: before.changes + 1 })
+  }
+  return [...changes].sort(([a], [b]) => (a < b ? -1 : 1))
+}
