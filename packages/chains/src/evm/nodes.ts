@@ -1,5 +1,6 @@
 // Nodes of the EVM chain: as a pool to ask, and as one viem client that takes the next node when one does not answer.
 
+import { retry } from '@svc/concurrency/retry'
 import {
   type Account,
   BaseError,
@@ -7,11 +8,11 @@ import {
   custom,
   defineChain,
   fallback,
-  HttpRequestError,
-  http,
   publicActions,
+  RpcRequestError,
   type Transport,
 } from 'viem'
+import { connectJsonRpc, HttpProblem, type JsonRpc, RpcError } from '../json-rpc.ts'
 import {
   type ChainNode,
   createNodePool,
@@ -27,10 +28,8 @@ export interface EvmChain {
   name: string
 }
 
-/** One JSON-RPC call; nothing of its answer has been checked. */
-export type EvmRpc = (method: string, params: unknown[], signal: AbortSignal) => Promise<unknown>
-
-type AnyCall = { Method: string; Parameters: unknown[]; ReturnType: unknown }
+/** Errors that a node answers with are `RpcRequestError`, which viem reads reverts from. */
+export type EvmRpc = JsonRpc
 
 interface EvmPoolOptions extends Partial<PoolOptions> {
   /** How often a node is asked again that is busy or cannot be reached. */
@@ -50,15 +49,34 @@ export function connectEvm(
   return createNodePool('EVM chain', nodes, { timeoutMs, quorum })
 
   function connectNode(url: string): EvmRpc {
-    // The pool has a deadline; viem's would not cover the body of an answer.
-    const client = createClient({ transport: http(url, { retryCount, timeout: 0 }) })
-    return (method, params, signal) => client.request<AnyCall>({ method, params }, { signal })
+    const rpc = connectJsonRpc(url)
+    const patience = { attempts: 1 + retryCount, backoffMs: RETRY_MS, isRetryable: isBusy }
+    return (method, params, signal) =>
+      retry(() => rpc(method, params, signal), { ...patience, signal }).catch((error) => {
+        throw error instanceof RpcError ? viemError(error, method) : error
+      })
   }
 
   async function requireChain(rpc: EvmRpc, signal: AbortSignal): Promise<void> {
     const found = quantity(await rpc('eth_chainId', [], signal))
     if (found !== BigInt(chainId)) throw new WrongChain(`a node of chain ${found}`)
   }
+}
+
+const RETRY_MS = 200
+/** Internal error, and too many requests as three kinds of nodes write it. */
+const BUSY_CODES = [-32603, -32005, -32007, 429]
+const BUSY_STATUS = [403, 408, 413, 429, 500, 502, 503, 504]
+
+function isBusy(error: unknown): boolean {
+  if (error instanceof RpcError) return BUSY_CODES.includes(error.code)
+  if (error instanceof HttpProblem) return BUSY_STATUS.includes(error.status)
+  return error instanceof NodeProblem
+}
+
+/** Without the node's address, which viem's long messages quote. */
+function viemError({ code, details, data }: RpcError, method: string): RpcRequestError {
+  return new RpcRequestError({ body: { method }, error: { code, message: details, data }, url: '' })
 }
 
 export function createEvmClient(chain: EvmChain, rpcUrls: readonly string[], account: Account, timeoutMs?: number) {
@@ -87,7 +105,6 @@ function transportOf(node: ChainNode<EvmRpc>): Transport {
 
 /** viem's short messages only: its long ones quote the address. */
 function describe(error: unknown): string {
-  if (error instanceof HttpRequestError && error.status !== undefined) return `HTTP ${error.status}`
   if (error instanceof BaseError) return error.shortMessage
   return error instanceof Error ? error.name : 'no answer that can be read'
 }

@@ -5,19 +5,21 @@ import {
   assertIsBlockhash,
   type Base64EncodedWireTransaction,
   type Blockhash,
-  createSolanaRpc,
+  createSolanaRpcFromTransport,
   type DataSlice,
   isSolanaError,
+  type RpcResponse,
+  type RpcTransport,
   type Signature,
-  SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR,
 } from '@solana/kit'
+import { connectJsonRpc, createPostJson, type JsonRpc, parseJson } from '../json-rpc.ts'
 import { createNodePool, type NodePool, NodeProblem, type PoolOptions, WrongChain } from '../node-pool.ts'
 
 export interface SolanaChain {
   genesisHash: string
 }
 
-export type SolanaRpc = ReturnType<typeof createSolanaRpc>
+export type SolanaRpc = ReturnType<typeof connectNode>
 
 export interface Lifetime {
   blockhash: Blockhash
@@ -47,18 +49,51 @@ const TIMEOUT_MS = 10_000
 const CONFIRMED = { commitment: 'confirmed', encoding: 'base64' } as const
 
 export function connectSolana(
+  chain: SolanaChain,
+  rpcUrls: readonly string[],
+  options: Partial<PoolOptions> = {},
+): NodePool<SolanaRpc> {
+  const readGenesisHash = (rpc: SolanaRpc, abortSignal: AbortSignal) => rpc.getGenesisHash().send({ abortSignal })
+  return connect(chain, rpcUrls, options, { connectNode, readGenesisHash })
+}
+
+/** As `connectSolana`, with answers as they came: the library copies each of them twice, to make all numbers bigints. */
+export function connectSolanaUnread(
+  chain: SolanaChain,
+  rpcUrls: readonly string[],
+  options: Partial<PoolOptions> = {},
+): NodePool<JsonRpc> {
+  const readGenesisHash = (rpc: JsonRpc, signal: AbortSignal) => rpc('getGenesisHash', [], signal)
+  return connect(chain, rpcUrls, options, { connectNode: connectJsonRpc, readGenesisHash })
+}
+
+interface NodeAccess<Client> {
+  connectNode(url: string): Client
+  readGenesisHash(client: Client, signal: AbortSignal): Promise<unknown>
+}
+
+function connect<Client>(
   { genesisHash }: SolanaChain,
   rpcUrls: readonly string[],
-  { timeoutMs = TIMEOUT_MS, quorum = 1 }: Partial<PoolOptions> = {},
-): NodePool<SolanaRpc> {
-  const nodes = rpcUrls.map((url) => ({ url, client: createSolanaRpc(url), requireChain, describe }))
+  { timeoutMs = TIMEOUT_MS, quorum = 1 }: Partial<PoolOptions>,
+  { connectNode, readGenesisHash }: NodeAccess<Client>,
+): NodePool<Client> {
+  const nodes = rpcUrls.map((url) => ({ url, client: connectNode(url), requireChain, describe }))
   return createNodePool('primary chain', nodes, { timeoutMs, quorum })
 
-  async function requireChain(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<void> {
-    const found: string = await rpc.getGenesisHash().send({ abortSignal })
-    if (found !== genesisHash) throw new WrongChain('a node of another chain')
+  async function requireChain(client: Client, signal: AbortSignal): Promise<void> {
+    if ((await readGenesisHash(client, signal)) !== genesisHash) throw new WrongChain('a node of another chain')
   }
 }
+
+function connectNode(url: string) {
+  const post = createPostJson(url)
+  const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) =>
+    parseJson(await post(JSON.stringify(payload), signal)) as RpcResponse<Answer> // the library checks it no further
+  return createSolanaRpcFromTransport(transport)
+}
+
+const NEVER = new AbortController().signal
 
 export type SolanaNodes = ReturnType<typeof createSolanaNodes>
 
@@ -178,7 +213,6 @@ function errorText(error: unknown): string {
 }
 
 function describe(error: unknown): string {
-  if (isSolanaError(error, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)) return `HTTP ${error.context.statusCode}`
   if (isSolanaError(error)) return `error ${error.context.__code}`
   // Anything else may quote the address it was sent to.
   return error instanceof Error ? error.name : 'no answer that can be read'

@@ -1,6 +1,7 @@
-import { isSolanaError, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
+import { SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
-import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
+import { type JsonRpc, RpcError } from '@svc/chains/json-rpc'
+import { connectSolanaUnread } from '@svc/chains/solana/nodes'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { PRIMARY } from '../networks.ts'
 import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
@@ -22,7 +23,7 @@ export interface SolanaPaymentReaderOptions {
 
 export function createSolanaPaymentReader(options: SolanaPaymentReaderOptions): PaymentReader {
   const { rpcUrls, genesisHash, commitment = 'confirmed', quorum = 1, timeoutMs = 10_000 } = options
-  const pool = connectSolana({ genesisHash }, rpcUrls, { timeoutMs, quorum })
+  const pool = connectSolanaUnread({ genesisHash }, rpcUrls, { timeoutMs, quorum })
   return {
     isTransactionId,
     async read(tx, destination) {
@@ -37,7 +38,7 @@ function isTransactionId(text: string): boolean {
 }
 
 async function read(
-  rpc: SolanaRpc,
+  rpc: JsonRpc,
   tx: string,
   destination: Destination,
   commitment: PaymentCommitment,
@@ -49,7 +50,10 @@ async function read(
     return readingOf(tx, readTransaction(tx, answer), destination)
   } catch (error) {
     // The node has the transaction, in a version that is newer than those read here: no retry helps.
-    if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION))
+    if (
+      error instanceof RpcError &&
+      error.code === SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION
+    )
       return { outcome: 'rejected', reason: 'wrong_transaction_form' }
     throw error
   }

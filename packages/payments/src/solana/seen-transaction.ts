@@ -6,28 +6,26 @@ import {
   getAccountMetasFromCompiledTransactionMessage,
   type Instruction,
   isSignerRole,
-  signature,
   type Transaction,
   type TransactionVersion,
   walkInstructions,
 } from '@solana/kit'
+import type { JsonRpc } from '@svc/chains/json-rpc'
 import { NodeProblem } from '@svc/chains/node-pool'
-import type { SolanaRpc } from '@svc/chains/solana/nodes'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 
 export type PaymentCommitment = 'confirmed' | 'finalized'
 
 /** Null when the node does not know the transaction at that commitment. Nothing of the answer has been checked. */
-export function fetchTransaction(
-  rpc: SolanaRpc,
+export async function fetchTransaction(
+  rpc: JsonRpc,
   tx: string,
   commitment: PaymentCommitment,
-  abortSignal: AbortSignal,
+  signal: AbortSignal,
 ): Promise<TransactionAnswer | null> {
-  return rpc
-    .getTransaction(signature(tx), { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 })
-    .send({ abortSignal })
+  const options = { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 }
+  return (await rpc('getTransaction', [tx, options], signal)) as TransactionAnswer | null // checked below
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: so the library says that no version was asked for
@@ -65,6 +63,7 @@ interface TokenChange {
 
 /** Throws at an answer that is inconsistent: the types of the library only say what a node promises. */
 export function readTransaction(tx: string, answer: TransactionAnswer): SeenTransaction {
+  if (!answer) throw new NodeProblem('an answer without a transaction')
   const { meta, slot, blockTime } = answer
   if (!meta) throw new NodeProblem('the transaction comes without its effects')
   if (meta.err === undefined) throw new NodeProblem('the transaction comes without its outcome')
@@ -133,7 +132,10 @@ function readTokenChanges(keys: readonly AccountMeta[], meta: TransactionMeta): 
   }
 }
 
+/** Integers beyond what a double holds come as bigints. */
 function amount(value: unknown): bigint {
-  if (typeof value !== 'bigint' || value < 0n) throw new NodeProblem('an invalid number')
-  return value
+  const isExact = typeof value === 'bigint' || Number.isSafeInteger(value)
+  const read = isExact ? BigInt(value as bigint | number) : -1n
+  if (read < 0n) throw new NodeProblem('an invalid number')
+  return read
 }

@@ -1,0 +1,148 @@
+// JSON-RPC over HTTP, on connections that stay open. `fetch` takes three times the processor time for the same request.
+
+import http from 'node:http'
+import https from 'node:https'
+import { urlToHttpOptions } from 'node:url'
+import { NodeProblem } from './node-pool.ts'
+
+/** One call; nothing of its answer has been checked. Throws `RpcError`, `HttpProblem` or `NodeProblem`. */
+export type JsonRpc = (method: string, params: unknown[], signal: AbortSignal) => Promise<unknown>
+
+/** Sends a JSON text and returns the text of the answer. Throws `HttpProblem` or `NodeProblem`. */
+export type PostJson = (text: string, signal: AbortSignal) => Promise<string>
+
+/** The node refuses the request before it reads it. */
+export class HttpProblem extends NodeProblem {
+  override name = 'HttpProblem'
+  readonly status: number
+
+  constructor(status: number) {
+    super(`HTTP ${status}`)
+    this.status = status
+  }
+}
+
+/** The node answers with an error. */
+export class RpcError extends NodeProblem {
+  override name = 'RpcError'
+  readonly code: number
+  /** What the node says about it: never logged, because it may quote anything. */
+  readonly details: string
+  readonly data: unknown
+
+  constructor(code: number, details: string, data: unknown) {
+    super(`error ${code}`)
+    this.code = code
+    this.details = details
+    this.data = data
+  }
+}
+
+export function connectJsonRpc(url: string): JsonRpc {
+  const post = createPostJson(url)
+  let id = 0
+  return async (method, params, signal) => {
+    id += 1
+    return resultOf(parseJson(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signal)))
+  }
+}
+
+function resultOf(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null) throw new NodeProblem('an answer of the wrong form')
+  const { result, error } = answer as {
+    result?: unknown
+    error?: { code?: unknown; message?: unknown; data?: unknown }
+  }
+  if (error) throw new RpcError(Number(error.code), String(error.message), error.data)
+  return result
+}
+
+const LONG_NUMBER = /\d{16}/
+
+/** Integers that a double cannot hold become bigints; all other numbers stay numbers. */
+export function parseJson(text: string): unknown {
+  return LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+}
+
+/** The compiler does not know the third argument yet: the value's own text. */
+function exactInteger(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)
+  return isExact ? value : BigInt(source)
+}
+
+/** More than any answer that is asked for here. */
+const MAX_ANSWER_BYTES = 10_485_760
+const MAX_REDIRECTS = 3
+
+export function createPostJson(url: string): PostJson {
+  const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
+  const configured = URL.parse(url)
+
+  function open(target: URL, contentLength: number): http.ClientRequest {
+    const { protocol } = target
+    if (protocol !== 'http:' && protocol !== 'https:') throw new NodeProblem('an address that is not HTTP')
+    const { request } = protocol === 'http:' ? http : https
+    const headers = { 'content-type': 'application/json', 'content-length': contentLength }
+    return request({ ...urlToHttpOptions(target), agent: agents[protocol], method: 'POST', headers })
+  }
+
+  async function send(target: URL, text: string, signal: AbortSignal, redirects: number): Promise<string> {
+    const { status, location, body } = await exchange(() => open(target, Buffer.byteLength(text)), text, signal)
+    if (status >= 200 && status < 300) return body
+    // The two that keep method and body.
+    const next = status === 307 || status === 308 ? URL.parse(location ?? '', target) : null
+    if (next && redirects > 0) return send(next, text, signal, redirects - 1)
+    throw new HttpProblem(status)
+  }
+
+  return async (text, signal) => {
+    if (!configured) throw new NodeProblem('an address that is not a URL')
+    return send(configured, text, signal, MAX_REDIRECTS)
+  }
+}
+
+interface Exchange {
+  status: number
+  location: string | undefined
+  body: string
+}
+
+async function exchange(open: () => http.ClientRequest, text: string, signal: AbortSignal): Promise<Exchange> {
+  for (;;) {
+    signal.throwIfAborted()
+    const request = open()
+    const abort = () => request.destroy()
+    signal.addEventListener('abort', abort)
+    try {
+      return await answerTo(request.end(text))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof NodeProblem) throw error
+      const { code } = error as NodeJS.ErrnoException // what node:http emits
+      // A connection that the node closed while it was idle. What is posted does no harm when it comes twice.
+      if (!request.reusedSocket || code !== 'ECONNRESET') throw new NodeProblem(`no connection: ${code}`)
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+}
+
+function answerTo(request: http.ClientRequest): Promise<Exchange> {
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
+  request.on('error', reject).on('response', (response) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    response.on('error', reject).on('data', (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size <= MAX_ANSWER_BYTES) return
+      reject(new NodeProblem('an answer that is too long'))
+      request.destroy()
+    })
+    response.on('end', () => {
+      const { statusCode: status = 0, headers } = response
+      resolve({ status, location: headers.location, body: Buffer.concat(chunks).toString() })
+    })
+  })
+  return promise
+}

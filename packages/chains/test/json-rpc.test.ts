@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectJsonRpc, parseJson } from '../src/json-rpc.ts'
+
+let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void
+let connections = 0
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  answer(request, response, Buffer.concat(chunks).toString())
+}).on('connection', () => {
+  connections += 1
+})
+let url: string
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const withResult = (result: string) => (_: IncomingMessage, response: ServerResponse) =>
+  void response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`)
+const soon = () => AbortSignal.timeout(20_000)
+
+describe('a JSON-RPC call', () => {
+  it('keeps its connection open for the next call', async () => {
+    const rpc = connectJsonRpc(url)
+    const before = connections
+    answer = (_, response, body) => response.end(`{"result":${JSON.stringify(body)}}`)
+    const sent = await rpc('one', [], soon())
+    expect(JSON.parse(String(sent))).toEqual({ jsonrpc: '2.0', id: 1, method: 'one', params: [] })
+    await rpc('two', [], soon())
+    expect(connections - before).toBe(1)
+  })
+
+  it('goes over a new connection when the node has closed the old one', async () => {
+    const rpc = connectJsonRpc(url)
+    answer = withResult('1')
+    await rpc('one', [], soon())
+    let isFirst = true
+    answer = (request, response) => {
+      if (!isFirst) return withResult('2')(request, response)
+      isFirst = false
+      request.socket.resetAndDestroy()
+    }
+    expect(await rpc('two', [], soon())).toBe(2)
+  })
+
+  it('follows a node that has moved and wants the same request', async () => {
+    answer = (request, response) => {
+      if (request.url === '/new') withResult('"here"')(request, response)
+      else response.writeHead(308, { location: '/new' }).end()
+    }
+    expect(await connectJsonRpc(`${url}/old`)('one', [], soon())).toBe('here')
+    answer = (_, response) => response.writeHead(307, { location: '/old' }).end()
+    await expect(connectJsonRpc(url)('one', [], soon())).rejects.toThrow('HTTP 307')
+  })
+
+  it('ends with its signal, also in the middle of an answer', async () => {
+    const stop = new AbortController()
+    answer = (_, response) => {
+      response.write('{"result":')
+      stop.abort(new Error('too late'))
+    }
+    await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
+    await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
+  })
+
+  it('refuses an answer that is too long', async () => {
+    answer = (_, response) => response.end(Buffer.alloc(11 * 1_048_576, 32))
+    await expect(connectJsonRpc(url)('one', [], soon())).rejects.toThrow('an answer that is too long')
+  })
+
+  it.each([
+    ['ftp://127.0.0.1/', 'an address that is not HTTP'],
+    ['not a url', 'an address that is not a URL'],
+    ['http://127.0.0.1:1', 'no connection: ECONNREFUSED'],
+  ])('says what is wrong with the address %s', async (address, problem) => {
+    await expect(connectJsonRpc(address)('one', [], soon())).rejects.toThrow(problem)
+  })
+})
+
+describe('reading JSON', () => {
+  it('keeps integers exact that a double cannot hold', () => {
+    const text =
+      '{"a":18446744073709551615,"b":[-9007199254740993],"c":9007199254740991,"d":0.1234567890123456,"e":"12345678901234567890"}'
+    expect(parseJson(text)).toEqual({
+      a: 18_446_744_073_709_551_615n,
+      b: [-9_007_199_254_740_993n],
+      c: 9_007_199_254_740_991,
+      d: 0.1234567890123456,
+      e: '12345678901234567890',
+    })
+  })
+})
