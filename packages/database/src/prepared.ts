@@ -1,0 +1,55 @@
+// Queries that are built once. Building and compiling a query takes longer than SQLite takes to run it.
+
+import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
+
+/** What both engines take as a parameter. */
+type Value = string | number | bigint | Uint8Array | null
+
+export type Prepared<Schema, Values extends readonly Value[], Row> = (
+  db: Kysely<Schema>,
+  ...values: Values
+) => Promise<QueryResult<Row>>
+
+/**
+ * `build` runs once for each database, with a stand-in for every value. It may only pass values on to the query: what
+ * it computes or decides from them would be fixed for good. In a transaction, call it with `trx`.
+ *
+ * PostgreSQL gets the same text each time but no named statement: one that was planned before a migration fails after
+ * it, and a connection pooler between may not know its name.
+ */
+export function prepared<Schema, Values extends readonly Value[], Row>(
+  build: (db: Kysely<Schema>, ...values: Values) => Compilable<Row>,
+): Prepared<Schema, Values, Row> {
+  // A transaction has the adapter of its database.
+  const templates = new WeakMap<object, Template<Row>>()
+  return (db, ...values) => {
+    const { adapter } = db.getExecutor()
+    let template = templates.get(adapter)
+    if (!template) {
+      template = createTemplate(build, db)
+      templates.set(adapter, template)
+    }
+    return db.executeQuery(template(values))
+  }
+}
+
+type Template<Row> = (values: readonly Value[]) => CompiledQuery<Row>
+
+function createTemplate<Schema, Values extends readonly Value[], Row>(
+  build: (db: Kysely<Schema>, ...values: Values) => Compilable<Row>,
+  db: Kysely<Schema>,
+): Template<Row> {
+  // Symbols, because computing with one throws.
+  const standIns = Array.from({ length: build.length - 1 }, (_, i) => Symbol(`value ${i}`))
+  // They are in the places of the values, and nothing but the query sees them.
+  const { sql, query, queryId, parameters } = build(db, ...(standIns as unknown as Values)).compile()
+  const unused = standIns.find((standIn) => !parameters.includes(standIn))
+  if (unused) throw new Error(`${unused.description} is no parameter of the query ${sql}`)
+  const sources = parameters.map((parameter) => standIns.indexOf(parameter as symbol))
+  return (values) => ({
+    sql,
+    query,
+    queryId,
+    parameters: sources.map((source, i) => (source === -1 ? parameters[i] : values[source])),
+  })
+}

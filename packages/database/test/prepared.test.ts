@@ -1,0 +1,114 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Kysely } from 'kysely'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Migrations } from '../src/migrate.ts'
+import { openDatabase } from '../src/open.ts'
+import { prepared } from '../src/prepared.ts'
+
+interface Schema {
+  account: { id: string; balance: number; picture: Uint8Array | null }
+}
+
+const migrations: Migrations = {
+  '0001-account': async (db, column) => {
+    await db.schema
+      .createTable('account')
+      .addColumn('id', column.text, (id) => id.primaryKey())
+      .addColumn('balance', column.integer)
+      .addColumn('picture', column.bytes)
+      .execute()
+  },
+}
+
+forEachDatabase('a prepared query', (database) => {
+  let builds = 0
+  const find = prepared((db: Kysely<Schema>, id: string) => {
+    builds++
+    return db.selectFrom('account').select('balance').where('id', '=', id)
+  })
+  const insert = prepared((db: Kysely<Schema>, id: string, balance: number, picture: Uint8Array | null) =>
+    db
+      .insertInto('account')
+      .values({ id, balance, picture })
+      .onConflict((conflict) => conflict.doNothing()),
+  )
+  let db: Kysely<Schema>
+  beforeAll(async () => {
+    db = (await database.open<Schema>(migrations)).db
+  })
+  beforeEach(async () => {
+    await db.deleteFrom('account').execute()
+    builds = 0
+  })
+
+  it('is built once and runs with the values of each call', async () => {
+    await insert(db, 'alice', 1, null)
+    await insert(db, 'bob', 2, Uint8Array.of(0, 255))
+    const answers = await Promise.all(['bob', 'alice', 'nobody'].map((id) => find(db, id)))
+    expect(answers.map(({ rows }) => rows)).toEqual([[{ balance: 2 }], [{ balance: 1 }], []])
+    expect(builds).toBe(1)
+    const { picture } = await db.selectFrom('account').selectAll().where('id', '=', 'bob').executeTakeFirstOrThrow()
+    expect([...(picture ?? [])]).toEqual([0, 255])
+  })
+
+  it('counts the rows it changed', async () => {
+    expect((await insert(db, 'alice', 1, null)).numAffectedRows).toBe(1n)
+    expect((await insert(db, 'alice', 2, null)).numAffectedRows).toBe(0n)
+  })
+
+  it('runs inside a transaction, and is rolled back with it', async () => {
+    const failing = db.transaction().execute(async (tx) => {
+      await insert(tx, 'alice', 1, null)
+      expect((await find(tx, 'alice')).rows).toEqual([{ balance: 1 }])
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect((await find(db, 'alice')).rows).toEqual([])
+  })
+
+  it('keeps constants, and takes a value in several places', async () => {
+    const between = prepared((db: Kysely<Schema>, balance: number) =>
+      db
+        .selectFrom('account')
+        .select('id')
+        .where('id', '!=', 'bob')
+        .where('balance', '>=', balance)
+        .where((eb) => eb(eb('balance', '-', 10), '<=', balance))
+        .orderBy('id'),
+    )
+    for (const [id, balance] of [
+      ['alice', 5],
+      ['bob', 6],
+      ['carol', 15],
+      ['dave', 16],
+    ] as const) {
+      await insert(db, id, balance, null)
+    }
+    expect((await between(db, 5)).rows).toEqual([{ id: 'alice' }, { id: 'carol' }])
+    expect((await between(db, 6)).rows).toEqual([{ id: 'carol' }, { id: 'dave' }])
+  })
+})
+
+describe('prepared', () => {
+  it('serves several databases, each with its own text', async () => {
+    const count = prepared((db: Kysely<Schema>) => db.selectFrom('account').select((eb) => eb.fn.countAll().as('n')))
+    const databases = await Promise.all([1, 2].map(() => openDatabase<Schema>({ url: 'sqlite::memory:', migrations })))
+    const counts = await Promise.all(databases.map(({ db }) => count(db)))
+    expect(counts.map(({ rows }) => rows)).toEqual([[{ n: 0 }], [{ n: 0 }]])
+    await Promise.all(databases.map(({ close }) => close()))
+  })
+
+  it('refuses a query that leaves out a value or computes with one', async () => {
+    const { db, close } = await openDatabase<Schema>({ url: 'sqlite::memory:', migrations })
+    const ignoring = prepared((db: Kysely<Schema>, _id: string) => db.selectFrom('account').selectAll())
+    expect(() => ignoring(db, 'alice')).toThrow('value 0 is no parameter')
+    const computing = prepared((db: Kysely<Schema>, balance: number) =>
+      db
+        .selectFrom('account')
+        .selectAll()
+        .where('balance', '=', balance + 1),
+    )
+    expect(() => computing(db, 1)).toThrow(TypeError)
+    await close()
+  })
+})
