@@ -3,7 +3,7 @@
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
 import { evidenceRows } from './evidence.ts'
-import { growthRows } from './growth.ts'
+import { growthRows, largeGrowthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
 import { arweaveRows } from './providers/arweave.ts'
@@ -27,6 +27,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['transfers', transferRows],
   ['sessions', sessionRows],
   ['growth', growthRows],
+  ['growth at 10,000,000', largeGrowthRows],
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
   ['purchases', purchaseRows],
