@@ -2,25 +2,26 @@
 
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { sendBytes, textOf } from './bytes.ts'
-import { REQUESTS, routeOf } from './growth.ts'
+import { REQUESTS, routeOf, SMALL, startGrown } from './growth.ts'
 import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
 import { lockerClient } from './locker-client.ts'
 import { median, type Row } from './row.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { ownerSeed } from './signed-requests.ts'
 
-const FILES = 1000
 const ROUNDS = 5
 const CREATES_PER_CPU_SECOND = 2000
 const SMALL_BYTES = 1024
 const TYPE = { 'content-type': 'application/octet-stream' }
 
 export async function fileRows(): Promise<Row[]> {
-  const gateway = await startServer('lockers', { FILES: String(FILES), LOG_LEVEL: 'warn' })
-  const bare = await startServer('bare-bytes')
-  const rows = [...(await requestRows(gateway)), ...(await smallFileRows(gateway, bare))]
-  await gateway.stop()
-  await bare.stop()
+  const [grown, gateway, bare] = [
+    await startGrown('SQLite', SMALL),
+    await startServer('lockers', { LOG_LEVEL: 'warn' }),
+    await startServer('bare-bytes'),
+  ]
+  const rows = [...(await requestRows(grown)), ...(await smallFileRows(gateway, bare))]
+  for (const server of [grown, gateway, bare]) await server.stop()
   return rows
 }
 
@@ -49,7 +50,7 @@ interface Compared {
 }
 
 async function compare(gateway: ServerProcess, what: keyof typeof REQUESTS, signatures: number): Promise<Compared> {
-  const route = routeOf(gateway, REQUESTS[what], FILES)
+  const route = routeOf(gateway, REQUESTS[what], SMALL.files)
   const rates: number[] = []
   const floors: number[] = []
   await warmUp(gateway, route)

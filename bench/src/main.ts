@@ -4,7 +4,7 @@ import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
 import { evidenceRows } from './evidence.ts'
 import { fileRows } from './files.ts'
-import { growthRows } from './growth.ts'
+import { growthRows, largeGrowthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
 import { arweaveRows } from './providers/arweave.ts'
@@ -29,6 +29,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['sessions', sessionRows],
   ['files', fileRows],
   ['growth', growthRows],
+  ['growth at 10,000,000', largeGrowthRows],
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
   ['purchases', purchaseRows],

@@ -117,11 +117,11 @@ export function treeDepth(leafCount: number): number {
 }
 
 /** Blocks consist of groups: a proof needs the leaves of one group, and nodes above it that can be kept. */
-const GROUP_HEIGHT = 4
+const GROUP_HEIGHT = 3
 export const GROUP_LEAVES = 1 << GROUP_HEIGHT
 
 /**
- * The levels of a block between its groups and its node: an eighth of the block, and all that its proofs need besides
+ * The levels of a block between its groups and its node: a quarter of the block, and all that its proofs need besides
  * the leaves of one group.
  */
 export function blockLevels(leaves: readonly string[], blockCount: number): string[][] {

@@ -1,18 +1,18 @@
 // How an attestation is shown. Its files are written piece by piece: there may be a million of them.
 
 import { setImmediate } from 'node:timers/promises'
-import type { AttestAnswer, Attestation, AttestedFile } from '@svc/api/attestations'
+import type { AttestAnswer, Attestation } from '@svc/api/attestations'
 import type { LockerMetadata } from '@svc/api/lockers'
 import { JsonStream, JsonText } from '@svc/http-service/answer'
+import { withPrefix } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { attCode } from '@svc/protocol/ids'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/schema.ts'
-import { jsonItems } from '../files/lists/file-pages.ts'
 import type { Published } from './attest.ts'
 import type { AttestationRecord } from './record.ts'
-import type { SnapshotFile } from './snapshots/chunk-content.ts'
-import { snapshotFiles } from './snapshots/read-snapshot.ts'
+import type { SnapshotFile, StoredFile } from './snapshots/chunk-content.ts'
+import { snapshotFiles, storedFiles } from './snapshots/read-snapshot.ts'
 import { findAttestation } from './store.ts'
 
 /** The answer to a caller who asked for a statement. */
@@ -72,8 +72,9 @@ export function publicStatus({ status }: AttestationRecord): { attestation_statu
 }
 
 /** Records of the oracle era have no content types. */
-export function attestedFile({ content_type, ...file }: AttestedFile): AttestedFile {
-  return content_type ? { ...file, content_type } : file
+export function attestedFile({ nameAndSize, contentHash, contentType }: StoredFile): string {
+  const type = contentType && `,"content_type":${JSON.stringify(contentType)}`
+  return `{${nameAndSize},"content_hash":"${withPrefix(contentHash)}"${type}}`
 }
 
 /** Where the attestation of a receipt stands; null when none was ever requested. */
@@ -109,25 +110,33 @@ async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
   return text
 }
 
-/** JSON of an object with a list of files at its end. */
+/** JSON of an object with a list of files at its end. `show` writes the JSON of a file. */
 export async function* withFiles(
   head: object,
   of: AttestationRecord,
   { database }: Pick<Context, 'database'>,
-  show: (file: SnapshotFile) => object,
+  show: (file: StoredFile) => string,
 ): AsyncGenerator<string> {
-  async function* shown() {
-    for await (const files of filesOf(database.db, of)) yield files.map(show)
-  }
   yield `${JSON.stringify(head).slice(0, -1)},"files":[`
-  yield* jsonItems(shown())
+  let separator = ''
+  for await (const files of allOf(of, storedFiles(database.db, of.snapshotKey))) {
+    yield separator + files.map(show).join()
+    separator = ','
+  }
   yield ']}'
 }
 
+export function filesOf(db: Db, of: AttestationRecord): AsyncGenerator<SnapshotFile[]> {
+  return allOf(of, snapshotFiles(db, of.snapshotKey))
+}
+
 /** Yields to other requests between pages. Throws at the end if files are missing, so that no short list is valid. */
-export async function* filesOf(db: Db, { snapshotKey, record }: AttestationRecord): AsyncGenerator<SnapshotFile[]> {
+async function* allOf<File>(
+  { snapshotKey, record }: AttestationRecord,
+  pages: AsyncIterable<File[]>,
+): AsyncGenerator<File[]> {
   let count = 0
-  for await (const files of snapshotFiles(db, snapshotKey)) {
+  for await (const files of pages) {
     if (count > 0) await setImmediate()
     count += files.length
     yield files

@@ -4,9 +4,9 @@ import type { EvidenceBundle } from '@svc/api/proofs'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'
-import type { FileEntry } from '@svc/protocol/merkle'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import type { AttestationRecord } from '../attestations/record.ts'
+import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
 import { listSigningKeys } from '../info/signing-keys.ts'
 import { type Attested, type FactsContext, factsOf, limitLong, readAttested } from './read-evidence.ts'
@@ -63,8 +63,8 @@ function v1Signature({ record }: AttestationRecord) {
 }
 
 /** Leaves are hashed with the bare content hash (VER-14). */
-function bundleFile({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
-  return { filename, size_bytes, content_hash: bare(content_hash) }
+function bundleFile({ nameAndSize, contentHash }: StoredFile): string {
+  return `{${nameAndSize},"content_hash":"${contentHash}"}`
 }
 
 // The steps of how_to_verify: for a reader who has nothing but the bundle, one sentence each.

@@ -2,10 +2,11 @@
 
 import type { Retrieved } from '@svc/api/evidence'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { withPrefix } from '@svc/protocol/bytes'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
-import type { FileEntry } from '@svc/protocol/merkle'
 import { attestReceipt } from '../attestations/attest.ts'
 import { notAttested } from '../attestations/errors.ts'
+import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
@@ -54,8 +55,8 @@ async function* pieces(context: EvidenceContext, attested: Attested): AsyncGener
   yield '}'
 }
 
-function manifestFile({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
-  return { filename, size_bytes, content_hash }
+function manifestFile({ nameAndSize, contentHash }: StoredFile): string {
+  return `{${nameAndSize},"content_hash":"${withPrefix(contentHash)}"}`
 }
 
 export async function retrievePayment(context: Context, receiptId: string) {

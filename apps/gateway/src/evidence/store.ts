@@ -1,3 +1,5 @@
+import { prepared } from '@svc/database/prepared'
+import { type Expression, sql } from 'kysely'
 import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
 
 /** Everything about a receipt that may change. An answer about its newest statement is good while this is the same. */
@@ -30,20 +32,26 @@ export interface EvidenceRow {
 }
 
 /** One query, so that the statement, its status and its anchor are of the same moment. */
-export async function findEvidence(db: Db, receiptId: string, sequence?: number): Promise<EvidenceRow | null> {
-  const row = await db
+function selectEvidence(db: Db, receiptId: string, sequence: Expression<number | null>) {
+  return db
     .selectFrom('receipts as r')
     .leftJoin('attestations as a', 'a.receipt_id', 'r.receipt_id')
-    .leftJoin('statements as s', (join) => {
-      const ofReceipt = join.onRef('s.receipt_id', '=', 'a.receipt_id')
-      return sequence === undefined
-        ? ofReceipt.onRef('s.sequence', '=', 'a.sequence')
-        : ofReceipt.on('s.sequence', '=', sequence)
-    })
+    .leftJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'a.receipt_id').on('s.sequence', '=', sequence),
+    )
     .selectAll('s')
     .select(['r.receipt', 'a.status', 'a.sequence as newest', 'a.anchor_error', 'a.deferral'])
     .where('r.receipt_id', '=', receiptId)
-    .executeTakeFirst()
+}
+
+const findNewest = prepared((db: Db, receiptId: string) => selectEvidence(db, receiptId, sql.ref('a.sequence')))
+const findNumbered = prepared((db: Db, receiptId: string, sequence: number) =>
+  selectEvidence(db, receiptId, sql.val(sequence)),
+)
+
+export async function findEvidence(db: Db, receiptId: string, sequence?: number): Promise<EvidenceRow | null> {
+  const { rows } = await (sequence === undefined ? findNewest(db, receiptId) : findNumbered(db, receiptId, sequence))
+  const [row] = rows
   if (!row) return null
   const { receipt, status, newest, anchor_error, deferral, ...statement } = row
   return {

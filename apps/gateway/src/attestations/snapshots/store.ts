@@ -1,3 +1,4 @@
+import { prepared } from '@svc/database/prepared'
 import type { Selectable, Transaction } from 'kysely'
 import type { Db, FileRow, Schema, SnapshotChunkTable, SnapshotTable } from '../../db/schema.ts'
 
@@ -71,6 +72,14 @@ export async function insertSnapshot(tx: Tx, row: SnapshotRow): Promise<void> {
 
 export async function findSnapshot(db: Db, key: string): Promise<SnapshotRow | null> {
   return (await db.selectFrom('snapshots').selectAll().where('snapshot_key', '=', key).executeTakeFirst()) ?? null
+}
+
+const selectChunk = prepared((db: Db, id: string) =>
+  db.selectFrom('snapshot_chunks').select('content').where('chunk_id', '=', id),
+)
+
+export async function findChunk(db: Db, id: string): Promise<string | null> {
+  return (await selectChunk(db, id)).rows[0]?.content ?? null
 }
 
 /** In no order. */

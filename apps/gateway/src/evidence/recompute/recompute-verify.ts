@@ -5,7 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { AttestationRecord } from '../../attestations/record.ts'
-import type { SnapshotFile } from '../../attestations/snapshots/chunk-content.ts'
+import { fileOf, type SnapshotFile, type StoredFile } from '../../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../../attestations/view.ts'
 import { lockerNotFound } from '../../auth/callers.ts'
 import { limitStranger } from '../../auth/limits.ts'
@@ -79,12 +79,15 @@ function namesOf(differing: Differing, isGone: boolean): string[] {
   return [...differing].filter(([, actual]) => (actual === null) === isGone).map(([filename]) => filename)
 }
 
-function showFile(differing: Differing): (file: SnapshotFile) => RecomputeVerify['files'][number] {
-  return ({ filename, content_hash: recorded_hash }) => {
-    const actual_hash = differing.get(filename)
-    if (actual_hash === undefined) return { filename, status: 'match', recorded_hash, actual_hash: recorded_hash }
-    return { filename, status: actual_hash === null ? 'missing' : 'mismatch', recorded_hash, actual_hash }
-  }
+function showFile(differing: Differing): (file: StoredFile) => string {
+  return (file) => JSON.stringify(compared(fileOf(file), differing))
+}
+
+function compared(file: SnapshotFile, differing: Differing): RecomputeVerify['files'][number] {
+  const { filename, content_hash: recorded_hash } = file
+  const actual_hash = differing.get(filename)
+  if (actual_hash === undefined) return { filename, status: 'match', recorded_hash, actual_hash: recorded_hash }
+  return { filename, status: actual_hash === null ? 'missing' : 'mismatch', recorded_hash, actual_hash }
 }
 
 function requireAffordable({ config }: Context, { record }: AttestationRecord): void {

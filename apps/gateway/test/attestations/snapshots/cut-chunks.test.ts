@@ -1,9 +1,13 @@
+import { bare } from '@svc/protocol/bytes'
 import { leafHash } from '@svc/protocol/merkle'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   chunkId,
+  fileOf,
+  placeOf,
   readContent,
+  readStoredFiles,
   type SnapshotFile,
   writeContent,
 } from '../../../src/attestations/snapshots/chunk-content.ts'
@@ -39,6 +43,24 @@ describe('chunks of a file list', () => {
           files.reduce((sum, { size_bytes }) => sum + BigInt(size_bytes), 0n),
         )
         expect(chunks.every((chunk) => readContent(contentOf(chunk))[0]?.filename === chunk.firstFilename)).toBe(true)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('EVID-20 are read as they are stored, field by field, and found by name', () => {
+    fc.assert(
+      fc.property(anyFiles, (files) => {
+        for (const content of cutAll(files).map(contentOf)) {
+          const stored = readStoredFiles(content)
+          expect(stored.map(fileOf)).toEqual(readContent(content))
+          for (const [i, { filename, size_bytes, content_hash, content_type }] of readContent(content).entries()) {
+            expect(`{${stored[i]!.nameAndSize}}`).toBe(JSON.stringify({ filename, size_bytes }))
+            expect(stored[i]).toMatchObject({ contentHash: bare(content_hash), contentType: content_type })
+            expect(placeOf(content, filename)).toBe(i)
+          }
+          expect(placeOf(content, 'none of them: longer than twelve')).toBe(-1)
+        }
       }),
       { numRuns: 50 },
     )

@@ -16,7 +16,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
   async function lockerOf(files: readonly SnapshotFile[]) {
     const locker = await openTestLocker(database)
     await locker.put(files)
-    return { proveFile: createProveFile(locker.db), snapshot: await locker.snapshot() }
+    return { db: locker.db, proveFile: createProveFile(locker.db), snapshot: await locker.snapshot() }
   }
 
   /** Expects the proofs of these files to be those of the plain tree. */
@@ -83,5 +83,33 @@ forEachDatabase('a proof from a snapshot', (database) => {
       expect(await proveFile(snapshot.key, name)).toBeNull()
     }
     expect(await proveFile('ab'.repeat(32), 'folder/0000000.txt')).toBeNull()
+  })
+
+  it.each([3, 1500])('MERK-17 is refused if a chunk of %i files is damaged or missing', async (count) => {
+    const { db, proveFile, snapshot } = await lockerOf(manyFiles(count).map((file) => ({ ...file, size_bytes: count })))
+    const name = 'folder/0000001.txt'
+    const known = await proveFile(snapshot.key, name)
+    expect(known).not.toBeNull()
+    const { chunk_id, content } = await db
+      .selectFrom('snapshot_chunks')
+      .selectAll()
+      .where('content', 'like', `%"${name}","size_bytes":${count}}%`)
+      .executeTakeFirstOrThrow()
+    const write = (damaged: string) =>
+      db.updateTable('snapshot_chunks').set({ content: damaged }).where('chunk_id', '=', chunk_id).execute()
+    for (const [part, other] of [
+      [`"${name}","size_bytes":${count}`, `"${name}","size_bytes":7`],
+      [name, 'folder/0000001.jpg'],
+      [known!.file.content_hash.slice('sha256:'.length), 'ab'.repeat(32)],
+    ] as const) {
+      await write(content.replace(part, other))
+      for (const proofs of [proveFile, createProveFile(db)]) {
+        await expect(proofs(snapshot.key, name)).rejects.toThrow(chunk_id)
+      }
+    }
+    await db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk_id).execute()
+    await expect(proveFile(snapshot.key, name)).rejects.toThrow(chunk_id)
+    await db.insertInto('snapshot_chunks').values({ chunk_id, content }).execute()
+    expect(await proveFile(snapshot.key, name)).toEqual(known)
   })
 })
