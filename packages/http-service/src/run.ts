@@ -1,18 +1,9 @@
 // The life of a service's process: it starts, says so, and stops in order.
 
-import { enableCompileCache, flushCompileCache } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
 import type { Service } from './service.ts'
-
-/**
- * Halves the start-up time of modules that are imported afterwards. The cache is beside the code, so that only those who
- * can change the code can write to it. Where it cannot be written, nothing else changes.
- */
-export function useCompileCache(): void {
-  enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/svc', import.meta.url)))
-}
 
 export interface Running {
   stop(): Promise<void>

@@ -2,7 +2,7 @@
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/service'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
 import { type AttestationCounts, numberFamilies, readNumbers } from './database.ts'
@@ -42,7 +42,7 @@ export function createMetrics(context: Parts, countAttestations: () => Promise<A
         publishingCosts.totals(),
         publishingCosts.balance(),
       ])
-      process ??= observeProcess()
+      process ??= await observeProcess()
       const families = [
         http.family(),
         ...(known ? numberFamilies(known) : []),
@@ -77,7 +77,8 @@ function healthFamily(health: ReadonlyMap<string, boolean>): Family {
   }
 }
 
-function observeProcess(): Registry {
+async function observeProcess(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client')
   const register = new Registry()
   collectDefaultMetrics({ register })
   return register
