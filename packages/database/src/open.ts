@@ -13,9 +13,11 @@ export interface Database<Schema> {
 export async function openDatabase<Schema>(options: {
   url: string
   migrations: Migrations
+  /** Of PostgreSQL: how many connections this process may have at once. */
+  maxConnections?: number
 }): Promise<Database<Schema>> {
   const dialect = dialectNameOf(options.url)
-  const db = new Kysely<unknown>({ dialect: await createDialect(dialect, options.url) })
+  const db = new Kysely<unknown>({ dialect: await createDialect(dialect, options.url, options.maxConnections) })
   try {
     await migrate(db, dialect, options.migrations)
   } catch (error) {
@@ -27,7 +29,7 @@ export async function openDatabase<Schema>(options: {
 }
 
 /** Loads only the driver that is used. */
-async function createDialect(name: DialectName, url: string): Promise<Dialect> {
-  if (name === 'postgres') return (await import('./postgres.ts')).createPostgresDialect(url)
+async function createDialect(name: DialectName, url: string, maxConnections?: number): Promise<Dialect> {
+  if (name === 'postgres') return (await import('./postgres.ts')).createPostgresDialect(url, maxConnections)
   return (await import('./sqlite.ts')).createSqliteDialect(url.slice('sqlite:'.length))
 }

@@ -3,9 +3,12 @@
 import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
+import { sayReady, whenAskedToStop } from './own-process.ts'
 import type { Service } from './service.ts'
 
 export interface Running {
+  /** Where it serves. */
+  url: string
   stop(): Promise<void>
 }
 
@@ -22,9 +25,15 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     console.error(advice(error) ?? error)
     process.exit(1)
   }
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
+  sayReady(running.url)
+  let isStopping = false
+  const { close } = closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
+    isStopping = true
     if (err) console.error(err)
     await running.stop()
+  })
+  whenAskedToStop(() => {
+    if (!isStopping) close()
   })
 }
 
