@@ -3,13 +3,19 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
+/** Beside the code, so that only those who can change the code can write to it. */
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url))
 const OWN_NODE = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
 
 /** `version` is that of the Node which runs this, `ownNode` the file of the one that was installed here. */
 export async function launch(program, { version = process.version, ownNode = OWN_NODE } = {}) {
-  if (Number(version.slice(1).split('.')[0]) >= 24) return void (await import(program.href))
+  if (Number(version.slice(1).split('.')[0]) >= 24) {
+    module.enableCompileCache(COMPILE_CACHE)
+    return void (await import(program.href))
+  }
   if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))
   console.error(
     `This program runs on Node 24 or newer; found ${version}. Run "npm install" in the repository, which installs one on Linux (x64, arm64), or install Node 24.`,
@@ -19,7 +25,10 @@ export async function launch(program, { version = process.version, ownNode = OWN
 
 /** The child takes the place of this process: same streams, signals and exit code. */
 function hand(node, program) {
-  const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [program, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
+  })
   // A terminal sends these to the child as well.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))

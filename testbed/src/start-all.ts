@@ -6,10 +6,12 @@ import { readConfig as readAgentConfig } from '@svc/agent/config'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { type Config, readConfig } from '@svc/gateway/config'
+import { type Config, readConfig, type Secrets } from '@svc/gateway/config'
 import { startGateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
-import { runUntilStopped } from '@svc/http-service/run'
+import { createLog } from '@svc/http-service/log'
+import { startProcesses } from '@svc/http-service/processes'
+import { type Running, runUntilStopped } from '@svc/http-service/run'
 import { type DevSettings, readDevSettings } from './dev-settings.ts'
 import { setUpRegistries } from './local-registries.ts'
 
@@ -31,9 +33,10 @@ await runUntilStopped(async () => {
     ...(dev.registryProgram && { registryProgram: dev.registryProgram }),
   })
   const registries = await setUpRegistries(chains, variables)
-  const { config, secrets } = readConfig({ ...variables, ...chains.variables, ...registries })
+  const settled = { ...variables, ...chains.variables, ...registries }
+  const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
-  const gateway = await startGateway(config, secrets)
+  const gateway = await startGatewayProcesses(config, secrets, settled)
   const agent = await startAgent(ofAgent.config, ofAgent.secrets)
   const { baseUrl } = config.http
   console.log(`
@@ -51,6 +54,7 @@ Try:   curl -X POST ${baseUrl}/v1/storage/request -H 'Content-Type: application/
 Stop:  Ctrl-C
 `)
   return {
+    url: baseUrl,
     async stop() {
       await agent.stop()
       await gateway.stop()
@@ -58,6 +62,12 @@ Stop:  Ctrl-C
     },
   }
 })
+
+function startGatewayProcesses(config: Config, secrets: Secrets, variables: Variables): Promise<Running> {
+  if (config.processes === 1) return startGateway(config, secrets)
+  const program = new URL(import.meta.resolve('@svc/gateway/main'))
+  return startProcesses({ program, count: config.processes, variables, log: createLog(config.log.level) })
+}
 
 /** The agent service uses the gateway's settings, except those that each service must have for itself. */
 function variablesOfAgent(variables: Variables, { dataDir, http }: Config, dev: DevSettings): Variables {

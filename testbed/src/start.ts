@@ -1,6 +1,5 @@
-// `npm start`. A compile cache halves the time of the next start.
+// `npm start`.
 
-import { useCompileCache } from '@svc/http-service/run'
+import { importBundled } from '@svc/http-service/bundle'
 
-useCompileCache()
-await import('./start-all.ts')
+await importBundled(new URL('./start-all.ts', import.meta.url))

@@ -1,6 +1,7 @@
 // Everything an operator can set, read once, all problems reported at once. Secrets are apart: the config may be logged.
 
 import { mkdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import {
   type HttpSettings,
@@ -49,6 +50,8 @@ export interface Config {
   anchors: AnchorConfig
   budgets: BudgetConfig
   evmRegistry: EvmRegistryConfig | null
+  /** How many processes of this gateway share its port. */
+  processes: number
   /** Whether this process works on jobs. */
   jobs: { enabled: boolean }
   x402: X402Config
@@ -83,10 +86,12 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const [x402, x402Secrets] = readX402Settings(settings, payments, isProduction)
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, isProduction)
   const [storage, storageSecrets] = readStorageConfig(settings, isProduction, dataDir)
+  const http = readHttpSettings(settings, mode, 8402)
+  const ownSecrets = readOwnSecrets(settings, mode, dataDir)
   const config: Config = {
     mode,
     dataDir,
-    http: readHttpSettings(settings, mode, 8402),
+    http,
     log: readLogSettings(settings),
     evidence: readEvidenceConfig(settings, mode),
     payments: isProduction ? { ...payments, terms: withStorageNotice(payments.terms, storage.drivers) } : payments,
@@ -97,13 +102,14 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     anchors: readAnchorConfig(settings),
     budgets: readBudgetConfig(settings),
     evmRegistry,
+    processes: readProcesses(settings, ownSecrets.databaseUrl),
     jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
     x402,
     sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
     internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode) },
   }
   const secrets = {
-    ...readOwnSecrets(settings, mode, dataDir),
+    ...ownSecrets,
     ...paymentSecrets,
     ...x402Secrets,
     ...evmRegistrySecrets,
@@ -121,6 +127,22 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   settings.done()
   mkdirSync(dataDir, { recursive: true })
   return { config, secrets, asked: settings.asked }
+}
+
+const MAX_PROCESSES = 256
+
+/** By default all cores are used. SQLite has one writer: a second process would block while it waits for the first. */
+function readProcesses(settings: SettingsReader, databaseUrl: string): number {
+  const isSqlite = databaseUrl.startsWith('sqlite:')
+  const byDefault = isSqlite ? 1 : availableParallelism()
+  const processes = settings.integer('PROCESSES', byDefault, { min: 1, max: MAX_PROCESSES })
+  settings.asked.set('PROCESSES', '')
+  if (isSqlite && processes > 1) {
+    settings.problem(
+      `PROCESSES is ${processes}, but SQLite serves one process: set DATABASE_URL to a PostgreSQL database, or PROCESSES to 1`,
+    )
+  }
+  return processes
 }
 
 function readOwnSecrets(settings: SettingsReader, mode: Mode, dataDir: string): OwnSecrets {

@@ -3,6 +3,7 @@
 import type { Database } from '@svc/database/open'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
 import type { Log } from '@svc/http-service/log'
+import type { OwnProcess } from '@svc/http-service/own-process'
 import type { OpenedSource } from '@svc/outgoing/open-source'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { Queue } from '@svc/queue/queue'
@@ -15,6 +16,7 @@ import type { JobPayloads } from './jobs/job-payloads.ts'
 export interface Context {
   config: Config
   log: Log
+  process: OwnProcess
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createLog } from '@svc/http-service/log'
+import { ownProcess } from '@svc/http-service/own-process'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -20,6 +21,10 @@ import type { JobPayloads } from './jobs/job-payloads.ts'
 /** Jobs under way are given this long when the gateway stops. */
 const JOBS_GRACE_MS = 15_000
 
+/** Those of all processes; with those of the queue within the 100 that PostgreSQL takes by default, up to 10 processes. */
+const CONNECTIONS_OF_ALL = 48
+const MIN_CONNECTIONS = 4
+
 /** What is opened is closed with `opened`, the last first; also when a later step fails. */
 export async function createContext(
   config: Config,
@@ -31,7 +36,11 @@ export async function createContext(
   opened.defer(() => log.output.flush())
   const now = overrides.now ?? Date.now
 
-  const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
+  const database = await openDatabase<Schema>({
+    url: secrets.databaseUrl,
+    migrations,
+    maxConnections: Math.max(MIN_CONNECTIONS, Math.floor(CONNECTIONS_OF_ALL / config.processes)),
+  })
   opened.defer(() => database.close())
 
   const openOwnProviders = () =>
@@ -53,6 +62,7 @@ export async function createContext(
   return {
     config,
     log,
+    process: ownProcess(),
     now,
     randomBytes: overrides.randomBytes ?? randomBytes,
     signers: {

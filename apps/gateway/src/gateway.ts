@@ -38,7 +38,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   const url = await service.app.listen({ host: config.http.host, port: config.http.port })
   registerJobs(rooms)
   if (config.jobs.enabled) await context.queue.start()
-  context.log.info({ url, mode: config.mode }, 'gateway started')
+  if (!context.process.isOneOfSeveral) context.log.info({ url, mode: config.mode }, 'gateway started')
   const running = opened.move()
   return { url, context, rooms, stop: () => running.disposeAsync() }
 }

@@ -1,7 +1,6 @@
 // `node apps/gateway/src/main.ts` is the same as `svc-gateway start`.
 
-import { useCompileCache } from '@svc/http-service/run'
-import { run } from './bin/start.ts'
+import { importBundled } from '@svc/http-service/bundle'
 
-useCompileCache()
+const { run } = await importBundled<typeof import('./bin/start.ts')>(new URL('./bin/start.ts', import.meta.url))
 await run()

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
@@ -38,6 +38,16 @@ describe('production', () => {
   it('T-13 EVID-18 refuses to start half-configured and names everything that is missing', () => {
     const missing = ['BASE_URL', 'STATEMENT_KEY', 'PUBLICATION_KEY', 'SHORT_URL_KEY']
     expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
+  })
+
+  it('CFG-01 uses every core with PostgreSQL, and one process with SQLite', () => {
+    const postgres = { ...production(), DATABASE_URL: 'postgres://localhost/svc' }
+    expect(readConfig(postgres).config.processes).toBe(availableParallelism())
+    expect(readConfig({ ...postgres, PROCESSES: '3' }).config.processes).toBe(3)
+    expect(readConfig(production()).config.processes).toBe(1)
+    expect(() => readConfig({ ...production(), PROCESSES: '2' })).toThrow(
+      'PROCESSES is 2, but SQLite serves one process',
+    )
   })
 
   it('T-13 ANCH-03 refuses one key for two purposes', () => {

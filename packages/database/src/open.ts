@@ -1,8 +1,6 @@
 import { type Dialect, Kysely } from 'kysely'
 import { type DialectName, dialectNameOf } from './dialects.ts'
 import { type Migrations, migrate } from './migrate.ts'
-import { createPostgresDialect } from './postgres.ts'
-import { createSqliteDialect } from './sqlite.ts'
 
 export interface Database<Schema> {
   db: Kysely<Schema>
@@ -15,9 +13,11 @@ export interface Database<Schema> {
 export async function openDatabase<Schema>(options: {
   url: string
   migrations: Migrations
+  /** Of PostgreSQL: how many connections this process may have at once. */
+  maxConnections?: number
 }): Promise<Database<Schema>> {
   const dialect = dialectNameOf(options.url)
-  const db = new Kysely<unknown>({ dialect: createDialect(dialect, options.url) })
+  const db = new Kysely<unknown>({ dialect: await createDialect(dialect, options.url, options.maxConnections) })
   try {
     await migrate(db, dialect, options.migrations)
   } catch (error) {
@@ -28,6 +28,8 @@ export async function openDatabase<Schema>(options: {
   return { db: db as Kysely<Schema>, dialect, close: () => db.destroy() }
 }
 
-function createDialect(name: DialectName, url: string): Dialect {
-  return name === 'sqlite' ? createSqliteDialect(url.slice('sqlite:'.length)) : createPostgresDialect(url)
+/** Loads only the driver that is used. */
+async function createDialect(name: DialectName, url: string, maxConnections?: number): Promise<Dialect> {
+  if (name === 'postgres') return (await import('./postgres.ts')).createPostgresDialect(url, maxConnections)
+  return (await import('./sqlite.ts')).createSqliteDialect(url.slice('sqlite:'.length))
 }

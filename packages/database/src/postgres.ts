@@ -13,8 +13,9 @@ import {
 import pg from 'pg'
 
 const CONNECTION_TIMEOUT_MS = 10_000
+const MAX_CONNECTIONS = 10
 
-export function createPostgresDialect(url: string): Dialect {
+export function createPostgresDialect(url: string, maxConnections = MAX_CONNECTIONS): Dialect {
   const types = new pg.TypeOverrides()
   types.setTypeParser(pg.types.builtins.INT8, parseSafeNumber)
   types.setTypeParser(pg.types.builtins.NUMERIC, parseSafeNumber)
@@ -22,6 +23,7 @@ export function createPostgresDialect(url: string): Dialect {
     connectionString: url,
     types,
     keepAlive: true,
+    max: Math.min(maxConnections, MAX_CONNECTIONS),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   })
   // The pool replaces an idle connection that the server closed; without a listener the error would end the process.

@@ -1,20 +1,14 @@
 // The life of a service's process: it starts, says so, and stops in order.
 
-import { enableCompileCache, flushCompileCache } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
+import { sayReady, whenAskedToStop } from './own-process.ts'
 import type { Service } from './service.ts'
 
-/**
- * Halves the start-up time of modules that are imported afterwards. The cache is beside the code, so that only those who
- * can change the code can write to it. Where it cannot be written, nothing else changes.
- */
-export function useCompileCache(): void {
-  enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/svc', import.meta.url)))
-}
-
 export interface Running {
+  /** Where it serves. */
+  url: string
   stop(): Promise<void>
 }
 
@@ -31,9 +25,15 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     console.error(advice(error) ?? error)
     process.exit(1)
   }
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
+  sayReady(running.url)
+  let isStopping = false
+  const { close } = closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
+    isStopping = true
     if (err) console.error(err)
     await running.stop()
+  })
+  whenAskedToStop(() => {
+    if (!isStopping) close()
   })
 }
 

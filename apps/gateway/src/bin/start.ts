@@ -1,11 +1,21 @@
 // `svc-gateway start`: the gateway, until it is stopped.
 
+import cluster from 'node:cluster'
+import { createLog } from '@svc/http-service/log'
+import { startProcesses } from '@svc/http-service/processes'
 import { runUntilStopped } from '@svc/http-service/run'
+import { readConfig } from '../config.ts'
 
 export async function run(): Promise<void> {
   await runUntilStopped(async () => {
-    const { readConfig } = await import('../config.ts')
     const { config, secrets } = readConfig(process.env)
+    const { mode, processes } = config
+    if (processes > 1 && cluster.isPrimary) {
+      const log = createLog(config.log.level)
+      const running = await startProcesses({ program: new URL('../main.ts', import.meta.url), count: processes, log })
+      log.info({ url: running.url, mode, processes }, 'gateway started')
+      return running
+    }
     const { startGateway } = await import('../gateway.ts')
     return startGateway(config, secrets)
   })

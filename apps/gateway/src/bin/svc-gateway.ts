@@ -1,6 +1,6 @@
 // `svc-gateway <command>`: what an operator runs, configured by the environment. Each command is a file beside this one.
 
-import { useCompileCache } from '@svc/http-service/run'
+import { importBundled } from '@svc/http-service/bundle'
 
 interface Command {
   run(args: string[]): Promise<void>
@@ -9,7 +9,7 @@ interface Command {
 const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
   start: {
     about: 'run the gateway until it is stopped',
-    load: () => import('./start.ts'),
+    load: () => importBundled(new URL('./start.ts', import.meta.url)),
   },
   'import-attestations': {
     about: 'take over attestation records of the oracle era from an export',
@@ -32,7 +32,6 @@ const [name = '', ...args] = process.argv.slice(2)
 if (name === '--help' || name === '-h') {
   console.log(help())
 } else if (Object.hasOwn(COMMANDS, name)) {
-  useCompileCache()
   const { run } = await (COMMANDS[name] as (typeof COMMANDS)[string]).load()
   await run(args)
 } else {

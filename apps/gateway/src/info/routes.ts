@@ -16,11 +16,15 @@ const docsPage = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
-  const openApi = openApiDocument(gatewayEndpoints, {
-    title: 'svc storage gateway',
-    description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
-    baseUrl,
-  })
+  let openApi: ReturnType<typeof openApiDocument> | undefined
+  function describeInterface() {
+    openApi ??= openApiDocument(gatewayEndpoints, {
+      title: 'svc storage gateway',
+      description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
+      baseUrl,
+    })
+    return openApi
+  }
   serve(service, info.health, () => checkHealth(context))
   serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
   serve(service, info.keys, () => listSigningKeys(context))
@@ -36,6 +40,6 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
       }) as const,
   )
   serve(service, info.discovery, () => discoveryDocument(context))
-  serve(service, info.openApi, () => openApi)
+  serve(service, info.openApi, describeInterface)
   serve(service, info.docs, () => docsPage)
 }

@@ -1,14 +1,14 @@
-// `GET /metrics`: this process, its requests, counts from the database, and the costs of publishing.
+// `GET /metrics`: the processes of this gateway and their requests, counts from the database, the costs of publishing.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/send'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
 import { type AttestationCounts, numberFamilies, readNumbers } from './database.ts'
 import { createHttpMetrics } from './http.ts'
 import { balanceFamilies, totalFamilies } from './publishing.ts'
-import { type Family, metricsText } from './text.ts'
+import { byProcess, type Family, metricsText } from './text.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void
@@ -22,6 +22,7 @@ type Parts = Context & { publishingCosts: PublishingCosts }
 
 export function createMetrics(context: Parts, countAttestations: () => Promise<AttestationCounts>): Metrics {
   const { publishingCosts, providers, sales, now, log } = context
+  const { isOneOfSeveral, fromAll } = context.process
   const http = createHttpMetrics()
   // Created by the first scrape: observing the event loop and garbage collection costs time.
   let process: Registry | null = null
@@ -33,25 +34,29 @@ export function createMetrics(context: Parts, countAttestations: () => Promise<A
     })
   const numbers = refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now })
 
+  const ofProcesses = fromAll(async () => {
+    process ??= await observeProcess()
+    return [http.family(), readingFamily(sales.readings()), ...(await processFamilies(process))]
+  })
+
   return {
     noteAnswer: http.note,
     async text() {
-      const [known, health, totals, balance] = await Promise.all([
+      const [processes, known, health, totals, balance] = await Promise.all([
+        ofProcesses(),
         numbers(),
         providers.health(),
         publishingCosts.totals(),
         publishingCosts.balance(),
       ])
-      process ??= observeProcess()
       const families = [
-        http.family(),
+        ...(isOneOfSeveral ? byProcess(processes) : processes.flatMap(([, families]) => families)),
         ...(known ? numberFamilies(known) : []),
         healthFamily(health),
-        readingFamily(sales.readings()),
         ...(totals ? totalFamilies(totals) : []),
         ...balanceFamilies(balance),
       ]
-      return `${metricsText(families)}\n${await process.metrics()}`
+      return metricsText(families)
     },
   }
 }
@@ -77,8 +82,31 @@ function healthFamily(health: ReadonlyMap<string, boolean>): Family {
   }
 }
 
-function observeProcess(): Registry {
+async function observeProcess(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client')
   const register = new Registry()
   collectDefaultMetrics({ register })
   return register
+}
+
+interface ObservedMetric {
+  name: string
+  help: string
+  type: Family['type']
+  values: { value: number; labels: Record<string, string | number>; metricName?: string }[]
+}
+
+/** What prom-client observes, as families of ours, which another process can read. */
+async function processFamilies(register: Registry): Promise<Family[]> {
+  const metrics = (await register.getMetricsAsJSON()) as unknown as ObservedMetric[] // its types are not what it returns
+  return metrics.map(({ name, help, type, values }) => ({
+    name,
+    help,
+    type,
+    samples: values.map(({ value, labels, metricName = name }) => ({
+      value,
+      labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
+      part: metricName.slice(name.length),
+    })),
+  }))
 }

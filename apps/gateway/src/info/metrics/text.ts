@@ -2,7 +2,7 @@
 
 export interface Family {
   name: string
-  type: 'counter' | 'gauge' | 'histogram'
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
   help: string
   samples: readonly Sample[]
 }
@@ -10,8 +10,8 @@ export interface Family {
 export interface Sample {
   value: number
   labels?: Readonly<Record<string, string>>
-  /** Only of a histogram. */
-  part?: '_bucket' | '_sum' | '_count'
+  /** Of a histogram: `_bucket`, `_sum` or `_count`. */
+  part?: string
 }
 
 /** One sample for each name, which becomes the value of the label. */
@@ -21,6 +21,18 @@ export function byLabel(
   others: Readonly<Record<string, string>> = {},
 ): Sample[] {
   return Object.entries(values).map(([name, value]) => ({ labels: { ...others, [label]: name }, value }))
+}
+
+/** The families of several processes; each sample says of which. */
+export function byProcess(processes: readonly [place: number, families: readonly Family[]][]): Family[] {
+  const all = new Map<string, Family>()
+  for (const [place, families] of processes) {
+    for (const { samples, ...family } of families) {
+      const own = samples.map((sample) => ({ ...sample, labels: { process: String(place), ...sample.labels } }))
+      all.set(family.name, { ...family, samples: [...(all.get(family.name)?.samples ?? []), ...own] })
+    }
+  }
+  return [...all.values()]
 }
 
 export function metricsText(families: readonly Family[]): string {

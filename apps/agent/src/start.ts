@@ -1,0 +1,8 @@
+import { runUntilStopped } from '@svc/http-service/run'
+import { startAgent } from './agent.ts'
+import { readConfig } from './config.ts'
+
+await runUntilStopped(async () => {
+  const { config, secrets } = readConfig(process.env)
+  return startAgent(config, secrets)
+})

@@ -1,0 +1,82 @@
+// `node make-bundle.ts <program> <folder>`: the program with all it imports as few files of JavaScript.
+
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Plugin, rolldown } from 'rolldown'
+import { type Bundle, inputsOf } from './bundle.ts'
+
+/** Left where they are: packages with native code, that read files of their own, or that few gateways load. */
+const EXTERNAL = [
+  /\.node$/,
+  /^litesvm$/,
+  /^@nomicfoundation\/edr$/,
+  /^@google-cloud\//,
+  /^@grpc\//,
+  /^mongodb$/,
+  /^bson$/,
+  /^pg(-.*)?$/,
+  /^prom-client$/,
+]
+
+/** A process that still runs an older bundle may load more of it. */
+const KEEP_MS = 7 * 86_400_000
+
+/**
+ * Files beside a module, such as threads and pages, are found where its source is. Lines of packages have no origin:
+ * they would be most of the map, which takes memory once it is read.
+ */
+const keepPlaces: Plugin = {
+  name: 'keep-places',
+  transform(code, id) {
+    const isOwn = !id.includes('/node_modules/')
+    if (isOwn && !code.includes('import.meta.url')) return null
+    const placed = code.replaceAll(/\bimport\.meta\.url\b/g, JSON.stringify(pathToFileURL(id).href))
+    if (isOwn) return { code: placed, map: sameLines(placed, id) }
+    const isCommonJs = /\b__(dirname|filename)\b/.test(code) && !/\b(const|let|var) __(dirname|filename)\b/.test(code)
+    const places = `var __filename = ${JSON.stringify(id)}, __dirname = ${JSON.stringify(dirname(id))};`
+    return { code: isCommonJs ? places + placed : placed, map: { mappings: '' } }
+  },
+}
+
+const [program = '', home = ''] = process.argv.slice(2)
+mkdirSync(home, { recursive: true })
+removeOld(home)
+const folder = mkdtempSync(`${home}/bundle-`)
+const sources = await bundle(program, folder)
+const newest: Bundle = { entry: `${folder}/program.mjs`, inputs: inputsOf(sources) }
+writeFileSync(`${folder}/newest.json`, JSON.stringify(newest))
+renameSync(`${folder}/newest.json`, `${home}/newest.json`)
+
+/** Returns the source files that may change without an installation. */
+async function bundle(input: string, dir: string): Promise<string[]> {
+  const build = await rolldown({
+    input: { program: input },
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [keepPlaces],
+    onLog: () => {},
+  })
+  const { output } = await build.write({
+    dir,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    entryFileNames: '[name].mjs',
+    chunkFileNames: '[name]-[hash].mjs',
+  })
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  return modules.filter((id) => id.startsWith('/') && !id.includes('/node_modules/'))
+}
+
+/** A source map where each line is its own origin. */
+function sameLines(code: string, source: string) {
+  const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`
+  return { version: 3, sources: [source], names: [], mappings }
+}
+
+function removeOld(home: string): void {
+  for (const name of readdirSync(home)) {
+    const path = `${home}/${name}`
+    if (Date.now() - statSync(path).mtimeMs > KEEP_MS) rmSync(path, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,124 @@
+// Several processes of a service on one port: Node hands each connection to the next of them. This is the process that
+// starts them, replaces those that end, writes one log, and passes on what they ask each other. See own-process.ts.
+
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Variables } from './config.ts'
+import type { Log } from './log.ts'
+import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './own-process.ts'
+import type { Running } from './run.ts'
+
+export interface ProcessesOptions {
+  program: URL
+  count: number
+  /** Settings in addition to this process's environment. */
+  variables?: Variables
+  log: Log
+}
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+/** One that ran this long counts as well: its end is no sign that the next one fails, too. */
+const RAN_WELL_MS = 60_000
+
+/**
+ * The first process starts alone: it migrates the database, and mistakes in the settings are reported once. Resolves as
+ * soon as it serves; the others follow.
+ */
+export async function startProcesses(options: ProcessesOptions): Promise<Running> {
+  const { program, count, variables = {}, log } = options
+  cluster.setupPrimary({
+    exec: fileURLToPath(program),
+    args: [],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    // JSON has no NaN, which a metric may be.
+    serialization: 'advanced',
+  })
+  const workers = new Map<number, Worker>()
+  const stopping = new AbortController()
+
+  function start(place: number): Worker {
+    const worker = cluster.fork(variables)
+    workers.set(place, worker)
+    log.info({ process: place, pid: worker.process.pid }, 'process started')
+    worker.on('message', (message: FromProcess) => {
+      if ('ask' in message) void askAll(message.ask).then((answers) => send(worker, { answers, ask: message.ask }))
+    })
+    forwardLines(worker)
+    return worker
+  }
+
+  async function keepRunning(place: number, first?: Worker): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    for (let worker = first; !stopping.signal.aborted; worker = undefined) {
+      const startedAt = performance.now()
+      const running = worker ?? start(place)
+      const [code, signal] = (await once(running, 'exit')) as [number | null, string | null]
+      workers.delete(place)
+      if (stopping.signal.aborted) return
+      const ranMs = performance.now() - startedAt
+      pauseMs = ranMs >= RAN_WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      log.error(
+        { process: place, code, signal, restart_in_ms: pauseMs },
+        'a process ended, and another takes its place',
+      )
+      await setTimeout(pauseMs, null, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  async function askAll(ask: number): Promise<Answers> {
+    const asked = [...workers].map(async ([place, worker]): Promise<Answers> => {
+      const answer = await answerOf(worker, ask)
+      return answer === undefined ? [] : [[place, answer]]
+    })
+    return (await Promise.all(asked)).flat()
+  }
+
+  const first = start(1)
+  const url = await readiness(first)
+  const kept = [keepRunning(1, first), ...Array.from({ length: count - 1 }, (_, i) => keepRunning(i + 2))]
+  return {
+    url,
+    async stop() {
+      stopping.abort()
+      for (const worker of workers.values()) send(worker, 'stop')
+      await Promise.all(kept)
+    },
+  }
+}
+
+/** The URL at which a process serves. One that ends before has said why. */
+async function readiness(worker: Worker): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const fail = () => process.exit(1)
+  worker.on('message', (message: FromProcess) => 'ready' in message && resolve(message.ready)).once('exit', fail)
+  return promise.finally(() => worker.off('exit', fail))
+}
+
+/** Undefined when the process ends, or does not answer in time. */
+function answerOf(worker: Worker, ask: number): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  const listen = (message: FromProcess) => 'answer' in message && message.to === ask && resolve(message.answer)
+  const giveUp = AbortSignal.timeout(COLLECT_WITHIN_MS)
+  const end = () => resolve(undefined)
+  worker.on('message', listen).once('exit', end)
+  giveUp.addEventListener('abort', end)
+  send(worker, { collect: ask })
+  return promise.finally(() => worker.off('message', listen).off('exit', end))
+}
+
+function send(worker: Worker, message: ToProcess): void {
+  if (worker.isConnected()) worker.send(message)
+}
+
+/** Whole lines only: those of two processes are never mixed. */
+function forwardLines({ process: { stdout } }: Worker): void {
+  let rest = ''
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const end = text.lastIndexOf('\n') + 1
+    if (end > 0) process.stdout.write(rest + text.slice(0, end))
+    rest = end > 0 ? text.slice(end) : rest + text
+  })
+}
