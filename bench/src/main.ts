@@ -3,7 +3,7 @@
 //   npm run bench                      all groups
 //   npm run bench -- HTTP sessions     some groups
 //   npm run bench -- --quick           all groups in two minutes, with rough figures
-//   npm run bench -- --write           writes the table of a full run into docs/performance.md
+//   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it
 //   npm run bench -- --list            the names of the groups
 
 import { parseArgs } from 'node:util'
@@ -12,6 +12,7 @@ import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { merkleRows } from './merkle.ts'
+import { peerRows } from './peers/rows.ts'
 import { arweaveRows } from './providers/arweave.ts'
 import { filecoinRows } from './providers/filecoin.ts'
 import { firestoreRows } from './providers/firestore.ts'
@@ -37,6 +38,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
   ['purchases', purchaseRows],
+  ['peers', peerRows],
   ['gcs', gcsRows],
   ['mongodb', mongodbRows],
   ['storj', storjRows],
@@ -46,7 +48,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
 ]
 
 const NAMES = GROUPS.map(([name]) => name)
-const PAGE = new URL('../../docs/performance.md', import.meta.url)
+const DOCS = new URL('../../docs/', import.meta.url)
 
 process.exit(await main())
 
@@ -60,9 +62,8 @@ async function main(): Promise<number> {
     return 0
   }
   const report = await measure(wanted.length > 0 ? wanted : NAMES)
-  const text = reportText(report)
-  console.log(`\n${text}`)
-  if (values.write) await writeReport(PAGE, text)
+  console.log(`\n${reportText(report)}`)
+  if (values.write) await writeReport(DOCS, report)
   return report.failures.length > 0 ? 1 : 0
 }
 

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { arch, cpus, release, totalmem, type } from 'node:os'
+import { picture } from './picture.ts'
 import { meetsGoal, type Row } from './row.ts'
 import { isQuick } from './scale.ts'
 
@@ -38,13 +39,16 @@ export function reportText({ rows, failures }: Report): string {
   return lines.join('\n')
 }
 
-/** Replaces the table of this architecture, between its two markers. */
-export async function writeReport(page: URL, text: string): Promise<void> {
+/** Replaces the table of this architecture, between its two markers, and its picture. */
+export async function writeReport(docs: URL, report: Report): Promise<void> {
+  const page = new URL('performance.md', docs)
   const [start, end] = [`<!-- bench ${arch()} -->`, `<!-- end of bench ${arch()} -->`]
   const before = await readFile(page, 'utf8')
   const [from, to] = [before.indexOf(start), before.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`${page.pathname} has no lines ${start} and ${end} to write between`)
-  await writeFile(page, `${before.slice(0, from)}${start}\n${text}\n${before.slice(to)}`)
+  await writeFile(page, `${before.slice(0, from)}${start}\n${reportText(report)}\n${before.slice(to)}`)
+  const svg = picture(report.rows, machineText())
+  if (svg) await writeFile(new URL(`peers-${arch()}.svg`, docs), svg)
 }
 
 function rowText(row: Row): string {
