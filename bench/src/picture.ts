@@ -49,7 +49,7 @@ export function picture(rows: readonly Row[], machine: string): string | null {
     return `<g transform="translate(${x} ${y})">\n${panel(chart)}\n</g>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">
-<title>${escape(TITLE)}</title>
+<title>${escaped(TITLE)}</title>
 <style>${STYLE}
 </style>
 <rect class="page" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>
@@ -84,9 +84,9 @@ function figure(value: number): string {
 }
 
 function text(x: number, y: number, content: string, kind: string): string {
-  return `<text x="${Math.round(x)}" y="${y}"${kind && ` class="${kind}"`}>${escape(content)}</text>`
+  return `<text x="${Math.round(x)}" y="${y}"${kind && ` class="${kind}"`}>${escaped(content)}</text>`
 }
 
-function escape(content: string): string {
+function escaped(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -16,7 +16,7 @@ export interface Chart {
   bars: readonly Bar[]
 }
 
-export interface Bar {
+interface Bar {
   name: string
   /** What it has done for the bytes when it answers. */
   does: string

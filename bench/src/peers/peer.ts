@@ -15,8 +15,8 @@ export interface Peer {
   putInParts: ((name: string, length: number) => Promise<void>) | null
 }
 
-export const PART_BYTES = 8 * 1_048_576
-export const AT_ONCE = 4
+const PART_BYTES = 8 * 1_048_576
+const AT_ONCE = 4
 
 /** Runs work for each item, four at a time. */
 export async function fourAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
