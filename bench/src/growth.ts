@@ -1,9 +1,10 @@
 import { type Route, requestsPerCpuSecond, requestsPerSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { type BenchLocker, requestSigner, type SignedRequest } from './signed-requests.ts'
 
-const ROUNDS = 3
+const ROUNDS = scaled(3, 1)
 
 /** The name of a file in the bench lockers. */
 const nameOf = (index: number) => {
@@ -21,7 +22,7 @@ export const SMALL: Size = { files: 1000, lockers: 0 }
 
 /** The same request in a locker of a thousand files and in one of a million. */
 export function growthRows(): Promise<Row[]> {
-  return rowsOnBoth({ files: 1_000_000, lockers: 0 })
+  return rowsOnBoth({ files: scaled(1_000_000, 50_000), lockers: 0 })
 }
 
 /** The same with ten million files in the locker, and a million other lockers. Takes minutes and 15 GB of disk. */
@@ -38,7 +39,7 @@ async function rowsOn(database: 'SQLite' | 'PostgreSQL', size: Size): Promise<Ro
   // The processor time of PostgreSQL is not the gateway's, so its requests are counted by the clock.
   const [measure, unit] =
     database === 'SQLite' ? ([requestsPerCpuSecond, 'CPU second'] as const) : ([requestsPerSecond, 'second'] as const)
-  const others = size.lockers === 0 ? '' : ` among ${size.lockers.toLocaleString('en')} lockers`
+  const others = size.lockers === 0 ? '' : ` among ${countText(size.lockers)} lockers`
   const rows: Row[] = []
   for (const [what, request] of Object.entries(REQUESTS)) {
     const routes = [routeOf(small, request, SMALL.files), routeOf(large, request, size.files)] as const
@@ -50,9 +51,9 @@ async function rowsOn(database: 'SQLite' | 'PostgreSQL', size: Size): Promise<Ro
     }
     const [before, after] = [median(rates.map(([rate]) => rate)), median(rates.map(([, rate]) => rate))]
     rows.push({
-      what: `${database}: ${what}, beside ${size.files.toLocaleString('en')} files${others}`,
+      what: `${database}: ${what}, beside ${countText(size.files)} files${others}`,
       measured: `${after.toFixed(0)} per ${unit}`,
-      against: `${SMALL.files.toLocaleString('en')} files: ${before.toFixed(0)}`,
+      against: `${countText(SMALL.files)} files: ${before.toFixed(0)}`,
       ratio: before / after,
       goal: { atMost: 1.5 },
     })

@@ -6,6 +6,22 @@ export interface Row {
   ratio: number
   /** The ratio to reach. */
   goal: { atLeast: number } | { atMost: number }
+  /** For the picture, of all that were compared. */
+  chart?: Chart
+}
+
+export interface Chart {
+  title: string
+  unit: string
+  bars: readonly Bar[]
+}
+
+interface Bar {
+  name: string
+  /** What it has done for the bytes when it answers. */
+  does: string
+  /** Null if it cannot do this. */
+  value: number | null
 }
 
 export function meetsGoal({ ratio, goal }: Row): boolean {

@@ -1,4 +1,4 @@
-// Uploads a file in parts. Each part is retried by itself, and parts that the gateway has are skipped.
+// Uploads a file in parts, several at once. Each is retried by itself, and parts that the gateway has are skipped.
 
 import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -12,7 +12,8 @@ import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
 
-const PARTS_AT_ONCE = 3
+/** As many parts are in memory, and the next one while it is read. */
+const PARTS_AT_ONCE = 4
 
 export async function putInParts(context: Context, upload: Upload, source: Source): Promise<StoredFile> {
   const session = await openSession(context, upload, source.size)

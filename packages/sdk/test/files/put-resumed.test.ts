@@ -118,6 +118,80 @@ describe('an interrupted upload', () => {
   })
 })
 
-function refusal(status: number, error: string) {
-  return { answer: { status, body: { error, message: error, request_id: 'req_0' } } }
+describe('parts in flight', () => {
+  const PART = 4 * MiB
+  const AT_ONCE = 4
+  const bytes = randomBytes(8 * PART + 1)
+
+  /** A client whose parts all wait until four are in flight. */
+  function clientOfFour(onFour: () => void = () => {}) {
+    let open = () => {}
+    const fourInFlight = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const parts = { inFlight: 0, most: 0, signals: [] as (AbortSignal | null | undefined)[] }
+    const client = house.client({
+      signer,
+      journal: memoryJournal(),
+      async fetch(url, init) {
+        if (!String(url).includes('/parts?')) return fetch(url, init)
+        parts.signals.push(init?.signal)
+        parts.most = Math.max(parts.most, ++parts.inFlight)
+        if (parts.inFlight === AT_ONCE) {
+          open()
+          onFour()
+        }
+        await fourInFlight
+        return fetch(url, init).finally(() => void parts.inFlight--)
+      },
+    })
+    return { client, parts }
+  }
+
+  it('SESS-03 are four, and no more of the source is read than they and the next one need', async () => {
+    const { client, parts } = clientOfFour()
+    let read = 0
+    let done = 0
+    let mostHeld = 0
+    async function* source() {
+      for (let at = 0; at < bytes.length; at += MiB) {
+        const piece = bytes.subarray(at, at + MiB)
+        read += piece.length
+        mostHeld = Math.max(mostHeld, read - done)
+        yield piece
+      }
+    }
+    const onProgress = (sent: number) => {
+      expect(sent).toBeGreaterThan(done)
+      done = sent
+    }
+    await client.put(locker, 'parallel', source(), { onProgress })
+    expect((await stored('parallel')).equals(bytes)).toBe(true)
+    expect(parts.most).toBe(AT_ONCE)
+    expect(mostHeld).toBeLessThanOrEqual((AT_ONCE + 1) * PART)
+  })
+
+  it('SESS-02 wait and are sent again alone, each as the gateway asks', async () => {
+    const busy = refusal(429, 'RATE_LIMITED', { 'retry-after': '7' })
+    house.waits.length = 0
+    house.proxy.plan(/index=1&/, busy, busy)
+    house.proxy.plan(/index=5&/, { cut: 'answer' })
+    await house.client({ signer }).put(locker, 'limited', bytes)
+    expect((await stored('limited')).equals(bytes)).toBe(true)
+    expect(house.waits.filter((ms) => ms === 7000)).toHaveLength(2)
+    const sent = house.proxy.seen.flatMap(({ path }) => /index=(\d+)&/.exec(path)?.[1] ?? [])
+    expect(sent.sort().join('')).toBe('011123455678')
+  })
+
+  it('all stop when the caller aborts, and no other part is sent', async () => {
+    const controller = new AbortController()
+    const { client, parts } = clientOfFour(() => controller.abort(new Error('enough')))
+    await expect(client.put(locker, 'stopped', bytes, { signal: controller.signal })).rejects.toThrow('enough')
+    expect(parts.signals.map((signal) => signal?.aborted)).toEqual(Array(AT_ONCE).fill(true))
+    expect(parts.inFlight).toBe(0)
+  })
+})
+
+function refusal(status: number, error: string, headers = {}) {
+  return { answer: { status, headers, body: { error, message: error, request_id: 'req_0' } } }
 }

@@ -1,0 +1,50 @@
+import { drainBytes, sendBytes, textOf } from '../bytes.ts'
+import type { ServerProcess } from '../server-process.ts'
+
+/** A server that a user could pick, and how a client stores and reads objects there. */
+export interface Peer {
+  name: string
+  /** What it has done for the bytes when it answers. */
+  does: string
+  server: ServerProcess
+  put(name: string, length: number): Promise<void>
+  /** Several small objects, in the way that suits the server. */
+  putMany(names: readonly string[], length: number): Promise<void>
+  get(name: string): Promise<void>
+  /** A resumable upload; null if the server has none. */
+  putInParts: ((name: string, length: number) => Promise<void>) | null
+}
+
+const PART_BYTES = 8 * 1_048_576
+const AT_ONCE = 4
+
+/** Runs work for each item, four at a time. */
+export async function fourAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values()
+  const worker = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+}
+
+export function partsOf(length: number): { index: number; bytes: number }[] {
+  return Array.from({ length: Math.ceil(length / PART_BYTES) }, (_, index) => ({
+    index,
+    bytes: Math.min(PART_BYTES, length - index * PART_BYTES),
+  }))
+}
+
+/** A server where an object is what is at its URL. */
+export function plainPeer(about: Pick<Peer, 'name' | 'does' | 'server'>): Peer {
+  const { url } = about.server
+  const put = async (name: string, length: number) => {
+    await textOf(await sendBytes({ url: `${url}/${name}` }, length))
+  }
+  return {
+    ...about,
+    put,
+    putMany: (names, length) => fourAtOnce(names, (name) => put(name, length)),
+    get: async (name) => void (await drainBytes(`${url}/${name}`)),
+    putInParts: null,
+  }
+}
