@@ -52,6 +52,8 @@ export interface StorageProvider {
    * The source is not destroyed when the provider fails: it is left paused, so that a request can still be answered.
    */
   write(id: string, bytes: Readable, about: { contentType: string; size: number | null }): Promise<StoredObject>
+  /** Objects whose bytes come in parts, in any order and several at a time. */
+  readonly parts: ObjectParts
   /**
    * Null when there is no such object. A range lies within the object. The stream holds a file or a connection until
    * it is read to its end or destroyed.
@@ -61,7 +63,7 @@ export interface StorageProvider {
   stat(key: ObjectKey): Promise<{ size: number } | null>
   /** The ids of those objects that are missing. There may be as many keys as a locker has files. */
   absent(keys: readonly ObjectKey[]): Promise<Set<string>>
-  /** Also removes what an interrupted write left. An object that is missing counts as removed. */
+  /** Also removes what an interrupted write left, and parts of an object that is not complete. An object that is missing counts as removed. */
   remove(key: ObjectKey): Promise<'removed' | 'immutable'>
   /** Whether it can store and return bytes now. */
   check(): Promise<boolean>
@@ -72,6 +74,55 @@ export interface StorageProvider {
 /** A provider that holds connections. */
 export interface ClosableProvider extends StorageProvider {
   close(): Promise<void>
+}
+
+/**
+ * Parts are written once, where they stay. They have the same length, except for the last: whatever a provider cannot
+ * place is answered with null, and the caller stores it as an object of its own. `remove` ends an upload.
+ */
+export interface ObjectParts {
+  /** Whether it is worth beginning with parts of this length. */
+  accepts(partBytes: number): boolean
+  /** Returns what has to be remembered with the id. May be called again; one of the answers is to be used then. */
+  begin(id: string, about: { contentType: string; partBytes: number }): Promise<string>
+  /**
+   * Durable when it resolves; sources and errors are as for `write`. Null, with nothing read, when the place of the part
+   * is taken, or it fits in none. Where an index can be written again, each write has a ref of its own.
+   */
+  write(upload: PartsUpload, part: NewPart, bytes: Readable): Promise<string | null>
+  /**
+   * Makes the object of these parts, which are in order of their index. No part can be written afterwards. Called again
+   * with the same parts, it answers the same. Null when parts are lost.
+   */
+  complete(upload: PartsUpload, parts: readonly WrittenPart[]): Promise<CompletedParts | null>
+}
+
+export interface PartsUpload {
+  id: string
+  /** As answered by `begin`. */
+  ref: string
+  contentType: string
+}
+
+export interface NewPart {
+  index: number
+  size: number
+  /** Whether it is known that no part follows. */
+  isLast: boolean
+}
+
+export interface WrittenPart {
+  index: number
+  size: number
+  /** As answered by `write`. */
+  ref: string
+}
+
+export interface CompletedParts extends StoredObject {
+  /** False when there is anything but the parts, one after the other: it can only be copied from then. */
+  isExact: boolean
+  /** Where each part begins. */
+  starts: number[]
 }
 
 export interface StoredObject {

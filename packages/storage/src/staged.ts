@@ -36,6 +36,7 @@ export function openStagedProvider({ staging, slow, findRefs }: Stages): Storage
     uploadTarget: async () => null,
     downloadTarget: async () => null,
     write: (id, bytes, about) => staging.write(id, bytes, about),
+    parts: staging.parts,
     async read(key, range) {
       return (await staging.read(key, range)) ?? atSlow(key, (ref) => slow.read(ref, range))
     },

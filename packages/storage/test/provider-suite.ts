@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../src/provider.ts'
 import { fetchBytes, keep, newId, streamOf } from './objects.ts'
 import { itLimitsMemory } from './provider-memory.ts'
+import { describeParts } from './provider-parts.ts'
 import { describeSources } from './provider-sources.ts'
 
 const MIB = 1024 * 1024
@@ -155,6 +156,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
     })
 
     describeSources(() => provider)
+    describeParts(() => provider)
     itLimitsMemory(() => provider)
   })
 }

@@ -471,4 +471,14 @@ export const migrations: Migrations = {
       select 1 from statements as s where s.receipt_id = attestations.receipt_id
         and s.sequence = attestations.sequence and s.anchor is null and s.record like '%"oracle_tx":null%')`.execute(db)
   },
+
+  '0021-parts-in-place': async (db, column) => {
+    const files = db.schema.alterTable('upload_session_files')
+    await files.addColumn('object_id', column.text).execute()
+    await files.addColumn('upload_ref', column.text).execute()
+    await files.addColumn('upload_state', column.text).execute()
+    const parts = db.schema.alterTable('upload_parts')
+    await parts.addColumn('part_ref', column.text).execute()
+    await parts.addColumn('part_start', column.integer).execute()
+  },
 }

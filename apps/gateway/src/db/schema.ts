@@ -240,16 +240,27 @@ export interface UploadSessionFileTable {
   content_hash: string | null
   /** The error code of a failed file. */
   error: string | null
+  /** The object into which large parts are written directly; null until there is one, and at the end. */
+  object_id: string | null
+  /** What the provider needs to go on with it; null until it has begun. */
+  upload_ref: string | null
+  /** `open`: takes parts. `sealed`: is being completed. `complete`: can be read. */
+  upload_state: 'open' | 'sealed' | 'complete' | null
 }
 
 export interface UploadPartTable {
   session_id: string
   file_id: string
   part_index: number
+  /** An object of its own, or that of the file. */
   object_id: string
   size_bytes: number
   /** Hex. */
   sha256: string
+  /** The provider's name for a part in the file's object; null for an object of its own. */
+  part_ref: string | null
+  /** Where it begins in the file's object, once that is complete. */
+  part_start: number | null
 }
 
 /** A payment that the gateway sends for its payer, noted before it is sent. Showing it again gives the same outcome. */

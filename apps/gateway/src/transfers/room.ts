@@ -1,19 +1,26 @@
 import type { FilesContext } from '../files/room.ts'
 import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
+import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
+import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
 import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
 
 export interface TransfersContext extends FilesContext {
   openToken: OpenToken
+  partHashes: PartHashes
+  openParts: OpenParts
   recordPart: RecordPart
   finalizeSession: FinalizeSession
 }
 
 export function createTransfers(files: FilesContext): TransfersContext {
+  const partHashes = createPartHashes()
   return {
     ...files,
     openToken: createTokenOpener(files),
+    partHashes,
+    openParts: createPartsOpener(files),
     recordPart: createPartRecorder(files),
-    finalizeSession: createSessionFinalizer(files),
+    finalizeSession: createSessionFinalizer({ ...files, partHashes }),
   }
 }

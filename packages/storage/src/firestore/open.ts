@@ -1,3 +1,4 @@
+import { NO_PARTS } from '../part-places.ts'
 import { type ClosableProvider, succeeds } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import { openCalls } from './calls.ts'
@@ -24,6 +25,7 @@ export async function openFirestore(settings: FirestoreSettings, timeouts = TIME
     async write(id, bytes, { size }) {
       return { size: await writeObject(store, id, bytes, { declaredSize: size, maxBytes }), ref: null }
     },
+    parts: NO_PARTS,
     read: ({ id }, range) => readObject(store, id, range),
     async stat({ id }) {
       const found = await findObject(store, id)

@@ -1,4 +1,5 @@
 import { requireObjectId } from '../object-rules.ts'
+import { NO_PARTS } from '../part-places.ts'
 import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
@@ -34,6 +35,7 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
     async write(id, bytes, about) {
       return { size: await writeObject(bucket, nameOf(id), bytes, about), ref: null }
     },
+    parts: NO_PARTS,
     read: async ({ id }, range) => readObject(bucket, nameOf(id), range),
     async stat({ id }) {
       const found = await bucket.find(nameOf(id))

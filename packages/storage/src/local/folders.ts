@@ -8,6 +8,10 @@ export interface Folders {
   objectPath(id: string): string
   /** Where an object is until it is complete. */
   incomingPath(id: string): string
+  /** The folder of an object that is written in parts. */
+  partsPath(id: string): string
+  /** The same once it takes no more parts. */
+  sealedPath(id: string): string
   /** Does what a write does, so that it fails as a write would. */
   probe(): Promise<void>
 }
@@ -30,6 +34,8 @@ export async function openFolders(folder: string): Promise<Folders> {
   const folders: Folders = {
     objectPath: (id) => join(objects, requireObjectId(id).slice(0, 2), id),
     incomingPath: (id) => join(incoming, requireObjectId(id)),
+    partsPath: (id) => join(incoming, `${requireObjectId(id)}.parts`),
+    sealedPath: (id) => join(incoming, `${requireObjectId(id)}.sealed`),
     async probe() {
       const name = `probe-${randomUUID()}`
       try {

@@ -1,10 +1,12 @@
-// Objects as files of one folder: `objects/<first two of the id>/<id>` when complete, `incoming/<id>` before.
+// Objects as files of one folder: `objects/<first two of the id>/<id>` when complete, `incoming/<id>` before, and
+// `incoming/<id>.parts` while they are written in parts.
 
-import { unlink } from 'node:fs/promises'
+import { rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type StorageProvider, succeeds } from '../provider.ts'
 import { nullIfMissing, onDisk } from './errors.ts'
 import { openFolders, syncFolder } from './folders.ts'
+import { localParts } from './parts.ts'
 import { createAbsenceFinder, readObject, statObject } from './read.ts'
 import { writeObject } from './write.ts'
 
@@ -19,11 +21,15 @@ export async function openLocalProvider({ folder }: { folder: string }): Promise
     async write(id, bytes, { size }) {
       return { size: await writeObject(folders, id, bytes, size), ref: null }
     },
+    parts: localParts(folders),
     read: async ({ id }, range) => readObject(folders.objectPath(id), range),
     stat: async ({ id }) => statObject(folders.objectPath(id)),
     absent: (keys) => findAbsent(keys.map(({ id }) => id)),
     async remove({ id }) {
       await onDisk(nullIfMissing(unlink(folders.incomingPath(id))))
+      for (const path of [folders.partsPath(id), folders.sealedPath(id)]) {
+        await onDisk(rm(path, { recursive: true, force: true }))
+      }
       await onDisk(removeDurably(folders.objectPath(id)))
       return 'removed'
     },

@@ -45,15 +45,21 @@ async function fill(file: FileHandle, batches: Batches, declaredSize: number | n
   }
 }
 
-/** Writes the source to the file, durably; returns its size. */
-export async function writeStream(source: Batches, file: FileHandle, declaredSize: number | null): Promise<number> {
+/** Writes the source to the file, durably and from `start` on; returns its size. */
+export async function writeStream(
+  source: Batches,
+  file: FileHandle,
+  declaredSize: number | null,
+  start = 0,
+): Promise<number> {
   let size = 0
   let syncedSize = 0
   let syncing = Promise.resolve()
   for (let chunks = await source.take(); chunks.length > 0; chunks = await source.take()) {
+    const position = start + size
     size += lengthOf(chunks)
     if (declaredSize !== null && size > declaredSize) break
-    await onDisk(writeAll(file, chunks))
+    await onDisk(writeAll(file, chunks, position))
     if (size - syncedSize < SYNC_EVERY_BYTES) continue
     await onDisk(syncing)
     syncedSize = size
@@ -67,10 +73,12 @@ export async function writeStream(source: Batches, file: FileHandle, declaredSiz
 }
 
 /** A call may write only a part without an error, as when the disk gets full: the next call fails then. */
-async function writeAll(file: FileHandle, chunks: Buffer[]): Promise<void> {
+async function writeAll(file: FileHandle, chunks: Buffer[], start: number): Promise<void> {
   let rest = chunks
+  let position = start
   while (rest.length > 0) {
-    const { bytesWritten } = await file.writev(rest)
+    const { bytesWritten } = await file.writev(rest, position)
+    position += bytesWritten
     rest = skip(bytesWritten, rest)
   }
 }

@@ -1,3 +1,4 @@
+import { NO_PARTS } from '../part-places.ts'
 import { type ClosableProvider, succeeds } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import { openBucket } from './bucket.ts'
@@ -20,6 +21,7 @@ export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS
     async write(id, bytes, { size }) {
       return { size: await writeObject(bucket, prepare, id, bytes, size), ref: null }
     },
+    parts: NO_PARTS,
     read: ({ id }, range) => readObject(bucket, id, range),
     async stat({ id }) {
       const found = await findObject(bucket, id)

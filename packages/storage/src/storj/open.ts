@@ -2,6 +2,7 @@ import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
 import { findObject, openBucket, requireBucket } from './bucket.ts'
+import { storjParts } from './parts.ts'
 import { readObject } from './read.ts'
 import type { StorjSettings } from './settings.ts'
 import { MAX_BYTES, ONLY_IF_NEW, removeObject, writeObject } from './write.ts'
@@ -28,6 +29,7 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
     async write(id, bytes, about) {
       return { size: await writeObject(bucket, bucket.keyOf(id), bytes, about), ref: null }
     },
+    parts: storjParts(bucket),
     read: async ({ id }, range) => readObject(bucket, bucket.keyOf(id), range),
     async stat({ id }) {
       const found = await findObject(bucket, bucket.keyOf(id))

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
 import type { StreamedBody } from '../http/body.ts'
 import { idTaken, requireSizeAtMost, wrongSize } from '../object-rules.ts'
+import { MAX_PARTS } from '../part-places.ts'
 import { ProviderError } from '../provider.ts'
 import { findObject, MARK_HEADER, type S3Bucket } from './bucket.ts'
 import { hasCode, hasStatus } from './errors.ts'
@@ -19,9 +20,6 @@ const SMALL_BYTES = MIB
 const PART_BYTES = 64 * MIB
 /** The store needs the length of a part: when a source does not declare its size, parts are held in memory. */
 const HELD_PART_BYTES = 8 * MIB
-/** The limit of S3. */
-const MAX_PARTS = 10_000
-
 export const MAX_BYTES = MAX_PARTS * PART_BYTES
 
 /** A write with it never replaces an object. */
@@ -109,9 +107,7 @@ async function putInParts(
   { key, headers }: Write,
   parts: AsyncIterable<PartBody> | Iterable<PartBody>,
 ): Promise<number> {
-  const { text } = await bucket.ask({ method: 'POST', key, query: { uploads: '' }, headers })
-  const uploadId = textIn(text, 'UploadId')
-  if (!uploadId) throw new ProviderError('unavailable', 'the store began an upload without an id')
+  const uploadId = await beginUpload(bucket, key, headers)
   const etags: string[] = []
   let size = 0
   try {
@@ -122,7 +118,8 @@ async function putInParts(
       etags.push(`${answer.headers.etag}`)
       size += body.length
     }
-    await bucket.ask({ method: 'POST', key, query: { uploadId }, headers: ONLY_IF_NEW, body: partList(etags) })
+    const sent = etags.map((ref, index) => ({ index, ref }))
+    await completeUpload(bucket, key, uploadId, sent)
     return size
   } catch (error) {
     // The first failure matters more than one of this.
@@ -131,12 +128,27 @@ async function putInParts(
   }
 }
 
-function partList(etags: readonly string[]): Buffer {
-  const parts = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`)
-  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
+export async function beginUpload(bucket: S3Bucket, key: string, headers: Record<string, string>): Promise<string> {
+  const { text } = await bucket.ask({ method: 'POST', key, query: { uploads: '' }, headers })
+  const uploadId = textIn(text, 'UploadId')
+  if (!uploadId) throw new ProviderError('unavailable', 'the store began an upload without an id')
+  return uploadId
 }
 
-async function abortUpload(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
+export async function completeUpload(
+  bucket: S3Bucket,
+  key: string,
+  uploadId: string,
+  parts: readonly { index: number; ref: string }[],
+): Promise<void> {
+  const list = parts.map(
+    ({ index, ref }) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(ref)}</ETag></Part>`,
+  )
+  const body = Buffer.from(`<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`)
+  await bucket.ask({ method: 'POST', key, query: { uploadId }, headers: ONLY_IF_NEW, body })
+}
+
+export async function abortUpload(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
   await bucket.ask({ method: 'DELETE', key, query: { uploadId } }).catch((error) => {
     if (!hasCode(error, 'NoSuchUpload')) throw error
   })
@@ -151,7 +163,7 @@ export async function removeObject(bucket: S3Bucket, key: string): Promise<void>
 }
 
 /** Uploads in parts that were neither completed nor aborted: their parts are paid for. */
-async function findUploads(bucket: S3Bucket, key: string): Promise<string[]> {
+export async function findUploads(bucket: S3Bucket, key: string): Promise<string[]> {
   try {
     const { text } = await bucket.ask({ method: 'GET', query: { uploads: '', prefix: key } })
     const keys = textsIn(text, 'Key')

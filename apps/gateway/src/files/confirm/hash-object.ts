@@ -26,7 +26,7 @@ const SMALL_BYTES = 512 * 1024
 /** Reads the object on each call. Each provider has its own limit, so a slow one does not hold up the others. */
 export function createObjectReader(providers: Pick<Providers, 'named'>): HashObject {
   const limits = new Map<string, Limit>()
-  const thread = createHashThread()
+  const thread = createHashThread<null>(new URL('./hash-worker.ts', import.meta.url))
   return (provider, key) => {
     const limited = limits.get(provider) ?? limit(AT_ONCE)
     limits.set(provider, limited)
@@ -50,7 +50,7 @@ export function createObjectHasher(readObject: HashObject): HashObject {
   }
 }
 
-async function readWhole(provider: StorageProvider, key: ObjectKey, thread: HashThread): Promise<Reading | null> {
+async function readWhole(provider: StorageProvider, key: ObjectKey, thread: HashThread<null>): Promise<Reading | null> {
   const stream = await provider.read(key)
   if (!stream) return null
   const pieces: Buffer[] = []
@@ -61,7 +61,7 @@ async function readWhole(provider: StorageProvider, key: ObjectKey, thread: Hash
       size += piece.length
       pieces.push(piece)
       if (size <= SMALL_BYTES) continue
-      large ??= thread.begin()
+      large ??= thread.begin(null)
       for (const piece of pieces.splice(0)) await large.take(piece)
     }
     return { size, contentHash: withPrefix(large ? await large.end() : hexOf(pieces)) }

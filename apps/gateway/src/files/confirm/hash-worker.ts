@@ -1,13 +1,14 @@
 // The hashing thread. Each port it receives is one hash, fed piece by piece until null ends it.
 
 import { createHash } from 'node:crypto'
-import { type MessagePort, parentPort } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
+import type { OpenedHash } from './hash-thread.ts'
 
-parentPort!.on('message', (port: MessagePort) => {
+parentPort!.on('message', ({ port }: OpenedHash<null>) => {
   const sha256 = createHash('sha256')
-  port.on('message', (piece: Uint8Array | null) => {
+  port.on('message', (piece: Uint8Array<ArrayBuffer> | null) => {
     if (piece === null) return port.postMessage(sha256.digest('hex'))
     sha256.update(piece)
-    port.postMessage('taken')
+    port.postMessage(piece, [piece.buffer])
   })
 })

@@ -40,6 +40,14 @@ export function fileStored(): ServiceError {
   })
 }
 
+export function fileSealed(): ServiceError {
+  return uploadError('SESSION_CLOSED', 'this file is being put together and takes no parts now', {
+    layer: 'gateway',
+    recovery_hint: 'finalize the session again, and read what became of the file',
+    next_best_method: READ_SESSION,
+  })
+}
+
 export function fileNotInSession(): ServiceError {
   return uploadError('FILE_NOT_FOUND', 'there is no file with this id in the upload session', {
     layer: 'gateway',

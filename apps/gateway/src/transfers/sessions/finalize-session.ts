@@ -3,14 +3,15 @@ import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
-import type { FilesContext } from '../../files/room.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { grantOf } from '../../lockers/access.ts'
 import { closeFinished, closeOver, isOver } from './close-session.ts'
+import type { FinalizerContext } from './complete-file.ts'
+import type { Finalizing } from './copy-parts.ts'
 import { sessionNotFound } from './errors.ts'
 import { finalizedUpload } from './read-session.ts'
 import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
-import { type Finalizing, storeFile } from './store-file.ts'
+import { storeFile } from './store-file.ts'
 
 export type FinalizeSession = (sessionId: string) => Promise<FinalizedUpload>
 
@@ -23,7 +24,7 @@ const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
 /** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first and answer the same. */
-export function createSessionFinalizer(context: FilesContext): FinalizeSession {
+export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
   const onePerSession = keyedMutex()
   const limitCopies = limit(COPIES_AT_ONCE)
   return (sessionId) =>
@@ -34,7 +35,7 @@ export function createSessionFinalizer(context: FilesContext): FinalizeSession {
 }
 
 /** False while another gateway has the session. */
-async function advance(context: FilesContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
+async function advance(context: FinalizerContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
   if (isOver(session, unixNow(context))) {
@@ -56,7 +57,7 @@ async function advance(context: FilesContext, sessionId: string, limitCopies: Li
 
 /** False when another gateway took over the lease, or the session was revoked. */
 async function storeFiles(
-  context: FilesContext,
+  context: FinalizerContext,
   session: Session,
   finalizing: Pick<Finalizing, 'leaseId' | 'limitCopies'>,
 ) {

@@ -71,6 +71,9 @@ function sessionFile(sessionId: string, i: number, file: NamedFile, size_bytes: 
     revision: 0,
     content_hash: null,
     error: null,
+    object_id: null,
+    upload_ref: null,
+    upload_state: null,
   }
 }
 

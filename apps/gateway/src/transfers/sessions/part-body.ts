@@ -25,6 +25,8 @@ export interface PartBody {
   bytes: Readable
   /** Null when it is not known in advance. */
   size: number | null
+  /** Null when it is not known before the last byte. */
+  index: number | null
   /** Available after the last byte: in JSON, the fields may follow the data. */
   declared(): Declared
   /** Frees the connection, whether or not the body was read. */
@@ -48,6 +50,7 @@ function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: numb
   return {
     bytes,
     size: length === undefined ? null : Number(length),
+    index,
     declared: () => declared,
     release: () => void bytes.destroy(),
   }
@@ -85,6 +88,7 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
   return {
     bytes: Readable.from(decoded(), { objectMode: false }),
     size: null,
+    index: null,
     declared: () => declared as Declared, // set before the stream ends
     release: () => void body.destroy(),
   }

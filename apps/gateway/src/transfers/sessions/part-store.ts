@@ -38,39 +38,64 @@ export async function findPart(
 
 /** Replaces a part with the same index. */
 export async function putPart(tx: Tx, part: PartRow): Promise<void> {
-  const { object_id, size_bytes, sha256 } = part
+  const { session_id: _, file_id: __, part_index: ___, ...changes } = part
   await tx
     .insertInto('upload_parts')
     .values(part)
-    .onConflict((conflict) =>
-      conflict.columns(['session_id', 'file_id', 'part_index']).doUpdateSet({ object_id, size_bytes, sha256 }),
-    )
+    .onConflict((conflict) => conflict.columns(['session_id', 'file_id', 'part_index']).doUpdateSet(changes))
     .execute()
 }
 
+type PartVersion = Pick<PartRow, 'session_id' | 'file_id' | 'part_index' | 'object_id' | 'sha256'>
+
+/** Compare-and-set, which finds nothing when the part was replaced. */
+const isVersion = ({ session_id, file_id, part_index, object_id, sha256 }: PartVersion) => {
+  const version = { session_id, file_id, part_index, object_id, sha256 }
+  return (eb: ExpressionBuilder<Schema, 'upload_parts'>) => eb.and(version)
+}
+
 /** False when the part was replaced meanwhile. */
-export async function deletePart(tx: Tx, { object_id }: PartRow): Promise<boolean> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('upload_parts')
-    .where('object_id', '=', object_id)
-    .executeTakeFirstOrThrow()
+export async function deletePart(tx: Tx, part: PartRow): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('upload_parts').where(isVersion(part)).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
-/** Deletes the parts of a file or of a whole session, and releases their objects, except the one that became the file. */
+/** False when the part was replaced meanwhile. */
+export async function updatePart(
+  tx: Tx,
+  part: PartRow,
+  changes: Partial<Pick<PartRow, 'object_id' | 'part_ref' | 'part_start'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('upload_parts')
+    .set(changes)
+    .where(isVersion(part))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Ends the parts of a file or of a whole session, and releases their objects, except the one that became the file. */
 export async function releaseParts(
   tx: Tx,
   of: { session_id: string; file_id?: string },
   { since, except = '' }: { since: number; except?: string },
 ): Promise<void> {
   const isSelected = (eb: ExpressionBuilder<Schema, 'upload_parts'>) => eb.and(of)
-  await tx
-    .updateTable('objects')
-    .set({ state: 'released', since })
-    .where('object_id', 'in', tx.selectFrom('upload_parts').select('object_id').where(isSelected))
-    .where('object_id', '!=', except)
-    .execute()
+  const isFileSelected = (eb: ExpressionBuilder<Schema, 'upload_session_files'>) => eb.and(of)
+  const inPlace = tx.selectFrom('upload_session_files').select('object_id').where('object_id', 'is not', null)
+  for (const held of [
+    tx.selectFrom('upload_parts').select('object_id').where(isSelected),
+    inPlace.where(isFileSelected),
+  ]) {
+    await tx
+      .updateTable('objects')
+      .set({ state: 'released', since })
+      .where('object_id', 'in', held)
+      .where('object_id', '!=', except)
+      .execute()
+  }
   await tx.deleteFrom('upload_parts').where(isSelected).execute()
+  await tx.updateTable('upload_session_files').set({ object_id: null }).where(isFileSelected).execute()
 }
 
 interface Gap {

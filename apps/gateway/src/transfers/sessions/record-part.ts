@@ -9,7 +9,7 @@ import { uploadAbandoned } from '../../files/errors.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { holdObject, releaseObjects } from '../../files/store.ts'
 import { grantOf, isGranted } from '../../lockers/access.ts'
-import { fileNotInSession, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
+import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, putPart } from './part-store.ts'
 import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -18,6 +18,8 @@ interface NewPart {
   fileId: string
   index: number
   object: NewObject
+  /** The provider's name for it in the file's object; null when the object is the part's own. */
+  ref: string | null
   /** Hex. */
   sha256: string
   /** For all parts of the file together. */
@@ -62,19 +64,30 @@ export function maxPartBytes({ config, providers }: Context, provider: string): 
   return Math.min(config.storage.partMaxBytes, providers.named(provider).maxBytes)
 }
 
+/** While its object is completed, a file takes no parts. */
+export function isSealed({ upload_state }: SessionFile): boolean {
+  return upload_state === 'sealed'
+}
+
+function takesInPlace({ object_id, upload_state }: SessionFile, objectId: string): boolean {
+  return object_id === objectId && upload_state === 'open'
+}
+
 async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): Promise<RecordedPart> {
   const { object, index, maxBytes } = part
   const file = await findSessionFile(tx, part.sessionId, part.fileId)
   if (!file) return { refusal: fileNotInSession() }
   if (file.state === 'stored') return { refusal: fileStored() }
+  const isInPlace = part.ref !== null
+  if (isSealed(file) || (isInPlace && !takesInPlace(file, object.id))) return { refusal: fileSealed() }
   const { session_id, file_id } = file
   const row = { session_id, file_id, part_index: index, object_id: object.id, size_bytes: object.size }
   const before = await findPart(tx, row)
   const totalBytes = file.received_bytes + object.size - (before?.size_bytes ?? 0)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
-  if (!(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
-  await putPart(tx, { ...row, sha256: part.sha256 })
-  if (before) await releaseObjects(tx, [before.object_id], now)
+  if (!isInPlace && !(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
+  await putPart(tx, { ...row, sha256: part.sha256, part_ref: part.ref, part_start: null })
+  if (before && before.object_id !== file.object_id) await releaseObjects(tx, [before.object_id], now)
   await updateSessionFile(tx, file, {
     // A file that failed by its hash gets another chance.
     state: 'open',

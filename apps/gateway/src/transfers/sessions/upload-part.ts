@@ -5,11 +5,21 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { storageError } from '../../files/errors.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import type { TransfersContext } from '../room.ts'
-import { fileNotInSession, fileStored, fileTooLarge, partDiffers, partTooLarge, sessionClosed } from './errors.ts'
+import {
+  fileNotInSession,
+  fileSealed,
+  fileStored,
+  fileTooLarge,
+  partDiffers,
+  partTooLarge,
+  sessionClosed,
+} from './errors.ts'
+import { fileKey, uploadOf } from './open-parts.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
-import { acceptsParts, maxFileBytes, maxPartBytes } from './record-part.ts'
+import { acceptsParts, isSealed, maxFileBytes, maxPartBytes } from './record-part.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
 interface Upload {
@@ -17,6 +27,25 @@ interface Upload {
   fileId: string
   query: Query<typeof uploadPartEndpoint>
   wire: WireRequest
+}
+
+/** A part on its way. */
+interface Arriving {
+  session: Session
+  file: SessionFile
+  body: PartBody
+  /** For all parts of the file together. */
+  maxBytes: number
+}
+
+/** Complete and durable, but not recorded. */
+interface WrittenPart {
+  index: number
+  object: NewObject
+  /** The provider's name for it in the file's object; null when the object is its own. */
+  ref: string | null
+  /** With its prefix. */
+  hash: string
 }
 
 /** A part counts once it is complete, durable and has the declared hash. A broken connection leaves nothing. */
@@ -27,7 +56,7 @@ export async function uploadPart(context: TransfersContext, upload: Upload): Pro
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
     if (body.size !== null && body.size > maxBytes) throw fileTooLarge(maxBytes)
-    return await storePart(context, session, file, body, maxBytes)
+    return await storePart(context, { session, file, body, maxBytes })
   } finally {
     body.release()
   }
@@ -39,28 +68,94 @@ async function findOpenFile(context: Context, { session, fileId }: Upload): Prom
   const file = await findSessionFile(context.database.db, session.session_id, fileId)
   if (!file) throw fileNotInSession()
   if (file.state === 'stored') throw fileStored()
+  if (isSealed(file)) throw fileSealed()
   return file
 }
 
-async function storePart(
-  context: TransfersContext,
-  { session_id, provider }: Session,
-  { file_id, content_type }: SessionFile,
-  body: PartBody,
-  maxBytes: number,
-): Promise<UploadedPart> {
+/** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
+const LARGE_BYTES = 256 * 1024
+
+function storePart(context: TransfersContext, arriving: Arriving): Promise<UploadedPart> {
+  const { file, body } = arriving
+  const { size, index } = body
+  const isLarge = size !== null && (size >= LARGE_BYTES || uploadOf(file) !== null)
+  return isLarge && index !== null ? storeLarge(context, arriving, { size, index }) : storeSmall(context, arriving)
+}
+
+async function storeSmall(context: TransfersContext, arriving: Arriving): Promise<UploadedPart> {
+  const { body } = arriving
   const hash = hashAlong(body.bytes)
-  // With the file's type: if this is the only part, its object becomes the file's.
-  const object = await writePart(context, provider, content_type, body)
-  const actual = hash()
-  const sha256 = bare(actual)
-  const { index, hashes } = body.declared()
-  const expected = hashes.find((hash) => hash !== actual)
-  const recorded = expected
-    ? { refusal: partDiffers(expected, actual) }
-    : await context.recordPart({ sessionId: session_id, fileId: file_id, index, object, sha256, maxBytes })
+  const object = await writeAside(context, arriving, body)
+  return recordPart(context, arriving, { index: body.declared().index, object, ref: null, hash: hash() })
+}
+
+async function storeLarge(
+  context: TransfersContext,
+  arriving: Arriving,
+  { size, index }: { size: number; index: number },
+): Promise<UploadedPart> {
+  const { file, body } = arriving
+  const hashed = context.partHashes.along(fileKey(file), index, body.bytes, (hash) => {
+    const difference = differenceOf(body, hash)
+    if (difference) throw difference
+  })
+  const { bytes } = hashed
+  try {
+    const written =
+      (await writeInPlace(context, arriving, { index, size, bytes })) ??
+      ({ object: await writeAside(context, arriving, { size, bytes }), ref: null } as const)
+    const recorded = await recordPart(context, arriving, { ...written, index, hash: hashed.hash() })
+    hashed.stored()
+    return recorded
+  } finally {
+    hashed.close()
+  }
+}
+
+/** Null, with nothing read, when the part has to be an object of its own. */
+async function writeInPlace(
+  context: TransfersContext,
+  { session, file }: Arriving,
+  { index, size, bytes }: Pick<PartBody, 'bytes'> & { size: number; index: number },
+): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
+  const upload = await context.openParts(session, file, { index, size })
+  if (!upload) return null
+  const { parts } = context.providers.named(session.provider)
+  try {
+    const ref = await parts.write(upload, { index, size, isLast: false }, bytes)
+    return ref === null ? null : { object: { id: upload.id, ref: null, size }, ref }
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** With the file's type: if this is the only part, its object becomes the file's. */
+async function writeAside(
+  context: TransfersContext,
+  { session: { provider }, file }: Arriving,
+  { bytes, size }: Pick<PartBody, 'bytes' | 'size'>,
+): Promise<NewObject> {
+  try {
+    return await writeObject(context, provider, bytes, { contentType: file.content_type, size })
+  } catch (error) {
+    // A body without a declared length: here the part is too large, not the file.
+    const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
+    throw isTooLarge ? partTooLarge(maxPartBytes(context, provider)) : error
+  }
+}
+
+async function recordPart(
+  context: TransfersContext,
+  { session: { session_id, provider }, file: { file_id }, body, maxBytes }: Arriving,
+  { index, object, ref, hash }: WrittenPart,
+): Promise<UploadedPart> {
+  const sha256 = bare(hash)
+  const refusal = differenceOf(body, hash)
+  const recorded = refusal
+    ? { refusal }
+    : await context.recordPart({ sessionId: session_id, fileId: file_id, index, object, ref, sha256, maxBytes })
   if ('refusal' in recorded) {
-    await removeObject(context, provider, object.id, object.ref)
+    if (ref === null) await removeObject(context, provider, object.id, object.ref)
     throw recorded.refusal
   }
   return {
@@ -74,17 +169,8 @@ async function storePart(
   }
 }
 
-async function writePart(
-  context: TransfersContext,
-  provider: string,
-  contentType: string,
-  { bytes, size }: PartBody,
-): Promise<NewObject> {
-  try {
-    return await writeObject(context, provider, bytes, { contentType, size })
-  } catch (error) {
-    // A body without a declared length: here the part is too large, not the file.
-    const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
-    throw isTooLarge ? partTooLarge(maxPartBytes(context, provider)) : error
-  }
+/** From what the client declares. */
+function differenceOf(body: PartBody, actual: string): ServiceError | null {
+  const expected = body.declared().hashes.find((hash) => hash !== actual)
+  return expected === undefined ? null : partDiffers(expected, actual)
 }

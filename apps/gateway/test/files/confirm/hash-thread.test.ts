@@ -13,42 +13,43 @@ const cut = (bytes: Uint8Array, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size))
 
 describe('the hashing thread', () => {
-  const thread = createHashThread()
+  const thread = createHashThread<null>(new URL('../../../src/files/confirm/hash-worker.ts', import.meta.url))
 
   it('FILE-22 the hashing thread returns the SHA-256 of all pieces in order', async () => {
     for (const pieces of [0, 1, 2, 3, 4, 9]) {
       const bytes = randomBytes(pieces * 1000)
       const expected = hash('sha256', bytes)
-      expect(await hashOf(thread.begin(), cut(bytes, 1000))).toBe(expected)
+      expect(await hashOf(thread.begin(null), cut(bytes, 1000))).toBe(expected)
     }
   })
 
   it('FILE-22 the hashing thread keeps concurrent hashes apart', async () => {
     const files = Array.from({ length: 10 }, () => randomBytes(50_000))
-    const hashes = await Promise.all(files.map((bytes, i) => hashOf(thread.begin(), cut(bytes, 1000 + i))))
+    const hashes = await Promise.all(files.map((bytes, i) => hashOf(thread.begin(null), cut(bytes, 1000 + i))))
     expect(hashes).toEqual(files.map((bytes) => hash('sha256', bytes)))
   })
 
   it('FILE-22 the hashing thread does not empty a buffer that a piece is part of', async () => {
     const whole = Buffer.from('one two three')
-    expect(await hashOf(thread.begin(), [whole.subarray(0, 4), whole.subarray(4, 8)])).toBe(hash('sha256', 'one two '))
+    expect(await hashOf(thread.begin(null), [whole.subarray(0, 4), whole.subarray(4, 8)])).toBe(
+      hash('sha256', 'one two '),
+    )
     expect(whole.toString()).toBe('one two three')
   })
 
   it('T-10 a hash in the thread can be abandoned', async () => {
-    const given = thread.begin()
+    const given = thread.begin(null)
     await given.take(randomBytes(1000))
     given.close()
     await expect(given.end()).rejects.toThrow('has ended')
   })
 
   it('T-10 the hashing thread is started again after a failure', async () => {
-    const broken = thread.begin()
-    const notBytes = { byteLength: 1, buffer: new ArrayBuffer(1) } as Uint8Array
-    await broken.take(notBytes)
+    const broken = thread.begin(null)
+    broken.tell('no bytes')
     await expect(broken.end()).rejects.toThrow('has ended')
     const again = async () => {
-      const begun = thread.begin()
+      const begun = thread.begin(null)
       try {
         return await hashOf(begun, [Buffer.from('again')])
       } catch {

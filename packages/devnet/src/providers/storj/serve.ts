@@ -85,8 +85,9 @@ export async function serveUpload(
     return exchange.answer(200, { etag: `"${part.etag}"` })
   }
   if (mustBeNew && objects.find(key)) throw new Refusal(412, 'PreconditionFailed')
-  const etags = [...(await text(exchange.body)).matchAll(/<ETag>"([\w-]+)"<\/ETag>/g)].map((match) => `${match[1]}`)
-  const etag = await uploads.complete(upload, etags, mustBeNew)
+  const named = (await text(exchange.body)).matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>"([\w-]+)"<\/ETag>/g)
+  const parts = [...named].map(([, number, etag]) => ({ number: Number(number), etag: `${etag}` }))
+  const etag = await uploads.complete(upload, parts, mustBeNew)
   exchange.answer(200, {}, element('CompleteMultipartUploadResult', { Key: key, ETag: `"${etag}"` }))
 }
 

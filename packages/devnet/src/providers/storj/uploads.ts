@@ -15,13 +15,19 @@ export interface Upload {
   parts: Map<number, ReceivedFile>
 }
 
+/** A part as the request that completes an upload names it. */
+interface NamedPart {
+  number: number
+  etag: string
+}
+
 export interface Uploads {
   begin(key: string, headers: Record<string, string>): string
   find(key: string, id: string): Upload
   list(): Upload[]
   keepPart(upload: Upload, number: number, part: ReceivedFile): Promise<void>
   /** Returns the object's tag. */
-  complete(upload: Upload, etags: readonly string[], mustBeNew: boolean): Promise<string>
+  complete(upload: Upload, parts: readonly NamedPart[], mustBeNew: boolean): Promise<string>
   abort(upload: Upload): Promise<void>
 }
 
@@ -55,11 +61,12 @@ export function createUploads(objects: Objects): Uploads {
       upload.parts.set(number, part)
       if (before) await rm(before.path)
     },
-    async complete(upload, etags, mustBeNew) {
-      const parts = etags.map((etag, i) => {
-        const part = upload.parts.get(i + 1)
+    async complete(upload, named, mustBeNew) {
+      const parts = named.map(({ number, etag }, i) => {
+        if (i > 0 && number <= named[i - 1]!.number) throw new Refusal(400, 'InvalidPartOrder')
+        const part = upload.parts.get(number)
         if (part?.etag !== etag) throw new Refusal(400, 'InvalidPart')
-        if (part.size < MIN_PART_BYTES && i < etags.length - 1) throw new Refusal(400, 'EntityTooSmall')
+        if (part.size < MIN_PART_BYTES && i < named.length - 1) throw new Refusal(400, 'EntityTooSmall')
         return part
       })
       if (parts.length === 0) throw new Refusal(400, 'MalformedXML')

@@ -1,0 +1,143 @@
+// Finishing a file whose parts were written where they stay. Its object is completed with the parts it has; if anything
+// is not where it belongs, the object is only what the file is copied from.
+
+import type { CompletedParts, PartsUpload } from '@svc/storage/provider'
+import type { Transaction } from 'kysely'
+import { type Context, unixNow } from '../../context.ts'
+import type { Schema } from '../../db/schema.ts'
+import { storageError } from '../../files/errors.ts'
+import type { FilesContext } from '../../files/room.ts'
+import { releaseObjects } from '../../files/store.ts'
+import { copyParts, deleteLostParts, type Finalizing, type JoinedFile, nullIfLost, streamOf } from './copy-parts.ts'
+import { fileKey } from './open-parts.ts'
+import type { PartHashes } from './part-hashes.ts'
+import { findParts, type Part, updatePart } from './part-store.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
+
+export interface FinalizerContext extends FilesContext {
+  partHashes: PartHashes
+}
+
+/** A file whose object was completed: afterwards its parts can be read from there. */
+export interface CompletedFile extends JoinedFile {
+  completed: CompletedParts
+}
+
+/** Null when parts are lost. `changed`: parts came meanwhile, or another gateway has the session. */
+export async function completeFile(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  upload: PartsUpload,
+  file: SessionFile,
+): Promise<JoinedFile | CompletedFile | 'changed' | null> {
+  if (file.upload_state === 'open' && !(await placeParts(context, finalizing, upload, file))) return null
+  if (file.upload_state !== 'complete' && !(await seal(context, finalizing, file))) return 'changed'
+  const { db } = context.database
+  const parts = await findParts(db, file.session_id, file.file_id)
+  const inPlace = parts.filter(isInPlace)
+  if (file.upload_state === 'complete' || inPlace.length === 0) return copyParts(context, finalizing, file, parts)
+  const completed = await complete(context, finalizing, upload, inPlace)
+  if (!completed) {
+    await deleteLostParts(context, inPlace)
+    await db.transaction().execute((tx) => startOver(tx, context, file))
+    return null
+  }
+  if (completed.isExact && inPlace.length === parts.length) {
+    const contentHash = await hashOf(context, finalizing, upload, file, parts, completed)
+    return { object: { id: upload.id, size: completed.size, ref: completed.ref }, contentHash, isHeld: true, completed }
+  }
+  await db.transaction().execute((tx) => noteComplete(tx, file, completed))
+  return copyParts(context, finalizing, file, await findParts(db, file.session_id, file.file_id))
+}
+
+const isInPlace = ({ part_ref }: Part) => part_ref !== null
+
+/** Moves parts that are objects of their own to where they belong, as far as they fit. False when one is lost. */
+async function placeParts(
+  context: FinalizerContext,
+  { locker, limitCopies, leaseId }: Finalizing,
+  upload: PartsUpload,
+  file: SessionFile,
+): Promise<boolean> {
+  const { db } = context.database
+  const provider = context.providers.named(locker.provider)
+  for (const part of await findParts(db, file.session_id, file.file_id)) {
+    if (isInPlace(part)) continue
+    const place = { index: part.part_index, size: part.size_bytes, isLast: part.part_index === file.top_index }
+    const placed = await nullIfLost(context, () =>
+      limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),
+    ).catch((error) => {
+      throw storageError(error)
+    })
+    if (!placed) return false
+    const { ref } = placed
+    // The file is copied then.
+    if (ref === null) return true
+    await db.transaction().execute(async (tx) => {
+      if ((await lockSession(tx, file.session_id))?.lease_id !== leaseId) return
+      if (!(await updatePart(tx, part, { object_id: upload.id, part_ref: ref }))) return
+      await releaseObjects(tx, [part.object_id], unixNow(context))
+    })
+  }
+  return true
+}
+
+/** From now on the parts stay as they are. False when they changed, or another gateway has the session. */
+async function seal({ database }: Context, { leaseId }: Finalizing, file: SessionFile): Promise<boolean> {
+  return database.db.transaction().execute(async (tx) => {
+    const session = await lockSession(tx, file.session_id)
+    const current = await findSessionFile(tx, file.session_id, file.file_id)
+    if (session?.lease_id !== leaseId || current?.revision !== file.revision) return false
+    await updateSessionFile(tx, file, { upload_state: 'sealed' })
+    return true
+  })
+}
+
+async function complete(
+  { providers }: Context,
+  { locker }: Finalizing,
+  upload: PartsUpload,
+  inPlace: readonly Part[],
+): Promise<CompletedParts | null> {
+  const written = inPlace.map(({ part_index: index, size_bytes: size, part_ref }) => ({ index, size, ref: part_ref! }))
+  try {
+    return await providers.named(locker.provider).parts.complete(upload, written)
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+async function hashOf(
+  { providers, partHashes }: FinalizerContext,
+  { locker }: Finalizing,
+  { id }: PartsUpload,
+  file: SessionFile,
+  parts: readonly Part[],
+  { size, starts }: CompletedParts,
+): Promise<string> {
+  return partHashes.ofFile(fileKey(file), parts, async (part) => {
+    const stream = await providers
+      .named(locker.provider)
+      .read({ id, ref: null }, { start: starts[part]!, end: size - 1 })
+    if (!stream) throw new Error(`object ${id} was completed and is gone`)
+    return stream
+  })
+}
+
+/** The file takes parts again, and reads those it has from the object. */
+export async function noteComplete(
+  tx: Transaction<Schema>,
+  file: SessionFile,
+  { starts }: CompletedParts,
+): Promise<void> {
+  const parts = await findParts(tx, file.session_id, file.file_id)
+  for (const [i, part] of parts.filter(isInPlace).entries()) await updatePart(tx, part, { part_start: starts[i]! })
+  await updateSessionFile(tx, file, { upload_state: 'complete' })
+}
+
+/** As if nothing had been written in place. */
+async function startOver(tx: Transaction<Schema>, context: Context, file: SessionFile): Promise<void> {
+  await lockSession(tx, file.session_id)
+  await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null })
+  await releaseObjects(tx, [file.object_id!], unixNow(context))
+}

@@ -1,0 +1,83 @@
+import { singleFlight } from '@svc/concurrency/sharing'
+import { toHex } from '@svc/protocol/bytes'
+import type { PartsUpload } from '@svc/storage/provider'
+import { type Context, unixNow } from '../../context.ts'
+import { storageError } from '../../files/errors.ts'
+import { insertObjects } from '../../files/store.ts'
+import { maxPartBytes } from './record-part.ts'
+import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
+
+/** The object into which a part can be written directly; null when the part has to be an object of its own. */
+export type OpenParts = (
+  session: Session,
+  file: SessionFile,
+  part: { index: number; size: number },
+) => Promise<PartsUpload | null>
+
+/** Begins the object with the first part that shows how long the parts are. */
+export function createPartsOpener(context: Context): OpenParts {
+  const share = singleFlight<PartsUpload | null>()
+  return async (session, file, part) => {
+    const opened = uploadOf(file)
+    if (opened || !mayBegin(context, session, file, part)) return opened
+    return share(fileKey(file), () => begin(context, session, file, part.size))
+  }
+}
+
+export function fileKey({ session_id, file_id }: SessionFile): string {
+  return `${session_id}/${file_id}`
+}
+
+export function uploadOf({ object_id, upload_ref, content_type }: SessionFile): PartsUpload | null {
+  if (object_id === null || upload_ref === null) return null
+  return { id: object_id, ref: upload_ref, contentType: content_type }
+}
+
+/** The last part may be shorter than the others, and a file of one part is an object already. */
+function mayBegin(
+  context: Context,
+  { provider }: Session,
+  { size_bytes, upload_state }: SessionFile,
+  { index, size }: { index: number; size: number },
+): boolean {
+  const isOpen = upload_state === null || upload_state === 'open'
+  const isFullPart = index === 0 || size === maxPartBytes(context, provider)
+  const isWholeFile = size_bytes !== null && size_bytes <= size
+  return isOpen && isFullPart && !isWholeFile && context.providers.named(provider).parts.accepts(size)
+}
+
+async function begin(
+  context: Context,
+  session: Session,
+  file: SessionFile,
+  partBytes: number,
+): Promise<PartsUpload | null> {
+  const { db } = context.database
+  const id = await announce(context, session, file)
+  if (id === null) return null
+  const { parts } = context.providers.named(session.provider)
+  const ref = await parts.begin(id, { contentType: file.content_type, partBytes }).catch((error) => {
+    throw storageError(error)
+  })
+  // Of several gateways that begin at once, the first decides.
+  await db.transaction().execute(async (tx) => {
+    await lockSession(tx, session.session_id)
+    const current = await findSessionFile(tx, session.session_id, file.file_id)
+    if (current?.object_id === id && current.upload_ref === null) await updateSessionFile(tx, file, { upload_ref: ref })
+  })
+  const current = await findSessionFile(db, session.session_id, file.file_id)
+  return current && uploadOf(current)
+}
+
+/** The row of the object is written before its first byte, and the session holds it from the start. */
+async function announce(context: Context, { session_id, provider }: Session, file: SessionFile) {
+  return context.database.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session_id)
+    const current = await findSessionFile(tx, session_id, file.file_id)
+    if (current?.state !== 'open' || current.object_id !== null) return current?.object_id ?? null
+    const object_id = toHex(context.randomBytes(16))
+    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'held', since: unixNow(context) }])
+    await updateSessionFile(tx, file, { object_id, upload_state: 'open' })
+    return object_id
+  })
+}

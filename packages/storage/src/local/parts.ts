@@ -1,0 +1,110 @@
+// An object in parts is one file, `bytes`, into which each part is written at its place. A file with the part's index as
+// its name claims the place for one writer, of whatever process: it is removed only when a write has failed and is over.
+// So nobody writes where an acknowledged part is, and a file in which all claims are those of its parts is complete.
+
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { batchSource } from '../batches.ts'
+import { areAdjacent, placeOf, totalSize } from '../part-places.ts'
+import type { CompletedParts, NewPart, ObjectParts, PartsUpload, WrittenPart } from '../provider.ts'
+import { codeOf, nullIfMissing, onDisk } from './errors.ts'
+import { type Folders, syncFolder } from './folders.ts'
+import { statObject } from './read.ts'
+import { writeStream } from './write.ts'
+
+const BYTES = 'bytes'
+/** Smaller parts take longer to sync than to copy. */
+const MIN_PART_BYTES = 256 * 1024
+
+export function localParts(folders: Folders): ObjectParts {
+  return {
+    accepts: (partBytes) => partBytes >= MIN_PART_BYTES,
+    async begin(id, { partBytes }) {
+      await onDisk(createFolder(folders.partsPath(id)))
+      return `${partBytes}`
+    },
+    write: (upload, part, bytes) => writePart(folders, upload, part, bytes),
+    complete: (upload, parts) => onDisk(complete(folders, upload, parts)),
+  }
+}
+
+async function createFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const file = await open(join(path, BYTES), 'a', 0o600)
+  await file.close()
+  await syncFolder(path)
+  await syncFolder(dirname(path))
+}
+
+async function writePart(
+  folders: Folders,
+  { id, ref }: PartsUpload,
+  part: NewPart,
+  source: Readable,
+): Promise<string | null> {
+  const start = placeOf(part, Number(ref))
+  if (start === null) return null
+  const claim = join(folders.partsPath(id), `${part.index}`)
+  const batches = batchSource(source)
+  try {
+    if (!(await onDisk(takeClaim(claim)))) return null
+    try {
+      const file = await onDisk(nullIfMissing(open(join(folders.partsPath(id), BYTES), 'r+')))
+      if (!file) return null
+      try {
+        await writeStream(batches, file, part.size, start)
+      } finally {
+        await onDisk(file.close())
+      }
+    } catch (error) {
+      await rm(claim, { force: true }).catch(() => {})
+      throw error
+    }
+    return `${start}`
+  } finally {
+    batches.release()
+  }
+}
+
+/** False when the place is taken, or the folder takes no more parts. */
+async function takeClaim(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    if (['EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) return false
+    throw error
+  }
+}
+
+/** After the rename nobody can claim a place, and every claim that was made is seen. */
+async function complete(
+  folders: Folders,
+  { id, ref }: PartsUpload,
+  parts: readonly WrittenPart[],
+): Promise<CompletedParts | null> {
+  const [open, sealed, object] = [folders.partsPath(id), folders.sealedPath(id), folders.objectPath(id)]
+  await nullIfMissing(rename(open, sealed))
+  const names = await nullIfMissing(readdir(sealed))
+  const isClaimedByOthers = names !== null && names.length > parts.length + 1
+  // Another process may complete it at the same time, and be faster.
+  const size = (names && (await publish(join(sealed, BYTES), object))) ?? (await statObject(object))?.size ?? null
+  const starts = parts.map((part) => Number(part.ref))
+  if (size === null || parts.some((part, i) => starts[i]! + part.size > size)) return null
+  const isExact = !isClaimedByOthers && areAdjacent(parts, Number(ref)) && size === totalSize(parts)
+  // Otherwise the claims stay, as others may still be writing: `remove` takes them away.
+  if (isExact) await rm(sealed, { recursive: true, force: true })
+  return { size, ref: null, isExact, starts }
+}
+
+/** The bytes are durable already, part by part. */
+async function publish(bytes: string, object: string): Promise<number | null> {
+  const found = await nullIfMissing(stat(bytes))
+  if (!found) return null
+  await link(bytes, object).catch((error) => {
+    if (codeOf(error) !== 'EEXIST') throw error
+  })
+  await syncFolder(dirname(object))
+  return found.size
+}

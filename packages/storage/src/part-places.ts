@@ -1,0 +1,38 @@
+// Parts in places of one length, for providers that store an object as one row of bytes: part 3 begins where three parts
+// of full length end.
+
+import type { NewPart, ObjectParts, WrittenPart } from './provider.ts'
+
+/** The limit of S3, and the highest that is useful elsewhere. */
+export const MAX_PARTS = 10_000
+
+/** Null when the part fits in no place. */
+export function placeOf({ index, size }: NewPart, partBytes: number): number | null {
+  return size > partBytes || index >= MAX_PARTS ? null : index * partBytes
+}
+
+export function totalSize(parts: readonly WrittenPart[]): number {
+  return parts.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Where each part begins when they lie one after the other. */
+export function startsOf(parts: readonly WrittenPart[]): number[] {
+  let end = 0
+  return parts.map(({ size }) => {
+    end += size
+    return end - size
+  })
+}
+
+/** Whether the parts fill their places, so that nothing lies between them. */
+export function areAdjacent(parts: readonly WrittenPart[], partBytes: number): boolean {
+  return parts.every(({ index, size }, i) => index === i && (size === partBytes || i === parts.length - 1))
+}
+
+/** For a provider whose objects are always written whole. */
+export const NO_PARTS: ObjectParts = {
+  accepts: () => false,
+  begin: async () => '',
+  write: async () => null,
+  complete: async () => null,
+}
