@@ -20,14 +20,23 @@ interface Signed {
   signature: Uint8Array
 }
 
-/** R = 0·B + small: the owner of a key signs so that R is a point of small order, and the equation holds exactly. */
+/**
+ * The owner of a key signs so that R is a point of small order, and the equation holds exactly: with A = a·B + torsion
+ * and S = k·a, S·B - k·A is -k·torsion.
+ */
 function signedWith(smallR: Uint8Array, keyTorsion: InstanceType<typeof Point>): Signed | null {
   const publicKey = Point.BASE.multiply(SECRET).add(keyTorsion).toBytes()
   for (let i = 0; i < 200; i++) {
     const message = utf8(`message ${i}`)
     const k = littleEndian(sha512(concat(smallR, publicKey, message))) % ORDER
-    const left = Point.BASE.multiplyUnsafe((k * SECRET) % ORDER).subtract(Point.fromBytes(publicKey).multiplyUnsafe(k))
-    if (toHex(left.toBytes()) === toHex(smallR)) {
+    if (
+      toHex(
+        keyTorsion
+          .multiplyUnsafe(k % 8n)
+          .negate()
+          .toBytes(),
+      ) === toHex(smallR)
+    ) {
       return { publicKey, message, signature: concat(smallR, bytes32((k * SECRET) % ORDER)) }
     }
   }

@@ -126,10 +126,14 @@ describe('Merkle in blocks', () => {
       const levels = merkleLevels(some)
       expect(merkleRoot(nodes)).toBe(levels.at(-1)![0])
       expect(merkleRoot(some)).toBe(levels.at(-1)![0])
+      const top = merkleLevels(nodes)
+      const levelsOfBlock = nodes.map((_, block) =>
+        blockLevels(slice(some, block * BLOCK_LEAVES, BLOCK_LEAVES), nodes.length),
+      )
       const picks = [0, 1, 15, 16, size >> 1, BLOCK_LEAVES - 1, BLOCK_LEAVES, size - 2, size - 1]
       for (const index of new Set(picks.filter((i) => i >= 0 && i < size))) {
-        const inBlock = blockLevels(slice(some, index, BLOCK_LEAVES), nodes.length)
-        const proof = proofInBlocks(index, slice(some, index, GROUP_LEAVES), inBlock, merkleLevels(nodes))
+        const inBlock = levelsOfBlock[Math.floor(index / BLOCK_LEAVES)]!
+        const proof = proofInBlocks(index, slice(some, index, GROUP_LEAVES), inBlock, top)
         expect(proof).toEqual(merkleProof(levels, index))
       }
     },
