@@ -1,17 +1,16 @@
 // A gateway with lockers whose owners' keys are known.
 
-import { toBase58 } from '@svc/protocol/bytes'
-import { ed25519Signer } from '@svc/protocol/keys'
+import type { SigAlg } from '@svc/protocol/keys'
 import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { reportTo } from '../server-process.ts'
-import { ownerSeed } from '../signed-requests.ts'
+import { ownerIdentity } from '../signed-requests.ts'
 import { startProductionGateway } from './production-gateway.ts'
 
-const { LOCKERS = '1', FILES = '0' } = process.env
+const { LOCKERS = '1', FILES = '0', SIG_ALG = 'ed25519' } = process.env
 const gateway = await startProductionGateway()
 const lockers = []
 for (let i = 0; i < Number(LOCKERS); i++) {
-  const owner = toBase58(ed25519Signer(ownerSeed(i)).publicKey)
+  const owner = ownerIdentity(i, SIG_ALG as SigAlg)
   const { locker_id, receipt_id } = await seedLocker(gateway.context, { owner })
   await seedFiles(gateway.context, locker_id, Number(FILES))
   lockers.push({ locker_id, receipt_id })

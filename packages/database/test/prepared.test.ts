@@ -1,9 +1,9 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
 import { openDatabase } from '../src/open.ts'
-import { prepared } from '../src/prepared.ts'
+import { itemInteger, itemText, jsonRows, prepared } from '../src/prepared.ts'
 
 interface Schema {
   account: { id: string; balance: number; picture: Uint8Array | null }
@@ -64,6 +64,43 @@ forEachDatabase('a prepared query', (database) => {
     })
     await expect(failing).rejects.toThrow('rolled back')
     expect((await find(db, 'alice')).rows).toEqual([])
+  })
+
+  it('takes any number of rows as one value', async () => {
+    const insertAll = prepared((db: Kysely<Schema>, json: string) =>
+      db
+        .insertInto('account')
+        .columns(['id', 'balance'])
+        .expression(
+          db
+            .selectFrom(jsonRows(db, json).as('item'))
+            .select([itemText(0).as('id'), itemInteger(1).as('balance')])
+            .where(sql<boolean>`true`),
+        )
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('id'),
+    )
+    const findAll = prepared((db: Kysely<Schema>, json: string) =>
+      db
+        .selectFrom('account')
+        .select(['id', 'balance'])
+        .where('id', 'in', db.selectFrom(jsonRows(db, json).as('item')).select(itemText(0).as('id')))
+        .orderBy('id'),
+    )
+    const odd = `it's "odd" \\ é😀`
+    await insert(db, 'alice', 1, null)
+    const accounts = [
+      ['alice', 2],
+      ['bob', 9_007_199_254_740_991],
+      [odd, -3],
+    ]
+    expect((await insertAll(db, JSON.stringify(accounts))).rows).toEqual([{ id: 'bob' }, { id: odd }])
+    expect((await insertAll(db, '[]')).rows).toEqual([])
+    expect((await findAll(db, JSON.stringify([['bob'], [odd], ['nobody'], ['alice']]))).rows).toEqual([
+      { id: 'alice', balance: 1 },
+      { id: 'bob', balance: 9_007_199_254_740_991 },
+      { id: odd, balance: -3 },
+    ])
   })
 
   it('keeps constants, and takes a value in several places', async () => {

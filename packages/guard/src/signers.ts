@@ -5,7 +5,8 @@ import type { SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
-import { isPersonallySignedBy } from '@svc/protocol/request-envelope'
+import { createPersonalThread } from './personal-thread.ts'
+import { createVerify } from './verify-together.ts'
 
 export interface Candidates {
   owner: string
@@ -26,6 +27,8 @@ const MAX_KEYS = 10_000
 const MAX_HINTS = 10_000
 
 export function createSignerFinder(): FindSigner {
+  const verify = createVerify()
+  const askThread = createPersonalThread()
   const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
   /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
   const hints = lru<string, string>(MAX_HINTS)
@@ -42,7 +45,8 @@ export function createSignerFinder(): FindSigner {
     const signature = fromBase58(signed.signature, 64)
     if (!signature) return null
     for (const identity of identities) {
-      if (await keyOf(identity)?.verifySoon(signed.bytes, signature)) return identity
+      const key = keyOf(identity)
+      if (key && (await verify({ key, message: signed.bytes, signature }))) return identity
     }
     return null
   }
@@ -51,7 +55,9 @@ export function createSignerFinder(): FindSigner {
     const { sig_alg } = signed.envelope
     const ownerAlg = sigAlgOf(owner)
     if (sig_alg === 'secp256k1') {
-      const isOwner = ownerAlg === sig_alg && isPersonallySignedBy(owner, signed.bytes, signed.signature)
+      if (ownerAlg !== sig_alg) return null
+      const { bytes: message, signature } = signed
+      const isOwner = await askThread({ address: owner.toLowerCase(), message, signature })
       return isOwner ? { role: 'owner', identity: owner } : null
     }
     const identities = ownerAlg === 'ed25519' ? [owner, ...operators] : operators

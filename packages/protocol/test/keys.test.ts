@@ -12,6 +12,8 @@ import {
   evmAddressOf,
   isKeyOfTime,
   personalSign,
+  personalVerifier,
+  recoverPersonalKey,
   recoverPersonalSigner,
   sigAlgOf,
 } from '../src/keys.ts'
@@ -150,6 +152,33 @@ describe('personal sign', () => {
     const high = (secp256k1.Point.Fn.ORDER - s).toString(16).padStart(64, '0')
     const flipped = signature.endsWith('1b') ? '1c' : '1b'
     expect(recoverPersonalSigner(message, signature.slice(0, 66) + high + flipped)).toBeNull()
+  })
+
+  it('ENV-03 ENV-17 T-14 accepts with a known key exactly what recovers to it', () => {
+    const isSignedBy = personalVerifier(recoverPersonalKey(message, signature) as Uint8Array)
+    const order = secp256k1.Point.Fn.ORDER
+    const hex = (value: bigint) => value.toString(16).padStart(64, '0')
+    const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
+    const flipped = v === '1b' ? '1c' : '1b'
+    const negative = hex(order - BigInt(`0x${s}`))
+    const forms = [r + s + v, r + s + flipped, r + negative + v, r + negative + flipped, `0x${r}${s}1d`, s + r + v]
+    const zeros = [hex(0n) + s + v, r + hex(0n) + v, hex(order) + s + v, hex(order - 1n) + s + v, '']
+    for (const form of [...forms, ...zeros]) {
+      expect(isSignedBy(message, form)).toBe(recoverPersonalSigner(message, form) === address)
+    }
+    const other = personalSign(message, new Uint8Array(32).fill(8))
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat({ max: 64 }), fc.nat({ max: 255 }), (text, at, byte) => {
+        const good = personalSign(text, key)
+        const changed = fromHex(good.slice(2), 65) as Uint8Array
+        changed[at] = byte
+        expect(isSignedBy(text, good)).toBe(true)
+        expect(isSignedBy(text, toHex(changed))).toBe(recoverPersonalSigner(text, toHex(changed)) === address)
+        expect(isSignedBy(text, signature)).toBe(recoverPersonalSigner(text, signature) === address)
+        expect(isSignedBy(text, other)).toBe(false)
+      }),
+      { numRuns: 30 },
+    )
   })
 
   it('ENV-11 determines the algorithm of an identity by its form', () => {
