@@ -30,6 +30,7 @@ export function hasEnvelopeHeaders({ headers }: WireRequest): boolean {
 
 /** 401 for requests without a body, 422 where the headers are inputs besides a body (AMB-03). */
 export function requireEnvelopeHeaders({ method, headers }: WireRequest): void {
+  if (headers[ENVELOPE] && headers[SIGNATURE]) return
   const missing = [HEADER_ENVELOPE, HEADER_SIGNATURE].filter((name) => !headers[name.toLowerCase()])
   const [first, ...rest] = missing.map((name) => ({ loc: ['header', name], msg: 'is required' }))
   if (!first) return
@@ -56,6 +57,9 @@ export function readEnvelope({ headers }: WireRequest): SignedEnvelope {
   throw new ValidationError({ loc: ['header', HEADER_ENVELOPE, ...field], msg: decoded.message })
 }
 
+const NO_BYTES = new Uint8Array()
+const ONE_BYTE = new Uint8Array(1)
+
 /** Throws the first way in which a verified envelope does not fit the request it came with. */
 export function requireMatchingEnvelope(
   envelope: RequestEnvelope,
@@ -65,9 +69,9 @@ export function requireMatchingEnvelope(
 ): void {
   const { method, hasBody } = wire
   // A target may be a whole URL, as clients send it to proxies; the signed part begins at its path.
-  const target = wire.target.replace(/^https?:\/\/[^/?#]*/i, '')
+  const target = wire.target.startsWith('/') ? wire.target : wire.target.replace(/^https?:\/\/[^/?#]*/i, '')
   // A body that should not exist is not read; one byte stands for it.
-  const body = isBodyless(method) ? new Uint8Array(hasBody ? 1 : 0) : wire.body
+  const body = isBodyless(method) ? (hasBody ? ONE_BYTE : NO_BYTES) : wire.body
   const rejection = envelopeRejection(envelope, { method, target, body, requiredOps: ops, now })
   if (!rejection) return
   const status = errorStatus(rejection, method)

@@ -103,12 +103,19 @@ function bounds({ minimum, maximum }: { minimum?: number; maximum?: number }): s
 
 /** Throws for text that cannot be stored: PostgreSQL has no text with NUL, and a lone surrogate has no UTF-8. */
 export function requireStorableText(value: unknown, loc: [string, ...(string | number)[]]): void {
+  if (isStorable(value)) return
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new ValidationError({ loc, msg: 'must not contain a NUL character' })
-    if (!value.isWellFormed()) throw new ValidationError({ loc, msg: 'must not contain a lone surrogate' })
-  } else if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) requireStorableText(item, [...loc, i])
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) requireStorableText(item, [...loc, key])
+    const what = value.includes('\0') ? 'NUL character' : 'lone surrogate'
+    throw new ValidationError({ loc, msg: `must not contain a ${what}` })
   }
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) requireStorableText(item, [...loc, i])
+  } else {
+    for (const [key, item] of Object.entries(value as object)) requireStorableText(item, [...loc, key])
+  }
+}
+
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
+  return value === null || typeof value !== 'object' || Object.values(value).every(isStorable)
 }

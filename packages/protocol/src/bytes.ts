@@ -3,6 +3,8 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { base58 as base58Coder, base64 as base64Coder, base64urlnopad } from '@scure/base'
 
+export { fromBase58, fromBase64Url } from './decoders.ts'
+
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -17,19 +19,6 @@ export function fromHex(text: string, length?: number): Uint8Array | null {
 
 export function isHex(text: string, length = text.length / 2): boolean {
   return text.length === length * 2 && /^(?:[0-9a-f]{2})*$/.test(text)
-}
-
-/** Base58 of exactly `length` bytes, else null. */
-export function fromBase58(text: string, length: number): Uint8Array | null {
-  // The decoder is quadratic. No valid text is longer than this, so hostile lengths are refused first.
-  if (text.length > Math.ceil(length * 1.37)) return null
-  const bytes = attempt(() => base58Coder.decode(text))
-  return bytes?.length === length ? bytes : null
-}
-
-/** Base64url without padding and without stray bits in the last character, else null. */
-export function fromBase64Url(text: string): Uint8Array | null {
-  return attempt(() => base64urlnopad.decode(text))
 }
 
 /** Standard base64 with padding and without stray bits, as nodes of the primary chain write bytes, else null. */

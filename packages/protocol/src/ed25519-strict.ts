@@ -2,7 +2,7 @@
 // about them: OpenSSL refuses an R of small order since version 3.5 and accepted it before. Comparing bytes is enough to
 // find them, so a check costs nothing beside the signature itself.
 
-import { fromHex } from './bytes.ts'
+import { equalBytes, fromHex } from './bytes.ts'
 
 const FIELD_PRIME = littleEndian('7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed')
 const GROUP_ORDER = littleEndian('1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed')
@@ -20,10 +20,10 @@ const SMALL_ORDER_Y = [
 export function isStrictSignature(signature: Uint8Array): boolean {
   if (signature.length !== 64) return false
   // A copy also of a Buffer, whose `slice` is not one.
-  const y = Uint8Array.from(signature.subarray(0, 32))
+  const y = new Uint8Array(signature.subarray(0, 32))
   y[31] = (y[31] as number) & 0x7f
   if (!isBelow(y, FIELD_PRIME) || !isBelow(signature.subarray(32), GROUP_ORDER)) return false
-  return !SMALL_ORDER_Y.some((small) => small.every((byte, i) => byte === y[i]))
+  return !SMALL_ORDER_Y.some((small) => equalBytes(small, y))
 }
 
 /** Compares two little-endian numbers of the same length. */

@@ -74,9 +74,10 @@ export function decodeEnvelope(header: string): DecodedEnvelope {
     return { ok: false, code: 'validation_error', field: null, message: 'must be an object' }
   }
   const fields = value as Record<string, Json>
-  for (const [field, rule] of Object.entries(FIELD_RULES)) {
-    if (!Object.hasOwn(fields, field) || !rule.accepts(fields[field])) {
-      return { ok: false, code: 'validation_error', field: field as keyof RequestEnvelope, message: rule.message }
+  for (const field of FIELDS) {
+    const { accepts, message } = FIELD_RULES[field]
+    if (!Object.hasOwn(fields, field) || !accepts(fields[field])) {
+      return { ok: false, code: 'validation_error', field, message }
     }
   }
   return { ok: true, envelope: fields as unknown as RequestEnvelope, bytes }
@@ -108,6 +109,8 @@ const FIELD_RULES: Record<keyof RequestEnvelope, { accepts(value: unknown): bool
   },
   sig_alg: { accepts: (alg) => alg === 'ed25519' || alg === 'secp256k1', message: 'must be ed25519 or secp256k1' },
 }
+
+const FIELDS = Object.keys(FIELD_RULES) as (keyof RequestEnvelope)[]
 
 /** Whether the signature header is the base58 Ed25519 signature of these bytes under this key. */
 export function isSignedBy(key: Ed25519Verifier, bytes: Uint8Array, signature: string): boolean {
@@ -150,8 +153,12 @@ export function envelopeRejection(envelope: RequestEnvelope, request: RequestFac
   if (envelope.method !== request.method) return 'METHOD_MISMATCH'
   if (!isSamePath(envelope.path, request.target)) return 'PATH_MISMATCH'
   if (!bindsBody(envelope, request)) return 'BODY_HASH_MISMATCH'
-  if (!request.requiredOps.every((op) => [op].flat().some((one) => envelope.ops.includes(one)))) return 'MISSING_OPS'
+  if (!request.requiredOps.every((op) => holdsOp(envelope.ops, op))) return 'MISSING_OPS'
   return null
+}
+
+function holdsOp(ops: readonly string[], required: string | readonly string[]): boolean {
+  return typeof required === 'string' ? ops.includes(required) : required.some((one) => ops.includes(one))
 }
 
 function bindsBody(envelope: RequestEnvelope, { method, body }: RequestFacts): boolean {

@@ -1,3 +1,4 @@
+import { base58, base64urlnopad } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex, sha256Stream } from '#crypto'
@@ -41,6 +42,28 @@ describe('encodings', () => {
         if (hex) expect(toHex(hex)).toBe(text)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  it('agree with a general decoder about every text', () => {
+    const general = (decode: () => Uint8Array) => {
+      try {
+        return decode()
+      } catch {
+        return null
+      }
+    }
+    const digits = fc.string({ unit: fc.constantFrom(...'11zzABCabc0OIl29-_=é'), maxLength: 90 })
+    const texts = fc.oneof(anyBytes.map(toBase58), anyBytes.map(toBase64Url), digits)
+    fc.assert(
+      fc.property(texts, fc.nat({ max: 66 }), (text, other) => {
+        expect(fromBase64Url(text)).toEqual(general(() => base64urlnopad.decode(text)))
+        const bytes = general(() => base58.decode(text))
+        for (const length of [other, bytes?.length ?? 64]) {
+          expect(fromBase58(text, length)).toEqual(bytes?.length === length ? bytes : null)
+        }
+      }),
+      { numRuns: 2000 },
     )
   })
 

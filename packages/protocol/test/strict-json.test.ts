@@ -19,6 +19,39 @@ describe('strict JSON', () => {
     )
   })
 
+  it('ENV-23 reads a text in its plain form and in any other form the same way', () => {
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"b"',
+      '"__proto__"',
+      '0',
+      '-0',
+      '1e999',
+      'null',
+      '\\',
+    )
+    const almostJson = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(''))
+    const twice = fc.json().map((text) => `{"a":${text},"b":0,"a":${text}}`)
+    const deep = fc.nat({ max: 40 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth))
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.json(), almostJson, twice, deep),
+        fc.constantFrom(1, 3, 10, Infinity),
+        (text, maxValues) => {
+          // A leading space makes no difference, except that the text is not plain.
+          expect(verdict(text, maxValues)).toEqual(verdict(` ${text}`, maxValues))
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
   it('agrees with JSON.parse on what is not JSON', () => {
     const pieces = fc.constantFrom(
       '{',
@@ -109,6 +142,14 @@ describe('strict JSON', () => {
     )
   })
 })
+
+function verdict(text: string, maxValues: number) {
+  try {
+    return { value: parseStrictJson(text, LIMIT, maxValues) }
+  } catch (error) {
+    return { error: (error as StrictJsonError).message.replace(/ at character \d+$/, '') }
+  }
+}
 
 function accepts(parse: () => unknown): boolean {
   try {
