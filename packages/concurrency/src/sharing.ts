@@ -21,13 +21,16 @@ const MAX_BATCH = 500
  * Collects the items of one turn of the event loop, and those that arrive while a batch runs, and processes them
  * together: thirty rows in one durable commit cost little more than one. A batch succeeds or fails as a whole.
  */
-export function batch<Item, Result>(run: (items: Item[]) => Promise<Result[]>): (item: Item) => Promise<Result> {
+export function batch<Item, Result>(
+  run: (items: Item[]) => Promise<Result[]>,
+  maxItems = MAX_BATCH,
+): (item: Item) => Promise<Result> {
   const waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []
   let isRunning = false
 
   async function work(): Promise<void> {
     while (waiting.length > 0) {
-      const taken = waiting.splice(0, MAX_BATCH)
+      const taken = waiting.splice(0, maxItems)
       try {
         const results = await run(taken.map(({ item }) => item))
         for (const [i, { resolve }] of taken.entries()) resolve(results[i] as Result)

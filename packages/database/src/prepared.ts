@@ -1,6 +1,14 @@
 // Queries that are built once. Building and compiling a query takes longer than SQLite takes to run it.
 
-import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
+import {
+  type Compilable,
+  type CompiledQuery,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  SqliteAdapter,
+  sql,
+} from 'kysely'
 
 /** What both engines take as a parameter. */
 type Value = string | number | bigint | Uint8Array | null
@@ -52,4 +60,21 @@ function createTemplate<Schema, Values extends readonly Value[], Row>(
     queryId,
     parameters: sources.map((source, i) => (source === -1 ? parameters[i] : values[source])),
   })
+}
+
+/**
+ * Any number of rows as one parameter, so that one text serves lists of every length: `json` is an array of arrays, each
+ * of which becomes a row. Name it with `.as('item')`, and read its columns with `itemText` and `itemInteger`.
+ */
+export function jsonRows<Schema>(db: Kysely<Schema>, json: string): RawBuilder<{ value: string }> {
+  const read = db.getExecutor().adapter instanceof SqliteAdapter ? 'json_each' : 'json_array_elements'
+  return sql`${sql.raw(read)}(${json})`
+}
+
+export function itemText(column: number): RawBuilder<string> {
+  return sql`item.value ->> ${sql.lit(column)}`
+}
+
+export function itemInteger(column: number): RawBuilder<number> {
+  return sql`cast(${itemText(column)} as bigint)`
 }

@@ -1,7 +1,8 @@
 // Each envelope is accepted once, by all processes together, also after a crash.
 
 import { batch } from '@svc/concurrency/sharing'
-import type { Kysely } from 'kysely'
+import { itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { type Kysely, sql } from 'kysely'
 import type { GuardTables, NonceTable } from './tables.ts'
 
 type Db = Kysely<GuardTables>
@@ -13,7 +14,9 @@ export function createNonces(db: Db): UseNonce {
   return batch(async (nonces: NonceTable[]) => {
     // All processes insert in one order; otherwise two that share nonces could deadlock.
     const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    const unused = new Set((await insertNonces(db, inOrder)).map(keyOf))
+    const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
+    const { rows } = await insertNonces(db, JSON.stringify(values))
+    const unused = new Set(rows.map(keyOf))
     // Of several equal nonces in a batch, one is accepted.
     return nonces.map((nonce) => unused.delete(keyOf(nonce)))
   })
@@ -24,14 +27,20 @@ export async function forgetNonces(db: Db, now: number): Promise<void> {
 }
 
 /** Returns those that were not there before. */
-function insertNonces(db: Db, nonces: readonly NonceTable[]): Promise<Pick<NonceTable, 'signer' | 'nonce'>[]> {
-  return db
+const insertNonces = prepared((db: Db, json: string) =>
+  db
     .insertInto('nonces')
-    .values(nonces)
+    .columns(['signer', 'nonce', 'forget_at'])
+    .expression(
+      db
+        .selectFrom(jsonRows(db, json).as('item'))
+        .select([itemText(0).as('signer'), itemText(1).as('nonce'), itemInteger(2).as('forget_at')])
+        // SQLite would otherwise take `on conflict` for the condition of a join.
+        .where(sql<boolean>`true`),
+    )
     .onConflict((conflict) => conflict.columns(['signer', 'nonce']).doNothing())
-    .returning(['signer', 'nonce'])
-    .execute()
-}
+    .returning(['signer', 'nonce']),
+)
 
 function keyOf({ signer, nonce }: Pick<NonceTable, 'signer' | 'nonce'>): string {
   return `${nonce} ${signer}`

@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { type Kysely, sql } from 'kysely'
 import type { GuardTables } from './tables.ts'
 
 export type RateTables = Pick<GuardTables, 'rate_limits'>
@@ -10,23 +11,38 @@ type Db = Kysely<RateTables>
  * locked in the order of their keys; otherwise two transactions could deadlock.
  */
 export async function lockTats(db: Db, keys: ReadonlySet<string>): Promise<Map<string, number>> {
-  const rows = await db
-    .insertInto('rate_limits')
-    .values([...keys].sort().map((key) => ({ key, tat: 0 })))
-    .onConflict((conflict) => conflict.column('key').doUpdateSet((eb) => ({ tat: eb.ref('rate_limits.tat') })))
-    .returning(['key', 'tat'])
-    .execute()
+  const { rows } = await lockRows(db, JSON.stringify([...keys].sort().map((key) => [key, 0])))
   return new Map(rows.map(({ key, tat }) => [key, tat]))
 }
 
 /** The keys must be locked. */
 export async function setTats(db: Db, tats: ReadonlyMap<string, number>): Promise<void> {
-  await db
-    .insertInto('rate_limits')
-    .values(Array.from(tats, ([key, tat]) => ({ key, tat })))
-    .onConflict((conflict) => conflict.column('key').doUpdateSet((eb) => ({ tat: eb.ref('excluded.tat') })))
-    .execute()
+  await setRows(db, JSON.stringify([...tats]))
 }
+
+const insertRows = (db: Db, json: string) =>
+  db
+    .insertInto('rate_limits')
+    .columns(['key', 'tat'])
+    .expression(
+      db
+        .selectFrom(jsonRows(db, json).as('item'))
+        .select([itemText(0).as('key'), itemInteger(1).as('tat')])
+        // SQLite would otherwise take `on conflict` for the condition of a join.
+        .where(sql<boolean>`true`),
+    )
+
+const lockRows = prepared((db: Db, json: string) =>
+  insertRows(db, json)
+    .onConflict((conflict) => conflict.column('key').doUpdateSet((eb) => ({ tat: eb.ref('rate_limits.tat') })))
+    .returning(['key', 'tat']),
+)
+
+const setRows = prepared((db: Db, json: string) =>
+  insertRows(db, json).onConflict((conflict) =>
+    conflict.column('key').doUpdateSet((eb) => ({ tat: eb.ref('excluded.tat') })),
+  ),
+)
 
 const PAGE = 1000
 

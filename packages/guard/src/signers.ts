@@ -6,6 +6,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
 import { isPersonallySignedBy } from '@svc/protocol/request-envelope'
+import { createVerify } from './verify-together.ts'
 
 export interface Candidates {
   owner: string
@@ -26,6 +27,7 @@ const MAX_KEYS = 10_000
 const MAX_HINTS = 10_000
 
 export function createSignerFinder(): FindSigner {
+  const verify = createVerify()
   const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
   /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
   const hints = lru<string, string>(MAX_HINTS)
@@ -42,7 +44,8 @@ export function createSignerFinder(): FindSigner {
     const signature = fromBase58(signed.signature, 64)
     if (!signature) return null
     for (const identity of identities) {
-      if (await keyOf(identity)?.verifySoon(signed.bytes, signature)) return identity
+      const key = keyOf(identity)
+      if (key && (await verify({ key, message: signed.bytes, signature }))) return identity
     }
     return null
   }

@@ -24,7 +24,6 @@ import {
   insertReceipt,
   lockPaymentTransaction,
   type PayRequest,
-  receiptFinder,
   setAmounts,
   takeAuthorization,
 } from './store.ts'
@@ -36,11 +35,10 @@ export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<C
 /** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
 export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
-  const findReceipt = receiptFinder(db)
   const confirmUrl = confirmUrlOf(context.config.http)
   return async (body, wire) => {
     const proof = payerProof(wire.headers, body)
-    const existing = await findReceipt(body.pay_req_id)
+    const existing = await findReceiptOfRequest(db, body.pay_req_id)
     if (existing) {
       await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
       return confirmation(existing, true)

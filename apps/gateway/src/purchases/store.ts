@@ -1,3 +1,4 @@
+import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Kysely, Selectable } from 'kysely'
 import type {
@@ -84,17 +85,13 @@ export async function findReceiptText(db: Db, receiptId: string): Promise<string
 }
 
 export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<SignedReceipt | null> {
-  return parsed(await db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', payReqId).executeTakeFirst())
+  const { rows } = await receiptOfRequest(db, payReqId)
+  return parsed(rows[0])
 }
 
-/** `findReceiptOfRequest` with a query that is built once, because building it takes longer than running it. */
-export function receiptFinder(db: Db): (payReqId: string) => Promise<SignedReceipt | null> {
-  const query = db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', '').compile()
-  return async (payReqId) => {
-    const { rows } = await db.executeQuery<{ receipt: string }>({ ...query, parameters: [payReqId] })
-    return parsed(rows[0])
-  }
-}
+const receiptOfRequest = prepared((db: Db, payReqId: string) =>
+  db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', payReqId),
+)
 
 function parsed(row: Pick<ReceiptTable, 'receipt'> | undefined): SignedReceipt | null {
   return row ? JSON.parse(row.receipt) : null

@@ -1,0 +1,47 @@
+// Verifies the Ed25519 signatures that arrive together. Nearly all of the processor time of a signed request goes into
+// this, so it is shared: this thread takes one after another, and the thread pool takes some at the same time for as
+// long as cores are free. Handing one over costs a tenth of the verification itself, so a single one stays here.
+
+import { availableParallelism } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import { batch } from '@svc/concurrency/sharing'
+import type { Ed25519Verifier } from '@svc/protocol/keys'
+
+interface Signed {
+  key: Ed25519Verifier
+  message: Uint8Array
+  signature: Uint8Array
+}
+
+/** All of a batch are answered together, so that what follows is done together too, as the commit of their nonces. */
+const MAX_BATCH = 32
+
+export function createVerify(): (signed: Signed) => Promise<boolean> {
+  const lanes = Math.min(availableParallelism() - 1, MAX_LANES)
+  return batch((all: Signed[]) => verifyAll(all, lanes), MAX_BATCH)
+}
+
+/** The pool has four threads, and they also read and write files. */
+const MAX_LANES = 3
+
+async function verifyAll(all: readonly Signed[], lanes: number): Promise<boolean[]> {
+  const results: boolean[] = new Array(all.length)
+  let next = 0
+  async function take(verify: (signed: Signed) => Promise<boolean>): Promise<void> {
+    while (next < all.length) {
+      const i = next++
+      results[i] = await verify(all[i] as Signed)
+    }
+  }
+  const inPool = Array.from({ length: Math.min(lanes, all.length - 1) }, () =>
+    take(({ key, message, signature }) => key.verifySoon(message, signature)),
+  )
+  await take(async ({ key, message, signature }) => {
+    const isValid = key.verify(message, signature)
+    // Lets the pool report, and other requests arrive.
+    if (next < all.length) await setImmediate()
+    return isValid
+  })
+  await Promise.all(inPool)
+  return results
+}
