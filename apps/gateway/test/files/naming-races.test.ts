@@ -44,7 +44,7 @@ forEachDatabase('concurrent requests in one locker', (database) => {
     expect(await counted(locker)).toEqual({ file_count: 40, manifest_version: 40 })
   })
 
-  it('FILE-01 T-10 concurrent creates in several lockers count in each, and a refused one fails alone', async () => {
+  it('FILE-01 concurrent creates in several lockers count in each, and a refused one fails alone', async () => {
     const lockers = await Promise.all([1, 2, 3].map(() => house.locker(ed25519Identity())))
     const names = ['a', 'b', '../refused', 'a', 'c']
     const statuses = await Promise.all(lockers.map((locker) => Promise.all(names.map((name) => create(locker, name)))))
