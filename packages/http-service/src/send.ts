@@ -111,8 +111,9 @@ export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
     const exposed = raw.headers.origin === undefined ? NONE : EXPOSED_LIST
     const length = status === 204 ? NONE : ['content-length', String(text === null ? 0 : Buffer.byteLength(text))]
     const head = headers.concat(exposed, length, ['x-request-id', id])
-    reply.hijack()
+    // First, because it throws for a header that HTTP cannot carry, and the framework then answers the error.
     reply.raw.writeHead(status, head)
+    reply.hijack()
     reply.raw.end(text)
   }
 }

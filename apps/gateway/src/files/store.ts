@@ -25,7 +25,7 @@ const selectFiles = prepared((db: Db, lockerId: string, names: string) =>
   ofLocker(db, lockerId).where(inJsonRows(db, 'filename', names)),
 )
 
-/** What lists of files show. */
+/** What lists of files need. */
 const LISTED = [
   'filename',
   'size_bytes',
