@@ -81,7 +81,7 @@ describe('batch', () => {
 })
 
 describe('batchOrEach', () => {
-  it('T-10 fails only the items that fail by themselves when their batch fails', async () => {
+  it('fails only the items that fail by themselves when their batch fails', async () => {
     const runs: number[][] = []
     const half = batchOrEach(async (items: number[]) => {
       runs.push(items)

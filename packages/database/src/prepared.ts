@@ -6,6 +6,7 @@ import {
   type Kysely,
   type QueryResult,
   type RawBuilder,
+  type SqlBool,
   SqliteAdapter,
   sql,
 } from 'kysely'
@@ -67,8 +68,21 @@ function createTemplate<Schema, Values extends readonly Value[], Row>(
  * of which becomes a row. Name it with `.as('item')`, and read its columns with `itemText` and `itemInteger`.
  */
 export function jsonRows<Schema>(db: Kysely<Schema>, json: string): RawBuilder<{ value: string }> {
-  const read = db.getExecutor().adapter instanceof SqliteAdapter ? 'json_each' : 'json_array_elements'
+  const read = isSqlite(db) ? 'json_each' : 'json_array_elements'
   return sql`${sql.raw(read)}(${json})`
+}
+
+/**
+ * Whether a column has one of the texts of such rows, each of one. As an array, because PostgreSQL may join a subquery
+ * with the whole table when it knows little about the table.
+ */
+export function inJsonRows<Schema>(db: Kysely<Schema>, column: string, json: string): RawBuilder<SqlBool> {
+  const texts = sql`select ${itemText(0)} from ${jsonRows(db, json)} as item`
+  return isSqlite(db) ? sql`${sql.ref(column)} in (${texts})` : sql`${sql.ref(column)} = any(array(${texts}))`
+}
+
+function isSqlite<Schema>(db: Kysely<Schema>): boolean {
+  return db.getExecutor().adapter instanceof SqliteAdapter
 }
 
 export function itemText(column: number): RawBuilder<string> {

@@ -40,6 +40,7 @@ const readThing = endpoint({
 })
 const faulty = endpoint({ ...open, name: 'faulty', path: '/faulty', responses: { 200: Echo } })
 const crash = endpoint({ ...open, name: 'crash', path: '/crash', responses: { 200: Echo } })
+const badHeader = endpoint({ ...open, name: 'badHeader', path: '/bad-header', responses: { 200: Echo } })
 const refuse = endpoint({ ...open, name: 'refuse', path: '/refuse', responses: { 200: Echo } })
 const slow = endpoint({ ...open, name: 'slow', path: '/slow', responses: { 200: Echo } })
 const queryEcho = endpoint({
@@ -81,6 +82,7 @@ beforeAll(async () => {
   serve(service, crash, () => {
     throw new Error('secret database password')
   })
+  serve(service, badHeader, () => new Answer(200, { units: 1, caller: '', filename: '' }, { 'x-name': 'a\nb' }))
   serve(service, refuse, () => {
     throw new ServiceError('RATE_LIMITED', 'too fast', {
       hint: 'wait',
@@ -313,6 +315,10 @@ describe('errors', () => {
   it('include responses that do not match their declaration', async () => {
     expect((await fetch(`${url}/faulty`)).status).toBe(500)
     expect(logged).toContain('faulty answers against its declaration')
+  })
+
+  it('include headers that HTTP cannot carry', async () => {
+    expect((await fetch(`${url}/bad-header`)).status).toBe(500)
   })
 
   it('that are expected carry hint, details and headers', async () => {

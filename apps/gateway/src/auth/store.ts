@@ -1,4 +1,4 @@
-import { itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { inJsonRows, prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Db, Locker } from '../db/schema.ts'
 
@@ -11,7 +11,7 @@ const lockersNamed = prepared((db: Db, json: string) =>
   db
     .selectFrom('lockers')
     .selectAll()
-    .where('locker_id', 'in', db.selectFrom(jsonRows(db, json).as('item')).select(itemText(0).as('locker_id'))),
+    .where(inJsonRows(db, 'locker_id', json)),
 )
 
 /** A receipt, and its locker where there is one. */

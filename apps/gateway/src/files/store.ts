@@ -1,5 +1,4 @@
-import { jsonList, textAt } from '@svc/database/json-list'
-import { prepared } from '@svc/database/prepared'
+import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { sql, type Transaction } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
@@ -23,10 +22,10 @@ export async function findFiles(db: Db, lockerId: string, filenames: readonly st
 }
 
 const selectFiles = prepared((db: Db, lockerId: string, names: string) =>
-  ofLocker(db, lockerId).where('filename', 'in', db.selectFrom(jsonList(db, names)).select(textAt(0).as('filename'))),
+  ofLocker(db, lockerId).where(inJsonRows(db, 'filename', names)),
 )
 
-/** What lists of files show. */
+/** What lists of files need. */
 const LISTED = [
   'filename',
   'size_bytes',
@@ -161,9 +160,9 @@ const insertNewFiles = prepared((tx: Db, rows: string) =>
     .columns(NEW_FILE)
     .expression((eb) =>
       eb
-        .selectFrom(jsonList(tx, rows))
-        .select(NEW_FILE.map((column, i) => textAt(i).as(column)))
-        // Without a condition, SQLite reads `on conflict` as part of a join.
+        .selectFrom(jsonRows(tx, rows).as('item'))
+        .select(NEW_FILE.map((column, i) => itemText(i).as(column)))
+        // SQLite would otherwise take `on conflict` for the condition of a join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())

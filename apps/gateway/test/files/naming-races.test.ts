@@ -44,6 +44,15 @@ forEachDatabase('concurrent requests in one locker', (database) => {
     expect(await counted(locker)).toEqual({ file_count: 40, manifest_version: 40 })
   })
 
+  it('FILE-01 concurrent creates in several lockers count in each, and a refused one fails alone', async () => {
+    const lockers = await Promise.all([1, 2, 3].map(() => house.locker(ed25519Identity())))
+    const names = ['a', 'b', '../refused', 'a', 'c']
+    const statuses = await Promise.all(lockers.map((locker) => Promise.all(names.map((name) => create(locker, name)))))
+    expect(statuses).toEqual(lockers.map(() => [200, 200, 422, 200, 200]))
+    const counts = await Promise.all(lockers.map(counted))
+    expect(counts).toEqual(lockers.map(() => ({ file_count: 3, manifest_version: 3 })))
+  })
+
   it('FILE-12 concurrent batches of the same names in different orders do not deadlock', async () => {
     const locker = await house.locker(ed25519Identity())
     const names = Array.from({ length: 60 }, (_, i) => `${i}`)
