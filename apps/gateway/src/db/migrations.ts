@@ -471,4 +471,18 @@ export const migrations: Migrations = {
       select 1 from statements as s where s.receipt_id = attestations.receipt_id
         and s.sequence = attestations.sequence and s.anchor is null and s.record like '%"oracle_tx":null%')`.execute(db)
   },
+
+  '0020-quote-templates': async (db, column) => {
+    await db.schema
+      .createTable('quote_templates')
+      .addColumn('template_id', column.text, (c) => c.primaryKey())
+      .addColumn('template', column.text, (c) => c.notNull())
+      .addColumn('stored_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .alterTable('pay_requests')
+      .addColumn('template_id', column.text, (c) => c.references('quote_templates.template_id'))
+      .execute()
+    await db.schema.createIndex('pay_requests_template_id').on('pay_requests').column('template_id').execute()
+  },
 }
