@@ -6,6 +6,7 @@ import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Db, Schema } from '../src/db/schema.ts'
+import { findPayRequest } from '../src/purchases/store.ts'
 import { type Market, openMarket, type Shop } from './purchases/market.ts'
 
 const OPERATIONS = new URL('../../../docs/operations.md', import.meta.url)
@@ -105,8 +106,8 @@ forEachDatabase('the tables of the gateway', (database) => {
     }
     const after = await countRows(db)
     const grown = Object.keys(after).filter((name) => after[name]! > before[name]!)
-    // Nothing but quotes outlives the day, and their keys for another one.
-    expect(grown.sort()).toEqual(['idempotency_keys', 'pay_requests'])
+    // Nothing but quotes and their templates outlives the day, and their keys for another one.
+    expect(grown.sort()).toEqual(['idempotency_keys', 'pay_requests', 'quote_templates'])
     expect(after.pay_requests).toBe(before.pay_requests! + STEPS * ADDRESSES_PER_STEP * 3)
     market.clock.advance(DAY)
     await queue.drain()
@@ -134,6 +135,8 @@ forEachDatabase('the tables of the gateway', (database) => {
     await queue.drain()
     const again = await shop.confirm({ pay_req_id: leg.extra.pay_req_id }, tx)
     expect(again.body).toEqual({ ...first.body, idempotent: true })
+    expect((await findPayRequest(db, leg.extra.pay_req_id))?.quote).toBe(JSON.stringify(paid))
+    expect((await countRows(db)).quote_templates).toBeGreaterThan(0)
   })
 })
 

@@ -2,7 +2,7 @@
 // about them: OpenSSL refuses an R of small order since version 3.5 and accepted it before. Comparing bytes is enough to
 // find them, so a check costs nothing beside the signature itself.
 
-import { equalBytes, fromHex } from './bytes.ts'
+import { concat, equalBytes, fromHex } from './bytes.ts'
 
 const FIELD_PRIME = littleEndian('7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed')
 const GROUP_ORDER = littleEndian('1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed')
@@ -24,6 +24,11 @@ export function isStrictSignature(signature: Uint8Array): boolean {
   y[31] = (y[31] as number) & 0x7f
   if (!isBelow(y, FIELD_PRIME) || !isBelow(signature.subarray(32), GROUP_ORDER)) return false
   return !SMALL_ORDER_Y.some((small) => equalBytes(small, y))
+}
+
+/** Whether 32 bytes, if they are a point at all, are its one encoding, and it is not of small order: the rules of an R. */
+export function isStrictEncoding(point: Uint8Array): boolean {
+  return point.length === 32 && isStrictSignature(concat(point, new Uint8Array(32)))
 }
 
 /** Compares two little-endian numbers of the same length. */

@@ -5,6 +5,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Ed25519Verifier, ed25519Verifier } from '#crypto'
 import { asciiBytes, concat, fromBase58, fromHex, toHex } from './bytes.ts'
+import { isStrictEncoding } from './ed25519-strict.ts'
 
 export { type Ed25519Signer, type Ed25519Verifier, ed25519Signer } from '#crypto'
 
@@ -31,6 +32,14 @@ export function ed25519PublicKeyFromHex(text: string): Ed25519Verifier | null {
 export function ed25519PublicKeyFromBase58(text: string): Ed25519Verifier | null {
   const bytes = fromBase58(text, 32)
   return bytes && ed25519PublicKey(bytes)
+}
+
+/**
+ * As `ed25519PublicKey` and `verify`, for a key that checks one signature: whether its bytes are a point is left to
+ * verification, which fails when they are not. Computing the point first takes longer than the rest.
+ */
+export function isEd25519SignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  return isStrictEncoding(publicKey) && ed25519Verifier(publicKey).verify(message, signature)
 }
 
 function isStrictEd25519Key(bytes: Uint8Array): boolean {

@@ -5,13 +5,14 @@ import { ed25519Verifier } from '#crypto'
 import { concat, toHex, utf8 } from '../src/bytes.ts'
 import * as noble from '../src/crypto-noble.ts'
 import { isStrictSignature } from '../src/ed25519-strict.ts'
-import { ed25519PublicKey } from '../src/keys.ts'
+import { ed25519PublicKey, isEd25519SignedBy } from '../src/keys.ts'
 import { bytes32, littleEndian } from './scalars.ts'
 
 const { Point } = ed25519
 const ORDER = Point.Fn.ORDER
 const PRIME = Point.Fp.ORDER
 const SECRET = 1_234_567n
+const SIGN = 2n ** 255n
 const TORSION = ED25519_TORSION_SUBGROUP.map((hex) => Point.fromHex(hex))
 
 interface Signed {
@@ -51,6 +52,7 @@ async function verdicts({ publicKey, message, signature }: Signed): Promise<bool
     await server.verifySoon(message, signature),
     noble.ed25519Verifier(publicKey).verify(message, signature),
     ed25519PublicKey(publicKey)?.verify(message, signature) ?? false,
+    isEd25519SignedBy(publicKey, message, signature),
   ]
 }
 
@@ -64,7 +66,7 @@ describe('strict Ed25519 signatures', () => {
     expect([...seen].sort()).toEqual(ED25519_TORSION_SUBGROUP.toSorted())
     for (const signed of made) {
       expect(ed25519.verify(signed.signature, signed.message, signed.publicKey)).toBe(true)
-      expect(await verdicts(signed)).toEqual([false, false, false, false])
+      expect(await verdicts(signed)).toEqual([false, false, false, false, false])
     }
   })
 
@@ -100,11 +102,25 @@ describe('strict Ed25519 signatures', () => {
     const good = sign(message)
     const r = good.subarray(0, 32)
     const s = littleEndian(good.subarray(32))
-    expect(await verdicts({ publicKey, message, signature: good })).toEqual([true, true, true, true])
+    expect(await verdicts({ publicKey, message, signature: good })).toEqual([true, true, true, true, true])
     for (let more = s + ORDER; more < 2n ** 256n; more += ORDER) {
       const signature = concat(r, bytes32(more))
-      expect(await verdicts({ publicKey, message, signature })).toEqual([false, false, false, false])
+      expect(await verdicts({ publicKey, message, signature })).toEqual([false, false, false, false, false])
     }
     expect([ORDER - 1n, ORDER].map((limit) => isStrictSignature(concat(r, bytes32(limit))))).toEqual([true, false])
+  })
+
+  it('ADD-04 T-52 a key that is no point, or is one in another encoding or of small order, signs nothing', () => {
+    const message = utf8('message')
+    // Under a key of small order, such an equation holds for every eighth message.
+    const forged = concat(Point.BASE.multiply(SECRET).toBytes(), bytes32(SECRET))
+    const spellings = [0n, 1n, 2n, PRIME - 1n, PRIME, PRIME + 1n, PRIME + 3n, 2n ** 255n - 1n].flatMap((y) => [
+      y,
+      y | SIGN,
+    ])
+    for (const key of [...TORSION.map((point) => point.toBytes()), ...spellings.map(bytes32)]) {
+      for (let i = 0; i < 40; i++) expect(isEd25519SignedBy(key, utf8(`message ${i}`), forged)).toBe(false)
+    }
+    expect(isEd25519SignedBy(new Uint8Array(31), message, forged)).toBe(false)
   })
 })

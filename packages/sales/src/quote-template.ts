@@ -1,5 +1,5 @@
 // Quotes for the same order at the same rates differ only in their id and their time. A template is such a quote as text,
-// with placeholders for those, so that the next quote is made without serializing it again.
+// with placeholders for those, so that the next quote is made without serializing it again, and stored without its text.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
@@ -9,16 +9,19 @@ import { type AnyQuote, headerText, type QuoteId } from './quote.ts'
 export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
 
 export interface QuoteTemplate {
-  body: readonly Piece[]
-  header: readonly Piece[]
+  body: Pieces
+  header: Pieces
 }
 
-type Placeholder = keyof ReturnType<typeof placeholderTexts>
+/** Text, the name of a placeholder, text, and so on. Stored templates are such lists: the names are fixed for good. */
+type Pieces = readonly string[]
 
-interface Piece {
-  text: string
-  /** What follows the text; null after the last piece. */
-  placeholder: Placeholder | null
+/** Every text in a quote that depends on its id or time. */
+const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId) => string>> = {
+  payReqId: ({ payReqId }) => payReqId,
+  reference: ({ payReqId }) => paymentReference(payReqId),
+  referenceHex: ({ payReqId }) => Buffer.from(paymentReference(payReqId)).toString('hex'),
+  expires: ({ expiresAt }) => isoSeconds(expiresAt),
 }
 
 /** The quote must be made with `PLACEHOLDER`. */
@@ -27,29 +30,49 @@ export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
 }
 
 export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { body: string; header: string } {
-  const texts = placeholderTexts(id)
-  return { body: fill(body, texts), header: fill(header, texts) }
+  const texts = new Map<string, string>()
+  return { body: fill(body, id, texts), header: fill(header, id, texts) }
 }
 
-/** Every text in a quote that depends on its id or time. */
-function placeholderTexts({ payReqId, expiresAt }: QuoteId) {
-  const reference = paymentReference(payReqId)
-  return { payReqId, reference, referenceHex: Buffer.from(reference).toString('hex'), expires: isoSeconds(expiresAt) }
+/** What is stored of a quote: its whole body, or the body of its template. */
+export interface StoredQuote {
+  pay_req_id: string
+  expires_at: number
+  quote: string
+  /** `templateText` of its template, if it has one. Then `quote` is empty. */
+  template: string | null
 }
 
-const TEXTS = new Map(Object.entries(placeholderTexts(PLACEHOLDER)).map(([name, text]) => [text, name as Placeholder]))
-const ANY_PLACEHOLDER = new RegExp(`(${[...TEXTS.keys()].join('|')})`)
+/** What `storedBody` needs of a template. */
+export function templateText({ body }: QuoteTemplate): string {
+  return JSON.stringify(body)
+}
 
-function piecesOf(text: string): Piece[] {
+/** The body as it was answered. */
+export function storedBody({ pay_req_id: payReqId, expires_at: expiresAt, quote, template }: StoredQuote): string {
+  return template === null ? quote : fill(JSON.parse(template), { payReqId, expiresAt }, new Map())
+}
+
+const NAMES = new Map(Object.entries(PLACEHOLDERS).map(([name, textOf]) => [textOf(PLACEHOLDER), name]))
+const ANY_PLACEHOLDER = new RegExp(`(${[...NAMES.keys()].join('|')})`)
+
+function piecesOf(text: string): Pieces {
   // Splitting by a capture group makes every second part a match of the group.
-  const parts = text.split(ANY_PLACEHOLDER)
-  return parts.flatMap((part, i) =>
-    i % 2 === 0 ? { text: part, placeholder: TEXTS.get(parts[i + 1] ?? '') ?? null } : [],
-  )
+  return text.split(ANY_PLACEHOLDER).map((part, i) => (i % 2 === 0 ? part : (NAMES.get(part) as string)))
 }
 
-function fill(pieces: readonly Piece[], texts: Record<Placeholder, string>): string {
+/** `texts` keeps what has been computed for this id. */
+function fill(pieces: Pieces, id: QuoteId, texts: Map<string, string>): string {
   let filled = ''
-  for (const { text, placeholder } of pieces) filled += placeholder ? text + texts[placeholder] : text
+  for (const [i, piece] of pieces.entries()) filled += i % 2 === 0 ? piece : textOf(piece, id, texts)
   return filled
+}
+
+function textOf(name: string, id: QuoteId, texts: Map<string, string>): string {
+  const known = texts.get(name)
+  if (known !== undefined) return known
+  const text = PLACEHOLDERS[name]?.(id)
+  if (text === undefined) throw new Error(`a stored quote has the unknown placeholder ${name}`)
+  texts.set(name, text)
+  return text
 }

@@ -4,7 +4,7 @@ import type { PricedLeg } from '@svc/payments/x402'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { headerText, quoteBody } from '../src/quote.ts'
-import { fillTemplate, PLACEHOLDER, quoteTemplate } from '../src/quote-template.ts'
+import { fillTemplate, PLACEHOLDER, quoteTemplate, storedBody, templateText } from '../src/quote-template.ts'
 
 const TREASURIES = new Map<Network, string>([
   [PRIMARY, 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'],
@@ -42,4 +42,25 @@ it('PAY-06 PAY-13 PAY-22 a filled template equals the quote, in body and header'
       expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: headerText(quote) })
     }),
   )
+})
+
+it('PAY-06 a quote that is stored by its template is read back byte for byte', () => {
+  fc.assert(
+    fc.property(order, id, (offer, own) => {
+      const template = templateText(quoteTemplate(quoteOf(offer, PLACEHOLDER)))
+      const row = { pay_req_id: own.payReqId, expires_at: own.expiresAt, quote: '' }
+      expect(storedBody({ ...row, template })).toBe(JSON.stringify(quoteOf(offer, own)))
+    }),
+  )
+})
+
+// Quotes that were sold stay for ever, so a template that was stored once must always be read the same way.
+it('PAY-06 stored templates keep their meaning', () => {
+  const row = { pay_req_id: `pr_${'12'.repeat(16)}`, expires_at: 1_800_000_000, quote: '' }
+  const template = '["{","payReqId"," ","reference"," ","referenceHex"," ","expires","}"]'
+  const reference = 'ref_e361183197adca58e91c5328142390f7'
+  const hex = Buffer.from(reference).toString('hex')
+  expect(storedBody({ ...row, template })).toBe(`{${row.pay_req_id} ${reference} ${hex} 2027-01-15T08:00:00Z}`)
+  expect(storedBody({ ...row, quote: '{"kept":"in full"}', template: null })).toBe('{"kept":"in full"}')
+  expect(() => storedBody({ ...row, template: '["","price",""]' })).toThrow('the unknown placeholder price')
 })

@@ -472,6 +472,20 @@ export const migrations: Migrations = {
         and s.sequence = attestations.sequence and s.anchor is null and s.record like '%"oracle_tx":null%')`.execute(db)
   },
 
+  '0020-quote-templates': async (db, column) => {
+    await db.schema
+      .createTable('quote_templates')
+      .addColumn('template_id', column.text, (c) => c.primaryKey())
+      .addColumn('template', column.text, (c) => c.notNull())
+      .addColumn('stored_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .alterTable('pay_requests')
+      .addColumn('template_id', column.text, (c) => c.references('quote_templates.template_id'))
+      .execute()
+    await db.schema.createIndex('pay_requests_template_id').on('pay_requests').column('template_id').execute()
+  },
+
   '0021-parts-in-place': async (db, column) => {
     const files = db.schema.alterTable('upload_session_files')
     await files.addColumn('object_id', column.text).execute()

@@ -13,6 +13,7 @@ export type FileRow = Selectable<FileTable>
 export interface Schema extends QueueTables, GuardTables {
   signing_keys: SigningKeyTable
   pay_requests: PayRequestTable
+  quote_templates: QuoteTemplateTable
   idempotency_keys: IdempotencyKeyTable
   payment_transactions: PaymentTransactionTable
   payment_authorizations: PaymentAuthorizationTable
@@ -55,8 +56,18 @@ export interface PayRequestTable {
   expires_at: number
   provider: string
   units: number
-  /** The body of the 402 answer. */
+  /** The body of the 402 answer; empty where it is made from a template. */
   quote: string
+  template_id: string | null
+}
+
+/** What quotes for the same order at the same rates have in common. Deleted when no quote has it any more. */
+interface QuoteTemplateTable {
+  /** From the SHA-256 of the template. */
+  template_id: string
+  template: string
+  /** Last time, in Unix seconds: a gateway that makes quotes from it stores it again every hour. */
+  stored_at: number
 }
 
 interface IdempotencyKeyTable {

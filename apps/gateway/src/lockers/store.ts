@@ -1,4 +1,5 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { storedBody } from '@svc/sales/quote-template'
 import type { Transaction } from 'kysely'
 import type { Db, Locker, Schema } from '../db/schema.ts'
 
@@ -51,10 +52,11 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   const row = await db
     .selectFrom('receipts as r')
     .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
-    .select(['r.receipt', 'p.provider', 'p.quote'])
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .select(['r.receipt', 'p.pay_req_id', 'p.expires_at', 'p.provider', 'p.quote', 't.template'])
     .where('r.receipt_id', '=', receiptId)
     .executeTakeFirst()
-  return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
+  return row ? { provider: row.provider, quote: storedBody(row), receipt: JSON.parse(row.receipt) } : null
 }
 
 /** Locks the locker's row until the transaction ends. Lockers are never deleted. */

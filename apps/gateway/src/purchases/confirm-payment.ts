@@ -2,6 +2,7 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
+import { batch } from '@svc/concurrency/sharing'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
 import { toHex } from '@svc/protocol/bytes'
@@ -20,8 +21,9 @@ import {
   findAuthorizationOwners,
   findPayRequest,
   findReceiptOfRequest,
-  insertPaymentTransaction,
+  insertPaymentTransactions,
   insertReceipt,
+  insertReceipts,
   lockPaymentTransaction,
   type PayRequest,
   setAmounts,
@@ -35,6 +37,7 @@ export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<C
 /** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
 export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
+  const claim = createClaims(context)
   const confirmUrl = confirmUrlOf(context.config.http)
   return async (body, wire) => {
     const proof = payerProof(wire.headers, body)
@@ -48,7 +51,7 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
     if (!request) throw payReqNotFound()
     await limitStranger(context, wire, null)
     const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
-    const { receipt, isNew } = await claimPayment(context, request, leg, payment)
+    const { receipt, isNew } = await claim({ receipt: newReceipt(context, request, leg, payment), payment })
     return confirmation(receipt, !isNew)
   }
 }
@@ -70,19 +73,76 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
   return { leg, payment }
 }
 
+interface Claim {
+  /** Not yet written. */
+  receipt: SignedReceipt
+  payment: ChainPayment
+  /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
+  authorization?: string
+}
+
+interface Claimed {
+  receipt: SignedReceipt
+  isNew: boolean
+}
+
+/** Claims that arrive together share a commit. */
+function createClaims(context: Context): (claim: Claim) => Promise<Claimed> {
+  const claimInBatch = batch(async (claims: Claim[]) => {
+    if (claims.length > 1 && (await claimTogether(context, claims)))
+      return claims.map(({ receipt }) => Promise.resolve({ receipt, isNew: true }))
+    const alone: Promise<Claimed>[] = []
+    for (const claim of claims) {
+      const claimed = claimPayment(context, claim)
+      alone.push(claimed)
+      await claimed.catch(() => {})
+    }
+    return alone
+  })
+  return async (claim) => claimInBatch(claim)
+}
+
+/**
+ * Writes all receipts, or nothing when one of them is in doubt: its quote is paid, its transaction is claimed, or it is
+ * not simply a quote paid by a transaction. Then each has to be claimed alone.
+ */
+async function claimTogether(context: Context, claims: readonly Claim[]): Promise<boolean> {
+  if (claims.some(({ payment }) => payment.authorizations.length > 0)) return false
+  const entries = claims.map(({ receipt }) => ({ ...entryOf('single', receipt), bound: receipt.paid_raw }))
+  if (entries.some(({ bound, received }) => BigInt(bound) > BigInt(received))) return false
+  const receipts = claims.map(({ receipt }) => receipt)
+  try {
+    await context.database.db.transaction().execute(async (tx) => {
+      // In the same order as everywhere: claims of another process would deadlock otherwise.
+      const booked = await insertPaymentTransactions(
+        tx,
+        inOrder(entries, (entry) => `${entry.network} ${entry.tx}`),
+      )
+      if (booked < claims.length) throw new Error('a transaction is claimed')
+      const written = await insertReceipts(
+        tx,
+        inOrder(receipts, ({ pay_req_id }) => pay_req_id),
+      )
+      if (written < claims.length) throw new Error('a quote is paid')
+      for (const { receipt_id } of receipts) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
+    })
+    return true
+  } catch {
+    // Nothing was written. What keeps one claim from being written must not keep the others.
+    return false
+  }
+}
+
+function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
+  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
 /**
  * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
  * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
  * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
  */
-export async function claimPayment(
-  context: Context,
-  request: PayRequest,
-  leg: QuotedLeg,
-  payment: ChainPayment,
-  authorization?: string,
-): Promise<{ receipt: SignedReceipt; isNew: boolean }> {
-  const receipt = newReceipt(context, request, leg, payment)
+export async function claimPayment(context: Context, { receipt, payment, authorization }: Claim): Promise<Claimed> {
   const kind = authorization === undefined ? 'single' : 'authorizations'
   return context.database.db.transaction().execute(async (tx) => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
@@ -90,7 +150,7 @@ export async function claimPayment(
       await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       return { receipt, isNew: true }
     }
-    const existing = await findReceiptOfRequest(tx, request.pay_req_id)
+    const existing = await findReceiptOfRequest(tx, receipt.pay_req_id)
     if (!existing) throw paymentRefused('transaction_already_used')
     if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
@@ -129,7 +189,7 @@ export async function bookReceipts(
   if (!entry) return []
   const written: SignedReceipt[] = []
   // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
-  for (const receipt of receipts.toSorted((a, b) => (a.pay_req_id < b.pay_req_id ? -1 : 1))) {
+  for (const receipt of inOrder(receipts, ({ pay_req_id }) => pay_req_id)) {
     if (await insertReceipt(tx, receipt)) written.push(receipt)
   }
   const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
@@ -164,16 +224,8 @@ interface Entry extends PaymentTransactionTable {
 
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
 async function openEntry(tx: Transaction<Schema>, kind: Kind, receipt: SignedReceipt): Promise<Entry | null> {
-  const entry = {
-    network: receipt.network,
-    tx: receipt.tx_hash,
-    kind,
-    payer: receipt.payer_pubkey,
-    asset: receipt.pay_asset,
-    received: receipt.received_raw ?? receipt.paid_raw,
-    bound: '0',
-  }
-  if (await insertPaymentTransaction(tx, entry)) return entry
+  const entry = entryOf(kind, receipt)
+  if ((await insertPaymentTransactions(tx, [entry])) > 0) return entry
   if (kind === 'single') return null
   const known = await lockPaymentTransaction(tx, entry)
   // Another asset in the same transaction is other money. The authorization has a row of its own, and is taken once.
@@ -182,4 +234,16 @@ async function openEntry(tx: Transaction<Schema>, kind: Kind, receipt: SignedRec
   if (kind === 'authorizations') return { ...known, received: String(BigInt(known.received) + BigInt(entry.received)) }
   // Another asset or amount means another destination, whose money this row does not count.
   return known.received === entry.received ? known : null
+}
+
+function entryOf(kind: Kind, receipt: SignedReceipt): PaymentTransactionTable {
+  return {
+    network: receipt.network,
+    tx: receipt.tx_hash,
+    kind,
+    payer: receipt.payer_pubkey,
+    asset: receipt.pay_asset,
+    received: receipt.received_raw ?? receipt.paid_raw,
+    bound: '0',
+  }
 }

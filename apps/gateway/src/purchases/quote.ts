@@ -72,14 +72,13 @@ function scaleTerms(terms: Terms, units: number): Terms {
   }
 }
 
+type QuoteRowFacts = Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId
+
 /** `quote` is the whole 402 body: a confirmation is judged by it, whatever changes later. */
-export function payRequestOf(facts: Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId, quote: string): PayRequest {
-  return {
-    pay_req_id: facts.payReqId,
-    created_at: facts.createdAt,
-    expires_at: facts.expiresAt,
-    provider: facts.provider,
-    units: facts.units,
-    quote,
-  }
+export function payRequestOf(facts: QuoteRowFacts, quote: string): PayRequest {
+  return { ...quoteRow(facts), quote }
+}
+
+export function quoteRow({ payReqId, createdAt, expiresAt, provider, units }: QuoteRowFacts) {
+  return { pay_req_id: payReqId, created_at: createdAt, expires_at: expiresAt, provider, units }
 }

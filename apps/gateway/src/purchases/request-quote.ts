@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Body } from '@svc/api/endpoint'
 import type { Provider, Quote, requestStorage } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
@@ -5,30 +6,29 @@ import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Market } from '@svc/sales/price-legs'
 import { paymentRequired, quoteAnswer } from '@svc/sales/quote'
-import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate } from '@svc/sales/quote-template'
+import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate, templateText } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { idempotencyKey, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
-import { newQuoteId, offerFacts, payRequestOf, quoteBody } from './quote.ts'
-import { findReceiptOfRequest, type PayRequest } from './store.ts'
+import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
+import { findReceiptOfRequest, type PayRequest, type StorableTemplate } from './store.ts'
+import { createQuoteStore } from './store-quotes.ts'
 
 type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
 export type RequestQuote = (order: Order, wire: WireRequest) => Promise<QuoteAnswer>
 
 /** Under a known Idempotency-Key, the quote of that key. Every quote is stored before it is answered. */
-export function createRequestQuote(
-  context: Context,
-  storePayRequest: (request: PayRequest) => Promise<void>,
-): RequestQuote {
+export function createRequestQuote(context: Context): RequestQuote {
   const templateOf = createTemplates(context)
+  const storeQuote = createQuoteStore(context)
 
-  async function newQuote(order: Order) {
+  /** Kept in full: it may be asked for again. */
+  async function newPayRequest(order: Order): Promise<PayRequest> {
     const template = await templateOf(order)
     const id = newQuoteId(context)
-    const { body, header } = fillTemplate(template, id)
-    return { request: payRequestOf({ ...template, ...id }, body), header }
+    return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
   }
 
   async function requestOnce(order: Order, key: string): Promise<QuoteAnswer> {
@@ -36,7 +36,7 @@ export function createRequestQuote(
       key,
       order: canonicalOrder(order),
       isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
-      make: async () => (await newQuote(order)).request,
+      make: () => newPayRequest(order),
     })
     return quoteAnswer(quote, JSON.parse(quote))
   }
@@ -45,9 +45,11 @@ export function createRequestQuote(
     await limitStranger(context, wire, null)
     const key = idempotencyKey(wire)
     if (key !== null) return requestOnce(order, key)
-    const { request, header } = await newQuote(order)
-    await storePayRequest(request)
-    return paymentRequired(request.quote, header)
+    const template = await templateOf(order)
+    const id = newQuoteId(context)
+    await storeQuote({ ...quoteRow({ ...template, ...id }), template: template.stored })
+    const { body, header } = fillTemplate(template, id)
+    return paymentRequired(body, header)
   }
 }
 
@@ -59,6 +61,7 @@ function canonicalOrder({ units, provider, pay_network, pay_asset }: Order): str
 interface OrderTemplate extends QuoteTemplate {
   provider: Provider
   units: number
+  stored: StorableTemplate
 }
 
 const MAX_TEMPLATES = 500
@@ -78,7 +81,9 @@ function createTemplates(context: Context): (order: Order) => Promise<OrderTempl
     const cached = templates.get(key)
     if (cached) return cached
     const facts = offerFacts(config, priceOrder(config, market, { ...order, provider }, 'body'))
-    const template = { ...quoteTemplate(quoteBody({ ...facts, ...PLACEHOLDER })), provider, units }
+    const pieces = quoteTemplate(quoteBody({ ...facts, ...PLACEHOLDER }))
+    const text = templateText(pieces)
+    const template = { ...pieces, provider, units, stored: { id: hash('sha256', text).slice(0, 32), text } }
     templates.set(key, template)
     return template
   }

@@ -26,7 +26,7 @@ export function createPurchases(context: Context, { keysAt }: Needs): PurchasesC
     ...context,
     keysAt,
     storePayRequest,
-    requestQuote: createRequestQuote(context, storePayRequest),
+    requestQuote: createRequestQuote(context),
     confirmPayment: createConfirmPayment(context),
   }
 }

@@ -1,23 +1,78 @@
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { storedBody } from '@svc/sales/quote-template'
 import type { Kysely, Selectable } from 'kysely'
-import type {
-  PaymentAuthorizationTable,
-  PaymentTransactionTable,
-  PayRequestTable,
-  ReceiptTable,
-  Schema,
-} from '../db/schema.ts'
+import type { PaymentAuthorizationTable, PaymentTransactionTable, PayRequestTable, Schema } from '../db/schema.ts'
 
 type Db = Kysely<Schema>
-export type PayRequest = Selectable<PayRequestTable>
+/** `quote` is the whole body of the 402 answer. */
+export type PayRequest = Omit<Selectable<PayRequestTable>, 'template_id'>
+
+function storedPayRequests(db: Db) {
+  return db
+    .selectFrom('pay_requests as p')
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .select(['p.pay_req_id', 'p.created_at', 'p.expires_at', 'p.provider', 'p.units', 'p.quote', 't.template'])
+}
+
+function payRequest({ template, ...row }: PayRequest & { template: string | null }): PayRequest {
+  return template === null ? row : { ...row, quote: storedBody({ ...row, template }) }
+}
+
+const payRequestById = prepared((db: Db, payReqId: string) =>
+  storedPayRequests(db).where('p.pay_req_id', '=', payReqId),
+)
 
 export async function findPayRequest(db: Db, payReqId: string): Promise<PayRequest | null> {
-  return (await db.selectFrom('pay_requests').selectAll().where('pay_req_id', '=', payReqId).executeTakeFirst()) ?? null
+  const [row] = (await payRequestById(db, payReqId)).rows
+  return row ? payRequest(row) : null
 }
 
 export async function insertPayRequests(db: Db, requests: readonly PayRequest[]): Promise<void> {
   await db.insertInto('pay_requests').values(requests).execute()
+}
+
+/** A quote whose body is made from a template. */
+export interface NewQuote extends Omit<PayRequest, 'quote'> {
+  template: StorableTemplate
+}
+
+export interface StorableTemplate {
+  id: string
+  text: string
+}
+
+/** Their templates must be stored. */
+export async function insertQuotes(db: Db, quotes: readonly NewQuote[]): Promise<void> {
+  const rows = quotes.map(({ template, ...row }) => ({ ...row, quote: '', template_id: template.id }))
+  await db.insertInto('pay_requests').values(rows).execute()
+}
+
+export async function storeTemplates(db: Db, templates: readonly StorableTemplate[], now: number): Promise<void> {
+  const rows = templates.map(({ id, text }) => ({ template_id: id, template: text, stored_at: now }))
+  await db
+    .insertInto('quote_templates')
+    // Always in the same order: two processes would deadlock otherwise.
+    .values(rows.toSorted((a, b) => (a.template_id < b.template_id ? -1 : 1)))
+    .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ stored_at: now }))
+    .execute()
+}
+
+/** Deletes templates that no quote has any more and that were stored before then. */
+export async function deleteUnusedTemplates(db: Db, storedBefore: number): Promise<void> {
+  await db
+    .deleteFrom('quote_templates')
+    .where('stored_at', '<', storedBefore)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('pay_requests')
+            .select('pay_req_id')
+            .whereRef('pay_requests.template_id', '=', 'quote_templates.template_id'),
+        ),
+      ),
+    )
+    .execute()
 }
 
 /** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
@@ -84,39 +139,42 @@ export async function findReceiptText(db: Db, receiptId: string): Promise<string
   return row?.receipt ?? null
 }
 
-export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<SignedReceipt | null> {
-  const { rows } = await receiptOfRequest(db, payReqId)
-  return parsed(rows[0])
-}
-
-const receiptOfRequest = prepared((db: Db, payReqId: string) =>
+const receiptByRequest = prepared((db: Db, payReqId: string) =>
   db.selectFrom('receipts').select('receipt').where('pay_req_id', '=', payReqId),
 )
 
-function parsed(row: Pick<ReceiptTable, 'receipt'> | undefined): SignedReceipt | null {
+export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<SignedReceipt | null> {
+  const [row] = (await receiptByRequest(db, payReqId)).rows
   return row ? JSON.parse(row.receipt) : null
+}
+
+/** Returns how many: a request that has a receipt gets no second one. */
+export async function insertReceipts(db: Db, receipts: readonly SignedReceipt[]): Promise<number> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('receipts')
+    .values(
+      receipts.map((receipt) => ({
+        receipt_id: receipt.receipt_id,
+        pay_req_id: receipt.pay_req_id,
+        network: receipt.network,
+        tx: receipt.tx_hash,
+        payer: receipt.payer_pubkey,
+        receipt: JSON.stringify(receipt),
+      })),
+    )
+    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows)
 }
 
 /** False when the request already has a receipt. */
 export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
-    .insertInto('receipts')
-    .values({
-      receipt_id: receipt.receipt_id,
-      pay_req_id: receipt.pay_req_id,
-      network: receipt.network,
-      tx: receipt.tx_hash,
-      payer: receipt.payer_pubkey,
-      receipt: JSON.stringify(receipt),
-    })
-    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
-    .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows > 0n
+  return (await insertReceipts(db, [receipt])) > 0
 }
 
 /** In no order. */
 export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {
-  return db.selectFrom('pay_requests').selectAll().where('pay_req_id', 'in', payReqIds).execute()
+  return (await storedPayRequests(db).where('p.pay_req_id', 'in', payReqIds).execute()).map(payRequest)
 }
 
 /** In no order. Requests that are not paid have none. */
@@ -130,14 +188,14 @@ export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<Sig
   return rows.map(({ receipt }) => JSON.parse(receipt))
 }
 
-/** False when the transaction is already claimed. */
-export async function insertPaymentTransaction(db: Db, payment: PaymentTransactionTable): Promise<boolean> {
+/** Returns how many: a transaction is claimed once. */
+export async function insertPaymentTransactions(db: Db, payments: readonly PaymentTransactionTable[]): Promise<number> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('payment_transactions')
-    .values(payment)
+    .values(payments)
     .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing())
     .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows > 0n
+  return Number(numInsertedOrUpdatedRows)
 }
 
 type PaymentKey = Pick<PaymentTransactionTable, 'network' | 'tx'>

@@ -2,7 +2,8 @@
 
 import { type Context, unixNow } from '../context.ts'
 import { KEY_KEPT_SECONDS } from './idempotency.ts'
-import { deleteUnpaidQuotes, forgetIdempotencyKeys } from './store.ts'
+import { deleteUnpaidQuotes, deleteUnusedTemplates, forgetIdempotencyKeys } from './store.ts'
+import { TEMPLATE_KEPT_SECONDS } from './store-quotes.ts'
 
 /** Quotes that one transaction deletes, so that other writers do not wait long. */
 const BATCH = 1000
@@ -24,5 +25,6 @@ export async function sweepQuotes(context: Context, signal: AbortSignal): Promis
       BATCH,
     )
   }
+  await deleteUnusedTemplates(db, now - TEMPLATE_KEPT_SECONDS)
   await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)
 }

@@ -11,7 +11,7 @@ import { paymentRefused, quoteExpired } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
-import { claimPayment } from '../purchases/confirm-payment.ts'
+import { claimPayment, newReceipt } from '../purchases/confirm-payment.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
 import { RESUME_SECONDS } from '../purchases/sweep-quotes.ts'
 import { cannotSettle, notSettled, settlementPending, tooManyFailed } from './errors.ts'
@@ -261,5 +261,7 @@ async function claim(
   const anyTime = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
   const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...anyTime })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
-  return claimPayment(context, request, leg, payment, leg.authorization)
+  const receipt = newReceipt(context, request, leg, payment)
+  const { authorization } = leg
+  return claimPayment(context, { receipt, payment, ...(authorization !== undefined && { authorization }) })
 }

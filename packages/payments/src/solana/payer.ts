@@ -31,10 +31,10 @@ function onlySigner<T>(seen: SeenTransaction, sources: readonly T[], addressOf: 
 }
 
 function transfersInto({ instructions }: SeenTransaction, payTo: string) {
-  return instructions.flatMap(({ programAddress, accounts, data }) => {
-    const [source, destination] = accounts ?? []
-    if (programAddress !== SYSTEM_PROGRAM || destination?.address !== payTo || !source) return []
-    if (data?.length !== TRANSFER_BYTES || getU32Decoder().decode(data) !== TRANSFER) return []
-    return [{ source: source.address, lamports: getU64Decoder().decode(data, 4) }]
+  return instructions.flatMap(({ program, accounts, data }) => {
+    const [source, destination] = accounts
+    if (program !== SYSTEM_PROGRAM || destination !== payTo || !source) return []
+    if (data.length !== TRANSFER_BYTES || getU32Decoder().decode(data) !== TRANSFER) return []
+    return [{ source, lamports: getU64Decoder().decode(data, 4) }]
   })
 }

@@ -91,6 +91,6 @@ function receivedTokens({ tokens }: SeenTransaction, payTo: string, mint: string
 
 function referencesIn({ instructions }: SeenTransaction): string[] {
   const memoPrograms: readonly string[] = SUPPORTED_MEMO_PROGRAM_ADDRESSES
-  const memos = instructions.filter(({ programAddress }) => memoPrograms.includes(programAddress))
-  return findReferences(...memos.map(({ data }) => new Uint8Array(data ?? [])))
+  const memos = instructions.filter(({ program }) => memoPrograms.includes(program))
+  return findReferences(...memos.map(({ data }) => data))
 }

@@ -1,19 +1,9 @@
-import {
-  type AccountMeta,
-  type Address,
-  decodeTransactionFromRpcResponse,
-  type GetTransactionApiResponseBase64,
-  getAccountMetasFromCompiledTransactionMessage,
-  type Instruction,
-  isSignerRole,
-  type Transaction,
-  type TransactionVersion,
-  walkInstructions,
-} from '@solana/kit'
+import { getBase58Encoder } from '@solana/kit'
 import type { JsonRpc } from '@svc/chains/json-rpc'
 import { NodeProblem } from '@svc/chains/node-pool'
-import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
-import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
+import { equalBytes, fromBase58, toBase58 } from '@svc/protocol/bytes'
+import { isEd25519SignedBy } from '@svc/protocol/keys'
+import { decodeTransaction, type WireTransaction } from './wire-transaction.ts'
 
 export type PaymentCommitment = 'confirmed' | 'finalized'
 
@@ -28,9 +18,43 @@ export async function fetchTransaction(
   return (await rpc('getTransaction', [tx, options], signal)) as TransactionAnswer | null // checked below
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: so the library says that no version was asked for
-type TransactionAnswer = GetTransactionApiResponseBase64<TransactionVersion | void>
-type TransactionMeta = NonNullable<TransactionAnswer['meta']>
+/** What a node promises of an answer, as far as it is read here. */
+interface TransactionAnswer {
+  slot: unknown
+  blockTime: unknown
+  transaction: readonly [base64: string, encoding: 'base64']
+  meta: TransactionMeta | null
+}
+
+interface TransactionMeta {
+  err: unknown
+  fee: unknown
+  preBalances: readonly unknown[]
+  postBalances: readonly unknown[]
+  preTokenBalances?: readonly TokenBalance[]
+  postTokenBalances?: readonly TokenBalance[]
+  loadedAddresses?: LoadedAddresses | null
+  innerInstructions?: readonly { instructions: readonly InnerInstruction[] }[] | null
+}
+
+interface LoadedAddresses {
+  writable: readonly string[]
+  readonly: readonly string[]
+}
+
+interface InnerInstruction {
+  programIdIndex: number
+  accounts: readonly number[]
+  /** Base58. */
+  data: string
+}
+
+interface TokenBalance {
+  accountIndex: number
+  mint: string
+  owner?: string
+  uiTokenAmount: { amount: string }
+}
 
 /** A node's answer about a transaction, checked as far as it can be without the chain. */
 export interface SeenTransaction {
@@ -45,15 +69,24 @@ export interface SeenTransaction {
   instructions: readonly Instruction[]
 }
 
-interface LamportChange {
-  address: Address
+interface Account {
+  address: string
   signed: boolean
+}
+
+interface Instruction {
+  program: string
+  accounts: readonly string[]
+  data: Uint8Array
+}
+
+interface LamportChange extends Account {
   before: bigint
   after: bigint
 }
 
 interface TokenChange {
-  account: Address
+  account: string
   mint: string
   /** Before the transaction, where the account existed then. */
   owner: string
@@ -61,53 +94,90 @@ interface TokenChange {
   after: bigint
 }
 
-/** Throws at an answer that is inconsistent: the types of the library only say what a node promises. */
+/** Throws at an answer that is inconsistent: the types only say what a node promises. */
 export function readTransaction(tx: string, answer: TransactionAnswer): SeenTransaction {
   if (!answer) throw new NodeProblem('an answer without a transaction')
   const { meta, slot, blockTime } = answer
   if (!meta) throw new NodeProblem('the transaction comes without its effects')
   if (meta.err === undefined) throw new NodeProblem('the transaction comes without its outcome')
-  const { transaction, compiledMessage, loadedAddresses } = decodeTransactionFromRpcResponse(answer)
+  const transaction = decodeTransaction(wireBytes(answer))
   requireSignatures(tx, transaction)
-  const keys = getAccountMetasFromCompiledTransactionMessage(compiledMessage, loadedAddresses)
+  const accounts = readAccounts(transaction, meta)
   return {
     slot: Number(amount(slot)),
     blockTime: blockTime === null ? null : Number(amount(blockTime)),
     failed: meta.err !== null,
     fee: amount(meta.fee),
-    accounts: readLamportChanges(keys, meta),
-    tokens: readTokenChanges(keys, meta),
-    instructions: walkInstructions({ compiledMessage, loadedAddresses, meta }),
+    accounts: readLamportChanges(accounts, meta),
+    tokens: readTokenChanges(accounts, meta),
+    instructions: readInstructions(accounts, transaction, meta),
   }
 }
 
-/** With every signature checked, a node can show neither other bytes for this id nor a signer who did not sign. */
-function requireSignatures(tx: string, { messageBytes, signatures }: Transaction) {
-  const [first] = Object.values(signatures)
-  const id = fromBase58(tx, 64)
-  if (!first || !id || !equalBytes(first, id)) throw new NodeProblem('another transaction than the one asked for')
-  const message = new Uint8Array(messageBytes)
-  for (const [signer, signature] of Object.entries(signatures))
-    if (!signature || !ed25519PublicKeyFromBase58(signer)?.verify(message, signature))
-      throw new NodeProblem('a transaction that is not signed')
+function wireBytes({ transaction }: TransactionAnswer): Uint8Array {
+  const [text, encoding] = Array.isArray(transaction) ? transaction : []
+  if (typeof text !== 'string' || encoding !== 'base64') throw new NodeProblem('an answer without a transaction')
+  return Buffer.from(text, 'base64')
 }
 
-function readLamportChanges(keys: readonly AccountMeta[], meta: TransactionMeta): LamportChange[] {
+/** With every signature checked, a node can show neither other bytes for this id nor a signer who did not sign. */
+function requireSignatures(tx: string, { message, signatures, keys }: WireTransaction) {
+  const [first] = signatures
+  const id = fromBase58(tx, 64)
+  if (!first || !id || !equalBytes(first, id)) throw new NodeProblem('another transaction than the one asked for')
+  for (const [i, signature] of signatures.entries()) {
+    const key = keys[i]
+    if (!key || !isEd25519SignedBy(key, message, signature)) throw new NodeProblem('a transaction that is not signed')
+  }
+}
+
+/** The accounts that the message names, then those of lookup tables, which only the node knows. */
+function readAccounts({ keys, signatures, loaded }: WireTransaction, { loadedAddresses }: TransactionMeta): Account[] {
+  const { writable = [], readonly = [] } = loadedAddresses ?? {}
+  if (writable.length !== loaded.writable || readonly.length !== loaded.readonly)
+    throw new NodeProblem('other accounts than the transaction has')
+  const named = keys.map((key, i) => ({ address: toBase58(key), signed: i < signatures.length }))
+  return [...named, ...[...writable, ...readonly].map((address) => ({ address, signed: false }))]
+}
+
+function readLamportChanges(accounts: readonly Account[], meta: TransactionMeta): LamportChange[] {
   const { preBalances, postBalances } = meta
-  if (preBalances.length !== keys.length || postBalances.length !== keys.length)
+  if (preBalances.length !== accounts.length || postBalances.length !== accounts.length)
     throw new NodeProblem('balances of other accounts than the transaction has')
-  return keys.map(({ address, role }, index) => ({
-    address,
-    signed: isSignerRole(role),
+  return accounts.map((account, index) => ({
+    ...account,
     before: amount(preBalances[index]),
     after: amount(postBalances[index]),
   }))
 }
 
-type TokenBalance = NonNullable<TransactionMeta['preTokenBalances']>[number]
+function readInstructions(
+  accounts: readonly Account[],
+  { instructions }: WireTransaction,
+  { innerInstructions }: TransactionMeta,
+): Instruction[] {
+  const addressAt = (index: number) => {
+    const account = accounts[index]
+    if (!account) throw new NodeProblem('an instruction with other accounts than the transaction has')
+    return account.address
+  }
+  const outer = instructions.map(({ program, accounts, data }) => ({
+    program: addressAt(program),
+    accounts: accounts.map(addressAt),
+    data,
+  }))
+  const inner = (innerInstructions ?? []).flatMap((group) =>
+    group.instructions.map(({ programIdIndex, accounts, data }) => ({
+      program: addressAt(programIdIndex),
+      accounts: accounts.map(addressAt),
+      data: new Uint8Array(getBase58Encoder().encode(data)),
+    })),
+  )
+  return [...outer, ...inner]
+}
 
 /** How each token account changed. One that was opened or closed by the transaction held nothing before or after. */
-function readTokenChanges(keys: readonly AccountMeta[], meta: TransactionMeta): TokenChange[] {
+function readTokenChanges(accounts: readonly Account[], meta: TransactionMeta): TokenChange[] {
   const { preTokenBalances, postTokenBalances } = meta
   if (!preTokenBalances || !postTokenBalances) throw new NodeProblem('the transaction comes without token balances')
   const changes = new Map<string, TokenChange>()
@@ -123,7 +193,7 @@ function readTokenChanges(keys: readonly AccountMeta[], meta: TransactionMeta): 
   return [...changes.values()]
 
   function read({ accountIndex, mint, owner, uiTokenAmount }: TokenBalance) {
-    const account = keys[accountIndex]?.address
+    const account = accounts[accountIndex]?.address
     const { amount } = uiTokenAmount
     if (!account || typeof mint !== 'string' || typeof owner !== 'string' || !/^\d{1,20}$/.test(amount))
       throw new NodeProblem('an invalid token balance')

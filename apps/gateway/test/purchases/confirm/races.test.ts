@@ -111,4 +111,23 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
     const { receipts, claims } = await rowsOf(txs)
     expect([receipts.length, claims.length]).toEqual([4, 4])
   })
+
+  it('T-16 PAY-52 payments of different quotes confirmed at once each get their receipt, also beside one that is refused', async () => {
+    const order = { units: 5 }
+    const ids = await quoteIds(6, order)
+    const txs = await payUnnamed(4, order)
+    const [used = ''] = txs
+    const pairs = ids.map((id, i) => [id, txs[i] ?? used] as const)
+    const replies = await confirmAll(pairs)
+    for (const [i, { status, body }] of replies.entries())
+      if (txs[i] && txs[i] !== used)
+        expect([status, body.receipt.pay_req_id, body.idempotent]).toEqual([200, ids[i], false])
+    expect(replies.filter(({ body }) => body.receipt?.tx_hash === used)).toHaveLength(1)
+    for (const reply of replies.filter(({ status }) => status !== 200))
+      expectError(reply, 402, 'payment_verification_failed', 'transaction_already_used')
+    const { db } = shops[0]!.gateway.context.database
+    const claims = await db.selectFrom('payment_transactions').selectAll().where('tx', 'in', txs).execute()
+    expect(claims).toHaveLength(4)
+    for (const { bound, received } of claims) expect(bound).toBe(received)
+  })
 })

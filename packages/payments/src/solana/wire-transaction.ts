@@ -1,0 +1,98 @@
+// The bytes of a transaction of the primary chain: its signatures, and the message that they sign. Written by hand, because
+// the library's decoder takes longer than verifying the signatures.
+
+import { NodeProblem } from '@svc/chains/node-pool'
+
+export interface WireTransaction {
+  /** One for each signer, in the order of the accounts. */
+  signatures: readonly Uint8Array[]
+  /** What is signed. */
+  message: Uint8Array
+  /** Keys of the accounts that the message names itself, signers first. */
+  keys: readonly Uint8Array[]
+  instructions: readonly WireInstruction[]
+  /** How many accounts it names by lookup tables. */
+  loaded: { writable: number; readonly: number }
+}
+
+/** Numbers are indexes of accounts. */
+interface WireInstruction {
+  program: number
+  accounts: readonly number[]
+  data: Uint8Array
+}
+
+const SIGNATURE_BYTES = 64
+const KEY_BYTES = 32
+const VERSIONED = 0x80
+
+/** Throws `NodeProblem` unless the bytes are one whole transaction, legacy or of version 0. */
+export function decodeTransaction(bytes: Uint8Array): WireTransaction {
+  let at = 0
+
+  function take(length: number): Uint8Array {
+    if (at + length > bytes.length) throw malformed()
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  const byte = () => take(1)[0] as number
+
+  /** A number below 65536 in one to three bytes of seven bits, in its shortest form. */
+  function compact(): number {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const next = byte()
+      value |= (next & 0x7f) << shift
+      if (next === 0 && shift > 0) throw malformed()
+      if (next < 0x80) break
+      if (shift === 14) throw malformed()
+    }
+    if (value > 0xffff) throw malformed()
+    return value
+  }
+
+  function list<T>(read: () => T): T[] {
+    return Array.from({ length: compact() }, read)
+  }
+
+  function instruction(): WireInstruction {
+    return { program: byte(), accounts: [...take(compact())], data: take(compact()) }
+  }
+
+  function lookup(): { writable: number; readonly: number } {
+    take(KEY_BYTES)
+    return { writable: take(compact()).length, readonly: take(compact()).length }
+  }
+
+  const signatures = list(() => take(SIGNATURE_BYTES))
+  const start = at
+  const isVersioned = (bytes[at] ?? 0) >= VERSIONED
+  if (isVersioned && byte() !== VERSIONED) throw malformed()
+  const signers = byte()
+  const readonlySigners = byte()
+  const readonlyOthers = byte()
+  const keys = list(() => take(KEY_BYTES))
+  take(KEY_BYTES) // the recent block
+  const instructions = list(instruction)
+  const lookups = isVersioned ? list(lookup) : []
+  const isConsistent =
+    at === bytes.length &&
+    signatures.length === signers &&
+    readonlySigners < signers &&
+    signers + readonlyOthers <= keys.length
+  if (!isConsistent) throw malformed()
+  return {
+    signatures,
+    message: bytes.subarray(start),
+    keys,
+    instructions,
+    loaded: {
+      writable: lookups.reduce((sum, { writable }) => sum + writable, 0),
+      readonly: lookups.reduce((sum, { readonly }) => sum + readonly, 0),
+    },
+  }
+}
+
+function malformed(): NodeProblem {
+  return new NodeProblem('a malformed transaction')
+}
