@@ -23,11 +23,6 @@ export async function requestsPerCpuSecond(server: ServerProcess, route: Route):
   return requests / ((await server.cpuSeconds()) - before)
 }
 
-/** By the clock: for servers whose work is done in several processes. */
-export async function requestsPerSecond(server: ServerProcess, route: Route): Promise<number> {
-  return (await load(server, route)) / SECONDS
-}
-
 export async function warmUp(server: ServerProcess, route: Route): Promise<void> {
   await load(server, route)
 }

@@ -70,12 +70,21 @@ export interface Usage {
   memory: number
 }
 
-/** Runs in the server's process: reports its URL, reports its usage on request, and stops when the parent disconnects. */
-export function reportTo(parent: NodeJS.Process, url: string, stop: () => Promise<void>, facts: unknown = null): void {
+/**
+ * Runs in the server's process: reports its URL, reports its usage on request, and stops when the parent disconnects.
+ * `othersCpuSeconds` is the processor time of other processes that serve with it.
+ */
+export function reportTo(
+  parent: NodeJS.Process,
+  url: string,
+  stop: () => Promise<void>,
+  facts: unknown = null,
+  othersCpuSeconds: () => number = () => 0,
+): void {
   parent.on('message', () => {
     const { user, system } = process.cpuUsage()
     const memory = process.memoryUsage.rss() / 1_048_576
-    parent.send?.({ cpuSeconds: (user + system) / 1e6, memory } satisfies Usage)
+    parent.send?.({ cpuSeconds: (user + system) / 1e6 + othersCpuSeconds(), memory } satisfies Usage)
   })
   parent.on('disconnect', () => void stop().then(() => process.exit()))
   parent.send?.({ url, facts })

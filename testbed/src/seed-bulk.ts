@@ -37,6 +37,7 @@ export async function seedManyFiles({ database, now }: Context, locker: Locker, 
     .set({ file_count: count, total_bytes: count * FILE_BYTES, manifest_version: 1, manifest_changed_at: at })
     .where('locker_id', '=', locker.locker_id)
     .execute()
+  await updateStatistics(db, dialect)
 }
 
 /** Copies an attested locker with its quote, receipt and statement, each time with other ids and another owner. */
@@ -67,6 +68,12 @@ export async function seedCopies({ database }: Context, locker: Locker, count: n
     })
     await sql`drop table copies`.execute(tx)
   })
+  await updateStatistics(database.db, dialect)
+}
+
+/** PostgreSQL does it by itself after a while, and plans badly until then. */
+async function updateStatistics(db: Context['database']['db'], dialect: DialectName): Promise<void> {
+  if (dialect === 'postgres') await sql`vacuum analyze`.execute(db)
 }
 
 type AnyDb = Kysely<never>

@@ -7,6 +7,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { seedCopies, seedManyFiles } from '@svc/testbed/seed-bulk'
 import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { seedStatement } from '@svc/testbed/seed-statements'
+import { descendantsCpuSeconds } from '../descendants.ts'
 import { reportTo } from '../server-process.ts'
 import { ownerSeed } from '../signed-requests.ts'
 import { startProductionGateway } from './production-gateway.ts'
@@ -35,7 +36,13 @@ for (let i = 1; i <= SMALL_LOCKERS; i++) {
 }
 
 const { locker_id, receipt_id } = large
-reportTo(process, gateway.url, gateway.stop, { locker: { locker_id, receipt_id }, smallReceipts })
+reportTo(
+  process,
+  gateway.url,
+  gateway.stop,
+  { locker: { locker_id, receipt_id }, smallReceipts },
+  descendantsCpuSeconds,
+)
 
 async function writeBytes(lockerId: string, provider: string): Promise<void> {
   const { db } = context.database

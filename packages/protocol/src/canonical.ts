@@ -21,7 +21,7 @@ export class CanonicalJsonError extends Error {
 
 /** RFC 8785 without floats: keys by UTF-16 code unit, integers up to 2^53 - 1, no lone surrogates (EVID-05..07). */
 export function canonicalJson(value: Json): string {
-  return write(value, sortByCodeUnit)
+  return write(value, { sort: sortByCodeUnit, shape: NO_KEYS })
 }
 
 export function canonicalBytes(value: Json): Uint8Array {
@@ -30,12 +30,28 @@ export function canonicalBytes(value: Json): Uint8Array {
 
 /** The version-1 serialization: as above, but keys by code point (Merkle rule 11). */
 export function canonicalJsonV1(value: Json): string {
-  return write(value, sortByCodePoint)
+  return write(value, { sort: sortByCodePoint, shape: NO_KEYS })
 }
 
 type SortKeys = (keys: string[]) => string[]
 
-function write(value: Json, sort: SortKeys): string {
+/** The keys of an object, in the order they came and as they are written. */
+interface Shape {
+  keys: readonly string[]
+  sorted: readonly string[]
+  /** `"key":` of each sorted key. */
+  texts: readonly string[]
+}
+
+interface Writer {
+  sort: SortKeys
+  /** Of the object before: the rows of a list have the same keys, which are then sorted and checked once. */
+  shape: Shape
+}
+
+const NO_KEYS: Shape = { keys: [], sorted: [], texts: [] }
+
+function write(value: Json, writer: Writer): string {
   switch (typeof value) {
     case 'string':
       return writeString(value)
@@ -46,7 +62,7 @@ function write(value: Json, sort: SortKeys): string {
       return value ? 'true' : 'false'
     case 'object':
       if (value === null) return 'null'
-      return Array.isArray(value) ? writeArray(value, sort) : writeObject(value as { [key: string]: Json }, sort)
+      return Array.isArray(value) ? writeArray(value, writer) : writeObject(value as { [key: string]: Json }, writer)
     default:
       throw new CanonicalJsonError(`${typeof value} has no JSON form`)
   }
@@ -63,30 +79,42 @@ function writeString(text: string): string {
   return JSON.stringify(text)
 }
 
-function writeArray(items: readonly Json[], sort: SortKeys): string {
+function writeArray(items: readonly Json[], writer: Writer): string {
   let out = '['
   for (let i = 0; i < items.length; i++) {
     if (i > 0) out += ','
-    out += write(items[i] as Json, sort)
+    out += write(items[i] as Json, writer)
   }
   return `${out}]`
 }
 
-function writeObject(object: { readonly [key: string]: Json }, sort: SortKeys): string {
-  const keys = sort(Object.keys(object))
+function writeObject(object: { readonly [key: string]: Json }, writer: Writer): string {
+  const { sorted, texts } = shapeOf(Object.keys(object), writer)
   let out = '{'
-  let key = ''
+  let i = 0
   try {
-    for (let i = 0; i < keys.length; i++) {
-      key = keys[i] as string
+    for (; i < sorted.length; i++) {
       if (i > 0) out += ','
-      out += `${writeString(key)}:${write(object[key] as Json, sort)}`
+      out += (texts[i] as string) + write(object[sorted[i] as string] as Json, writer)
     }
   } catch (error) {
-    if (error instanceof CanonicalJsonError) throw new CanonicalJsonError(error.reason, `.${key}${error.path}`)
+    if (error instanceof CanonicalJsonError) throw new CanonicalJsonError(error.reason, `.${sorted[i]}${error.path}`)
     throw error
   }
   return `${out}}`
+}
+
+function shapeOf(keys: string[], writer: Writer): Shape {
+  const { shape } = writer
+  if (keys.length === shape.keys.length && keys.every((key, i) => key === shape.keys[i])) return shape
+  const sorted = writer.sort([...keys])
+  writer.shape = { keys, sorted, texts: sorted.map(writeKey) }
+  return writer.shape
+}
+
+function writeKey(key: string): string {
+  if (!key.isWellFormed()) throw new CanonicalJsonError('lone surrogate', `.${key}`)
+  return `${writeString(key)}:`
 }
 
 /** Insertion is several times as fast as `Array.sort` for the few keys of a typical object. */

@@ -35,9 +35,22 @@ describe('canonical text', () => {
     )
   })
 
+  it('EVID-05 is the same for objects in a list as for each alone, whatever keys the one before has', () => {
+    const object = fc.dictionary(fc.constantFrom('a', 'b', 'c', '\ud83d\ude00', '\uffff'), fc.integer())
+    const nested = fc.oneof(object, fc.dictionary(fc.constantFrom('a', 'b'), object))
+    fc.assert(
+      fc.property(fc.array(nested), (list) => {
+        for (const write of [canonicalJson, canonicalJsonV1]) {
+          expect(write(list)).toBe(`[${list.map((item) => write(item))}]`)
+        }
+      }),
+    )
+  })
+
   it('EVID-06 names the place of a value that has no canonical form', () => {
     expect(() => canonicalJson({ a: { b: [1, { c: 0.5 }] } })).toThrow('$.a.b.c: not an integer')
     expect(() => canonicalJson(0.5)).toThrow('$: not an integer')
+    expect(() => canonicalJson({ a: { '\ud800': 1 } })).toThrow('$.a.\ud800: lone surrogate')
   })
 
   it('EVID-06 refuses lone surrogates wherever they stand', () => {
