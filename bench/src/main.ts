@@ -2,6 +2,7 @@
 
 import { arch, cpus } from 'node:os'
 import { canonicalRows } from './canonical.ts'
+import { coresRows } from './cores.ts'
 import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
@@ -17,6 +18,7 @@ import { meetsGoal, type Row } from './row.ts'
 import { sessionRows } from './sessions.ts'
 import { signedRows } from './signed.ts'
 import { snapshotRows } from './snapshots.ts'
+import { startRows } from './start.ts'
 import { transferRows } from './transfers.ts'
 
 const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
@@ -24,6 +26,8 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['canonical JSON', canonicalRows],
   ['HTTP', httpRows],
   ['signed requests', signedRows],
+  ['cores', coresRows],
+  ['start', startRows],
   ['transfers', transferRows],
   ['sessions', sessionRows],
   ['growth', growthRows],
