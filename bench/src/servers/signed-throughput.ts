@@ -10,7 +10,7 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { seedLocker } from '@svc/testbed/seed-lockers'
-import { startGatewayProgram } from '../gateway-program.ts'
+import { type Program, startGatewayProgram } from '../gateway-program.ts'
 import { sendAll } from '../raw-load.ts'
 import { median } from '../row.ts'
 import { type BenchLocker, ownerSeed, requestSigner } from '../signed-requests.ts'
@@ -21,6 +21,8 @@ const REQUESTS = 4000
 const ROUNDS = 4
 /** All processes have started by then. */
 const SETTLE_MS = 3000
+/** Of /proc. */
+const TICKS_PER_SECOND = 100
 
 export interface Throughput {
   perSecond: number
@@ -33,21 +35,29 @@ const database = await createFreshDatabase(dialect)
 const lockers = await seed(database.url)
 const folder = await mkdtemp(join(tmpdir(), 'svc-cores-'))
 const gateway = await startGatewayProgram({ DATABASE_URL: database.url, DATA_DIR: folder, PROCESSES: processes })
-await setTimeout(SETTLE_MS)
-await sendAll(gateway.url, signed(gateway.url, lockers))
-const rates: number[] = []
-const costs: number[] = []
-for (let round = 0; round < ROUNDS; round++) {
-  const requests = signed(gateway.url, lockers)
-  const before = cpuSeconds(gateway.pid)
-  rates.push(REQUESTS / (await sendAll(gateway.url, requests)))
-  costs.push(((cpuSeconds(gateway.pid) - before) / REQUESTS) * 1e6)
+try {
+  await setTimeout(SETTLE_MS)
+  console.log(JSON.stringify(await measure(gateway)))
+} finally {
+  await gateway.stop()
+  await rm(folder, { recursive: true })
+  await database.drop()
 }
-await gateway.stop()
-await rm(folder, { recursive: true })
-await database.drop()
-console.log(JSON.stringify({ perSecond: median(rates), cpuMicroseconds: median(costs) } satisfies Throughput))
+// The server of the database would keep this process.
 process.exit()
+
+async function measure({ url, pid }: Program): Promise<Throughput> {
+  await sendAll(url, signed(url))
+  const rates: number[] = []
+  const costs: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const requests = signed(url)
+    const before = cpuSeconds(pid)
+    rates.push(REQUESTS / (await sendAll(url, requests)))
+    costs.push(((cpuSeconds(pid) - before) / REQUESTS) * 1e6)
+  }
+  return { perSecond: median(rates), cpuMicroseconds: median(costs) }
+}
 
 async function seed(url: string): Promise<BenchLocker[]> {
   const { context, stop } = await startProductionGateway({ DATABASE_URL: url, PROCESSES: '1' })
@@ -59,7 +69,7 @@ async function seed(url: string): Promise<BenchLocker[]> {
   return seeded
 }
 
-function signed(url: string, lockers: readonly BenchLocker[]): Buffer[] {
+function signed(url: string): Buffer[] {
   const { host } = new URL(url)
   const signers = lockers.map((locker, i) => requestSigner(i, locker))
   return Array.from({ length: REQUESTS }, (_, i) => {
@@ -70,8 +80,6 @@ function signed(url: string, lockers: readonly BenchLocker[]): Buffer[] {
     return Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
   })
 }
-
-const TICKS_PER_SECOND = 100
 
 /** Of a process and those that it started. */
 function cpuSeconds(pid: number): number {
