@@ -28,6 +28,7 @@ function installPackages() {
 }
 
 function requireNode24() {
+  if (Number(process.version.slice(1).split('.')[0]) >= 24) return
   const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim()
   if (Number(version.slice(1).split('.')[0]) >= 24) return
   fail(

@@ -84,7 +84,7 @@ async function bundleRow(server: ServerProcess): Promise<Row> {
   }
   const wall = median(rates.map((rate) => rate.wall))
   return {
-    what: 'evidence bundle of 1,000,000 files',
+    what: `evidence bundle of ${countText(SIZES.large)} files`,
     measured: `${wall.toFixed(0)} MB/s, ${median(rates.map(({ cpu }) => cpu)).toFixed(0)} MB per CPU second`,
     against: `${BUNDLE_MEGABYTES} MB/s`,
     ratio: wall / BUNDLE_MEGABYTES,

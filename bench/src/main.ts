@@ -8,6 +8,7 @@
 
 import { parseArgs } from 'node:util'
 import { canonicalRows } from './canonical.ts'
+import { coresRows } from './cores.ts'
 import { evidenceRows } from './evidence.ts'
 import { fileRows } from './files.ts'
 import { growthRows, largeGrowthRows } from './growth.ts'
@@ -26,6 +27,7 @@ import type { Row } from './row.ts'
 import { sessionRows } from './sessions.ts'
 import { signedRows } from './signed.ts'
 import { snapshotRows } from './snapshots.ts'
+import { startRows } from './start.ts'
 import { transferRows } from './transfers.ts'
 
 const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
@@ -33,6 +35,8 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['canonical JSON', canonicalRows],
   ['HTTP', httpRows],
   ['signed requests', signedRows],
+  ['cores', coresRows],
+  ['start', startRows],
   ['transfers', transferRows],
   ['sessions', sessionRows],
   ['files', fileRows],

@@ -1,5 +1,6 @@
 // Sets up the registries of both chains when a development environment starts, as an operator does once.
 
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createEvmAccount } from '@svc/chains/evm/account'
 import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
@@ -14,11 +15,33 @@ import { type Address, getContractAddress, hexToBytes } from 'viem'
 const OWNER = DEV_PAYERS.at(-2)!
 
 /** Reuses the registries of an earlier start. Returns the settings of a gateway that uses them. */
-export async function setUpRegistries(chains: LocalChains, variables: Variables): Promise<Variables> {
+export async function setUpRegistries(
+  chains: LocalChains,
+  variables: Variables,
+  stateFolder: string,
+): Promise<Variables> {
   const { config, secrets } = readConfig({ ...variables, ...chains.variables })
   const { credentialName } = config.anchors.registry
-  await setUpRegistry(ed25519Signer(secrets.publicationSeed), credentialName, [chains.primary.url])
-  return { EVM_REGISTRY_CONTRACT: await evmRegistry(chains.evm.url), EVM_REGISTRY_KEY: OWNER.privateKey }
+  const [contract] = await Promise.all([
+    knownEvmRegistry(chains.evm, `${stateFolder}/evm-registry.json`),
+    setUpRegistry(ed25519Signer(secrets.publicationSeed), credentialName, [chains.primary.url]),
+  ])
+  return { EVM_REGISTRY_CONTRACT: contract, EVM_REGISTRY_KEY: OWNER.privateKey }
+}
+
+interface KnownRegistry {
+  genesis_time: number
+  contract: Address
+}
+
+/** Kept in a file, because the chain answers only once it has all of its blocks again. */
+async function knownEvmRegistry({ chain, url }: LocalChains['evm'], file: string): Promise<Address> {
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as KnownRegistry) : null // written below
+  if (known?.genesis_time === chain.genesisTime) return known.contract
+  await chain.replayed
+  const contract = await evmRegistry(url)
+  writeFileSync(file, JSON.stringify({ genesis_time: chain.genesisTime, contract } satisfies KnownRegistry))
+  return contract
 }
 
 async function evmRegistry(rpcUrl: string): Promise<Address> {

@@ -30,14 +30,21 @@ await runUntilStopped(async () => {
     primaryWebSocketPort: dev.primaryWebSocketPort,
     evmPort: dev.evmRpcPort,
     stateFolder,
+    replayInBackground: true,
     ...(dev.registryProgram && { registryProgram: dev.registryProgram }),
   })
-  const registries = await setUpRegistries(chains, variables)
+  chains.evm.chain.replayed.catch((error: Error) => {
+    console.error(error.message)
+    process.exit(1)
+  })
+  const registries = await setUpRegistries(chains, variables, stateFolder)
   const settled = { ...variables, ...chains.variables, ...registries }
   const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
-  const gateway = await startGatewayProcesses(config, secrets, settled)
-  const agent = await startAgent(ofAgent.config, ofAgent.secrets)
+  const [gateway, agent] = await Promise.all([
+    startGatewayProcesses(config, secrets, settled),
+    startAgent(ofAgent.config, ofAgent.secrets),
+  ])
   const { baseUrl } = config.http
   console.log(`
 svc storage gateway (development mode: local chains, worthless coins)

@@ -27,6 +27,8 @@ export interface LocalChainsOptions {
   stateFolder?: string
   /** File with the real program of the attestation registry; without it the primary chain uses a stand-in. */
   registryProgram?: string
+  /** Starts before the EVM chain has its blocks again; requests to it wait. */
+  replayInBackground?: boolean
   /** Unix milliseconds. */
   now?: () => number
   /** Whether transactions of the primary chain are final at once, or become final over time as on a real chain. */
@@ -40,6 +42,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     evmPort = 0,
     stateFolder,
     registryProgram,
+    replayInBackground = false,
     now,
     finalAtOnce = false,
   } = options
@@ -53,7 +56,12 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),
       ...clock,
     }),
-    startEvmChain({ port: evmPort, ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }), ...clock }),
+    startEvmChain({
+      port: evmPort,
+      replayInBackground,
+      ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }),
+      ...clock,
+    }),
     startRateServer({ ...clock }),
   ])
   const sales = {

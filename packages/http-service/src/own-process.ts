@@ -16,7 +16,7 @@ export interface OwnProcess {
   fromAll<Answer>(collect: () => Promise<Answer>): () => Promise<[place: number, answer: Answer][]>
 }
 
-export const ONLY_PROCESS: OwnProcess = {
+const ONLY_PROCESS: OwnProcess = {
   isOneOfSeveral: false,
   fromAll: (collect) => async () => [[1, await collect()]],
 }

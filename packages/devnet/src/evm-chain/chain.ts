@@ -10,6 +10,10 @@ import { CALLS, CHANGES, REFUSED, resolveTags } from './methods.ts'
 
 /** Takes the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
 export type EvmChain = {
+  /** Seconds. */
+  genesisTime: number
+  /** Once the blocks of the journal are there again; requests wait for it. Rejects when they cannot be made. */
+  replayed: Promise<void>
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
   close(): Promise<void>
 }
@@ -30,16 +34,23 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
   const genesisTime = journal?.genesisTime ?? seconds(now())
   const engine = await createGenesis(genesisTime)
   let head = await readHead(engine)
-  await replay(journal?.past ?? []).catch((error: unknown) => {
+  let isClosed = false
+  const replayed = replay(journal?.past ?? []).catch((error: unknown) => {
     journal?.close()
+    isClosed = true
     throw error
   })
+  // Whoever asks for it gets the error.
+  replayed.catch(() => {})
 
   const clock = createBlockClock(now)
   // The journal's order is the chain's.
   const oneAtATime = limit(1)
   return {
+    genesisTime,
+    replayed,
     async request({ method, params = [] }) {
+      await replayed
       if (method === 'dev_faucet') return change('eth_sendTransaction', [faucetTransaction(params)])
       if (method === 'evm_increaseTime') return clock.increase(params)
       if (method === 'evm_setNextBlockTimestamp') return pinTime(params)
@@ -51,12 +62,16 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
       return engine.request(method, resolveTags(params, head.number, finalityDepth))
     },
     async close() {
+      if (isClosed) return
+      isClosed = true
+      await replayed
       await oneAtATime(async () => journal?.close())
     },
   }
 
   async function replay(past: readonly Entry[]): Promise<void> {
     for (const [index, { method, params, time, head: parent }] of past.entries()) {
+      if (isClosed) return
       if (parent !== head.hash) {
         const where = `${stateFile}, line ${index + 2}`
         throw new Error(`${where}, was written on other blocks than this version makes: move the file away.`)

@@ -6,13 +6,16 @@ export type EvmChainOptions = ChainOptions & {
   /** 0 takes any free port. */
   port: number
   host?: string
+  /** Starts before the blocks of the journal are made again, which takes a millisecond for each; requests wait. */
+  replayInBackground?: boolean
 }
 
 export type RunningEvmChain = { url: string; chain: EvmChain; stop(): Promise<void> }
 
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
-  const { port, host = '127.0.0.1', ...chainOptions } = options
+  const { port, host = '127.0.0.1', replayInBackground = false, ...chainOptions } = options
   const chain = await openChain(chainOptions)
+  if (!replayInBackground) await chain.replayed
   const server = await startHttpServer(createFront(chain), { port, host }).catch(async (error: unknown) => {
     await chain.close()
     throw error

@@ -1,6 +1,8 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
-import { type Journal, type JournalEntry, loadAccount, type StoredAccount } from './journal.ts'
+import type { Journal } from './journal.ts'
+import { loadAccount } from './journal-entry.ts'
+import type { Past } from './snapshot.ts'
 import {
   type Ageing,
   CLOCK_SYSVAR,
@@ -18,7 +20,12 @@ import {
 import { type Account, liveAccount } from './transactions/accounts.ts'
 import type { TransactionError } from './transactions/errors.ts'
 import type { Machine, Outcome } from './transactions/execute.ts'
-import { createAccountHistory, createLedger, type TransactionRecord } from './transactions/history.ts'
+import {
+  createAccountHistory,
+  createLedger,
+  type PastTransaction,
+  type TransactionRecord,
+} from './transactions/history.ts'
 import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './transactions/submit.ts'
 import type { WireTransaction } from './transactions/wire-transaction.ts'
 
@@ -30,7 +37,7 @@ export interface PrimaryChain {
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
   /** In the order of their slots. */
-  transactions(): readonly TransactionRecord[]
+  transactions(): readonly PastTransaction[]
   commitmentOf(record: TransactionRecord): Commitment
   blockTime(slot: number): number
   latestBlockhash(view: View): IssuedBlockhash
@@ -51,13 +58,13 @@ export interface PrimaryChain {
 export interface ChainOptions extends Ageing, Machine {
   readonly now: () => number
   readonly journal: Journal
-  readonly entries: readonly JournalEntry[]
+  readonly past: Past
 }
 
 export function createChain(options: ChainOptions): PrimaryChain {
-  const { svm, withRegistry, journal, entries } = options
-  const genesisTime = entries[0]?.time ?? Math.floor(options.now())
-  const timeline = createTimeline(options.now, genesisTime, entries.at(-1)?.time ?? genesisTime)
+  const { svm, withRegistry, journal, past } = options
+  const genesisTime = past.genesisTime ?? Math.floor(options.now())
+  const timeline = createTimeline(options.now, genesisTime, Math.max(past.time, genesisTime))
   const blockhashes = createBlockhashes(genesisTime, (blockhash) =>
     journal.append({ time: timeline.time(), blockhash }),
   )
@@ -65,13 +72,13 @@ export function createChain(options: ChainOptions): PrimaryChain {
     svm,
     withRegistry,
     timeline,
-    ledger: createLedger(),
+    ledger: createLedger(past.transactions),
     history: createAccountHistory(),
     journal,
     programs: new Map(),
   }
-  restore(state, blockhashes.restore, entries)
-  if (entries.length === 0) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
+  restore(state, blockhashes.restore, past)
+  if (past.genesisTime === null) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
 
   const view = (commitment: Commitment) => viewAt(timeline, options, commitment)
 
@@ -127,18 +134,12 @@ export function createChain(options: ChainOptions): PrimaryChain {
   }
 }
 
-function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => void, entries: readonly JournalEntry[]) {
-  const latest = new Map<string, StoredAccount>()
-  for (const entry of entries) {
-    if ('blockhash' in entry) restoreBlockhash(entry.blockhash)
-    if ('skippedBlocks' in entry) state.timeline.skipBlocks(entry.skippedBlocks)
-    if (!('transaction' in entry)) continue
-    state.ledger.add(entry.transaction)
-    state.timeline.countTransaction(entry.time)
-    for (const stored of entry.accounts) latest.set(stored.address, stored)
-  }
+function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => void, past: Past): void {
+  state.timeline.skipBlocks(past.skippedBlocks)
+  for (const { time } of past.transactions) state.timeline.countTransaction(time)
+  for (const issued of past.blockhashes) restoreBlockhash(issued)
   // A program can be loaded only after the account that holds its code.
-  const accounts = [...latest.values()].map(loadAccount)
+  const accounts = past.accounts.map(loadAccount)
   const programsLast = accounts.sort((a, b) => Number(a.executable) - Number(b.executable))
   for (const account of programsLast) state.svm.setAccount(account)
 }

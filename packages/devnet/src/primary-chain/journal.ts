@@ -1,27 +1,9 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Address, address, lamports } from '@solana/kit'
+import type { JournalEntry } from './journal-entry.ts'
 import { parseJson, stringifyJson } from './json.ts'
-import type { IssuedBlockhash } from './timeline.ts'
-import type { Account } from './transactions/accounts.ts'
+import { bytesAt, createSummary, type Past, type Place, readSnapshot, type Summary, writeSnapshot } from './snapshot.ts'
 import type { TransactionRecord } from './transactions/history.ts'
-
-/** One line of the journal; `time` is when it was written, by the chain's clock. */
-export type JournalEntry = { readonly time: number } & (
-  | { readonly genesis: 'svc primary chain 1' }
-  | { readonly blockhash: IssuedBlockhash }
-  | { readonly skippedBlocks: number }
-  | { readonly transaction: TransactionRecord; readonly accounts: readonly StoredAccount[] }
-)
-
-/** An account after a transaction; without `data` it was closed. */
-export interface StoredAccount {
-  readonly address: string
-  readonly lamports?: string
-  readonly owner?: string
-  readonly executable?: boolean
-  readonly data?: string
-}
 
 export interface Journal {
   append(entry: JournalEntry): void
@@ -30,63 +12,64 @@ export interface Journal {
 
 export const NO_JOURNAL: Journal = { append() {}, close() {} }
 
+/** So many lines are read faster than a snapshot is written. */
+const LINES_WITHOUT_SNAPSHOT = 100
+
 /**
  * Everything that changed the chain, one JSON line each. A line is written before the client gets its answer, so a killed
  * process loses nothing acknowledged. If it leaves an incomplete last line, that line is cut off here.
+ *
+ * The file beside it sums up the journal, so that a start reads only the lines after it. The journal stays whole:
+ * without that file, or with one that does not belong to it, all lines are read.
  */
-export function openJournal(file: string): { journal: Journal; entries: JournalEntry[] } {
+export function openJournal(file: string): { journal: Journal; past: Past } {
   mkdirSync(dirname(file), { recursive: true })
-  const entries = existsSync(file) ? readEntries(file) : []
-  const descriptor = openSync(file, 'a')
+  const descriptor = openSync(file, 'a+')
+  const snapshotFile = `${file}.snapshot`
+  const summary = createSummary(readSnapshot(snapshotFile, descriptor))
+  const linesBefore = summary.end().lines
+  readLines(file, descriptor, summary)
+  const saveIfLong = (since: number) => {
+    if (summary.end().lines - since >= LINES_WITHOUT_SNAPSHOT) writeSnapshot(snapshotFile, descriptor, summary)
+  }
+  saveIfLong(linesBefore)
+  const linesAtStart = summary.end().lines
+  const readRecord = ({ offset, length }: Place) => {
+    const entry = readEntry(file, '(of a transaction)', bytesAt(descriptor, offset, length).toString('utf8'))
+    return (entry as { transaction: TransactionRecord }).transaction // the line of a transaction
+  }
   return {
-    entries,
+    past: summary.past(readRecord),
     journal: {
-      append: (entry) => appendFileSync(descriptor, `${stringifyJson(entry)}\n`),
-      close: () => closeSync(descriptor),
+      append(entry) {
+        const line = Buffer.from(`${stringifyJson(entry)}\n`)
+        appendFileSync(descriptor, line)
+        summary.note(entry, line.length)
+      },
+      close() {
+        saveIfLong(linesAtStart)
+        closeSync(descriptor)
+      },
     },
   }
 }
 
-function readEntries(file: string): JournalEntry[] {
-  const bytes = readFileSync(file)
-  const entries: JournalEntry[] = []
-  let start = 0
-  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-    entries.push(readEntry(file, entries.length + 1, bytes.toString('utf8', start, end)))
-    start = end + 1
+function readLines(file: string, descriptor: number, summary: Summary): void {
+  const start = summary.end().bytes
+  const bytes = bytesAt(descriptor, start, fstatSync(descriptor).size - start)
+  let from = 0
+  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
+    const entry = readEntry(file, String(summary.end().lines + 1), bytes.toString('utf8', from, end))
+    summary.note(entry, end + 1 - from)
+    from = end + 1
   }
-  if (start < bytes.length) truncateSync(file, start)
-  return entries
+  if (from < bytes.length) ftruncateSync(descriptor, start + from)
 }
 
-function readEntry(file: string, line: number, text: string): JournalEntry {
+function readEntry(file: string, line: string, text: string): JournalEntry {
   try {
     return parseJson(text) as JournalEntry // written by `append` above
   } catch (cause) {
     throw new Error(`${file} is damaged at line ${line}: remove it to start the local primary chain anew`, { cause })
-  }
-}
-
-export function storeAccount(at: Address, account: Account | null): StoredAccount {
-  if (account === null) return { address: at }
-  return {
-    address: at,
-    lamports: account.lamports.toString(),
-    owner: account.programAddress,
-    executable: account.executable,
-    data: Buffer.from(account.data).toString('base64'),
-  }
-}
-
-/** A closed account becomes one without lamports, which litesvm treats as no account. */
-export function loadAccount(stored: StoredAccount): Account {
-  const data = new Uint8Array(Buffer.from(stored.data ?? '', 'base64'))
-  return {
-    address: address(stored.address),
-    lamports: lamports(BigInt(stored.lamports ?? 0)),
-    programAddress: address(stored.owner ?? '11111111111111111111111111111111'),
-    executable: stored.executable ?? false,
-    data,
-    space: BigInt(data.length),
   }
 }

@@ -4,6 +4,7 @@ import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
 import { NO_JOURNAL, openJournal } from './journal.ts'
 import { installRegistry } from './registry/stand-in.ts'
+import { NO_PAST } from './snapshot.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 export interface PrimaryChainOptions {
@@ -43,8 +44,8 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   const servers = [server]
   try {
     if (webSocketPort) servers.push(await startHttpServer(front, { port: webSocketPort, host, onUpgrade }))
-    const { journal, entries } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, entries: [] }
-    chain = createChain({ svm, withRegistry, now, journal, entries, confirmAfterMs, finalizeAfterMs })
+    const { journal, past } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, past: NO_PAST }
+    chain = createChain({ svm, withRegistry, now, journal, past, confirmAfterMs, finalizeAfterMs })
   } catch (error) {
     await Promise.all(servers.map(({ stop }) => stop()))
     throw error

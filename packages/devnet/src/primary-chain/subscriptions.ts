@@ -75,6 +75,7 @@ const SUBSCRIBE: Record<string, (chain: PrimaryChain, params: Params) => Subscri
         const since = chain.transactions().slice(next, reached())
         next += since.length
         return since
+          .map((transaction) => transaction.read())
           .filter((record) => isWanted(accountsOf(record)))
           .map(({ signature, err, logs }) => inContext(chain.view(commitment), { signature, err, logs }))
       },

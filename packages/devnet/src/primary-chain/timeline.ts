@@ -83,7 +83,7 @@ export function commitmentOf(time: number, now: number, ageing: Ageing): Commitm
   return now - time >= ageing.confirmAfterMs ? 'confirmed' : 'processed'
 }
 
-const MAX_AGE_IN_BLOCKS = 150
+export const MAX_AGE_IN_BLOCKS = 150
 
 export interface IssuedBlockhash {
   readonly blockhash: Blockhash

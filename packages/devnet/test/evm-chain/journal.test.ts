@@ -108,6 +108,25 @@ test('an EVM chain loses nothing that it acknowledged when it is killed', async 
   expect(await session(everything)).toEqual(before)
 })
 
+test('a restarted EVM chain may start before it has its blocks again: requests wait for them', async () => {
+  const before = await session(async (client) => {
+    await makeChanges(client)
+    return everything(client)
+  })
+  const running = await startEvmChain({ port: 0, stateFile, replayInBackground: true })
+  const after = await everything(connectAs(payer, running.url)).finally(running.stop)
+  expect(after).toEqual(before)
+})
+
+test('an EVM chain that is stopped before it has its blocks again loses nothing', async () => {
+  await session((client) => client.sendTransaction({ to, value: 5n }))
+  const stored = readFileSync(stateFile, 'utf8')
+  const running = await startEvmChain({ port: 0, stateFile, replayInBackground: true })
+  await running.stop()
+  expect(readFileSync(stateFile, 'utf8')).toBe(stored)
+  expect(await session((client) => client.getBalance({ address: to }))).toBe(5n)
+})
+
 test('an EVM chain drops the incomplete last line that a crash left, and continues', async () => {
   await session((client) => client.sendTransaction({ to, value: 5n }))
   appendFileSync(stateFile, '{"method":"eth_sendRawTransaction","params":["0x02f8')

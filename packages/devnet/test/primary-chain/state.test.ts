@@ -1,10 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createSolanaRpc, getBase64EncodedWireTransaction } from '@solana/kit'
+import { createSolanaRpc, getBase64EncodedWireTransaction, type Signature } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getCloseAccountInstruction, getTransferInstruction } from '@solana-program/token'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -94,6 +103,65 @@ describe('the primary chain', () => {
     second.process.kill('SIGTERM')
     const [code] = (await once(second.process, 'exit')) as [number]
     expect(code).toBe(0)
+  })
+
+  it('has the same state from a snapshot and the lines after it as from all lines', async () => {
+    const first = await startTestChain({ stateFile })
+    const pay = async (url: string, amount: number) =>
+      (await call(url, 'dev_faucet', [TREASURY.address, 'BETA', amount])).result as string
+    const signatures: string[] = []
+    for (let i = 1; i <= 120; i++) signatures.push(await pay(first.url, i))
+    first.chain.expireBlockhashes()
+    await first.stop()
+    expect(readdirSync(dirname(stateFile))).toEqual(['chain.jsonl', 'chain.jsonl.snapshot'])
+
+    const second = await startTestChain({ stateFile, now: () => first.clock.time })
+    for (let i = 1; i <= 5; i++) signatures.push(await pay(second.url, i))
+    // A process that is killed now leaves these files.
+    const killed = join(folder, 'killed')
+    cpSync(dirname(stateFile), killed, { recursive: true })
+    await second.stop()
+
+    const look = async (file: string) => {
+      const chain = await startTestChain({ stateFile: file, now: () => first.clock.time + 60_000 })
+      const beta = await tokenAccountOf(TREASURY.address, 'BETA')
+      const options = { encoding: 'json', maxSupportedTransactionVersion: 0 } as const
+      const seen = {
+        slot: await chain.rpc.getSlot().send(),
+        height: await chain.rpc.getBlockHeight().send(),
+        time: await chain.rpc.getBlockTime(440_208_010n).send(),
+        balance: (await chain.rpc.getTokenAccountBalance(beta).send()).value.amount,
+        history: await chain.rpc.getSignaturesForAddress(beta).send(),
+        transactions: await Promise.all(
+          signatures.map((signature) => chain.rpc.getTransaction(signature as Signature, options).send()),
+        ),
+        newest: (await chain.rpc.getLatestBlockhash().send()).value,
+      }
+      await chain.stop()
+      return seen
+    }
+    const fromSnapshot = await look(join(killed, 'chain.jsonl'))
+    expect(fromSnapshot.balance).toBe(String((120 * 121) / 2 + 15))
+    expect(fromSnapshot.history).toHaveLength(125)
+    expect(fromSnapshot.transactions.every((transaction) => transaction?.meta?.err === null)).toBe(true)
+    writeFileSync(join(killed, 'chain.jsonl.snapshot'), '{"format":"svc primary chain snap')
+    expect(await look(join(killed, 'chain.jsonl'))).toEqual(fromSnapshot)
+  })
+
+  it('reads all lines when the snapshot is of another journal', async () => {
+    for (const amount of [1, 2]) {
+      rmSync(stateFile, { force: true })
+      const first = await startTestChain({ stateFile })
+      for (let i = 0; i < 100; i++) await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', amount])
+      await first.stop()
+      if (amount === 1) copyFileSync(`${stateFile}.snapshot`, join(folder, 'other'))
+    }
+    copyFileSync(join(folder, 'other'), `${stateFile}.snapshot`)
+    const second = await startTestChain({ stateFile })
+    const beta = await tokenAccountOf(TREASURY.address, 'BETA')
+    const { value } = await second.rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
+    await second.stop()
+    expect(value.amount).toBe('200')
   })
 
   it('drops the incomplete line that a killed process left', async () => {

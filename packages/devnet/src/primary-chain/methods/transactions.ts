@@ -65,9 +65,11 @@ export const transactionMethods: Methods = {
     const before = slotOf('before') ?? Number.POSITIVE_INFINITY
     const until = slotOf('until') ?? 0
     const found: object[] = []
-    for (const record of chain.transactions().toReversed()) {
-      if (found.length === most || record.slot <= until) break
-      if (record.slot >= before || record.time > cutoff || !accountsOf(record).includes(address)) continue
+    for (const { slot, time, read } of chain.transactions().toReversed()) {
+      if (found.length === most || slot <= until) break
+      if (slot >= before || time > cutoff) continue
+      const record = read()
+      if (!accountsOf(record).includes(address)) continue
       found.push({
         signature: record.signature,
         slot: record.slot,

@@ -24,30 +24,43 @@ export interface TransactionRecord extends Outcome {
   readonly loadedAddresses: LoadedAddresses
 }
 
+/** A transaction that may still be in the journal only. */
+export interface PastTransaction {
+  readonly signature: Signature
+  readonly slot: number
+  readonly time: number
+  /** Of its message. */
+  readonly digest: string
+  read(): TransactionRecord
+}
+
 export type Ledger = ReturnType<typeof createLedger>
 
-export function createLedger() {
-  const records: TransactionRecord[] = []
-  const bySignature = new Map<string, TransactionRecord>()
-  const messages = new Set<string>()
+export function createLedger(past: readonly PastTransaction[]) {
+  const transactions: PastTransaction[] = [...past]
+  const bySignature = new Map(past.map((transaction) => [transaction.signature as string, transaction]))
+  const messages = new Set(past.map(({ digest }) => digest))
 
   return {
     add(record: TransactionRecord) {
-      records.push(record)
-      bySignature.set(record.signature, record)
-      messages.add(messageDigest(Buffer.from(record.wire, 'base64')))
+      const { signature, slot, time, wire } = record
+      const digest = messageDigest(Buffer.from(wire, 'base64'))
+      const transaction = { signature, slot, time, digest, read: () => record }
+      transactions.push(transaction)
+      bySignature.set(signature, transaction)
+      messages.add(digest)
     },
-    find: (signature: string) => bySignature.get(signature),
+    find: (signature: string) => bySignature.get(signature)?.read(),
     /** Whether this message was processed before, under any signature, as a real chain checks it. */
     has: (wire: Uint8Array) => messages.has(messageDigest(wire)),
     /** The last transaction at or before a slot. */
-    lastUpTo: (slot: number) => records.findLast((record) => record.slot <= slot),
+    lastUpTo: (slot: number) => transactions.findLast((transaction) => transaction.slot <= slot),
     /** In the order of their slots. */
-    all: (): readonly TransactionRecord[] => records,
+    all: (): readonly PastTransaction[] => transactions,
   }
 }
 
-function messageDigest(wire: Uint8Array): string {
+export function messageDigest(wire: Uint8Array): string {
   const signatureCount = wire[0] ?? 0
   return hash('sha256', wire.subarray(1 + 64 * signatureCount), 'base64')
 }

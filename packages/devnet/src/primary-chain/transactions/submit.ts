@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
-import { type Journal, storeAccount } from '../journal.ts'
+import type { Journal } from '../journal.ts'
+import { storeAccount } from '../journal-entry.ts'
 import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes, type Timeline } from '../timeline.ts'
 import {
   type Account,
