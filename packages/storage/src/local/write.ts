@@ -54,6 +54,7 @@ export async function writeStream(source: Batches, file: FileHandle, declaredSiz
     size += lengthOf(chunks)
     if (declaredSize !== null && size > declaredSize) break
     await onDisk(writeAll(file, chunks))
+    source.free(chunks)
     if (size - syncedSize < SYNC_EVERY_BYTES) continue
     await onDisk(syncing)
     syncedSize = size
