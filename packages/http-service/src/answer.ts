@@ -1,6 +1,6 @@
 // What operations may return besides a plain body.
 
-import type { Readable } from 'node:stream'
+import type { FileStream } from './byte-streams.ts'
 
 /** A response with another status than the endpoint's first, or with headers of its own. */
 export class Answer<B> {
@@ -40,9 +40,9 @@ export class JsonStream<B> {
 export class Bytes {
   readonly status: number
   readonly headers: Record<string, string>
-  readonly stream: Readable | null
+  readonly stream: FileStream | null
 
-  constructor(status: number, headers: Record<string, string>, stream: Readable | null) {
+  constructor(status: number, headers: Record<string, string>, stream: FileStream | null) {
     this.status = status
     this.headers = headers
     this.stream = stream

@@ -2,6 +2,7 @@
 // answer; destroying the request itself would close its socket.
 
 import { Readable } from 'node:stream'
+import { freeChunks, type OwnedChunks } from './byte-streams.ts'
 import { incompleteBody } from './json-body.ts'
 import { IDLE_MS } from './send.ts'
 import { sendContinue } from './server.ts'
@@ -14,13 +15,13 @@ export function requireBodyWithin({ headers }: WireRequest, maxBytes: number): v
 }
 
 /** Fails when the connection breaks, the client sends nothing for too long, or sends more than `maxBytes`. */
-export function bodyStream(wire: WireRequest, maxBytes: number): Readable {
+export function bodyStream(wire: WireRequest, maxBytes: number): OwnedChunks {
   requireBodyWithin(wire, maxBytes)
   const request = wire.stream
   let received = 0
   // Runs only while we wait for the client, not while the storage takes its time.
   const idle = setTimeout(() => request.isPaused() || body.destroy(stalled()), IDLE_MS)
-  const body = new Readable({
+  const stream = new Readable({
     read() {
       idle.refresh()
       request.resume()
@@ -32,6 +33,7 @@ export function bodyStream(wire: WireRequest, maxBytes: number): Readable {
       done(error)
     },
   })
+  const body = Object.assign(stream, { free: freeChunks })
   function take(chunk: Buffer): void {
     received += chunk.length
     idle.refresh()

@@ -52,6 +52,21 @@ describe('a body that arrives', () => {
     socket.destroy()
   })
 
+  it('T-11 gives the memory of its chunks back when their reader is done with them', async () => {
+    const chunks: Buffer[] = []
+    operation = async (wire) => {
+      const body = bodyStream(wire, MAX)
+      for await (const chunk of body) chunks.push(chunk as Buffer)
+      const { length } = Buffer.concat(chunks)
+      body.free?.(chunks)
+      return length
+    }
+    const socket = service.connect(announced(100_000), 'x'.repeat(100_000))
+    expect(await readUntil(socket, '}')).toContain('{"size":100000}')
+    expect(chunks.map(({ length }) => length)).toEqual(chunks.map(() => 0))
+    socket.destroy()
+  })
+
   it('T-11 may be empty, with or without a declared length', async () => {
     operation = readAll
     for (const head of [announced(0), 'PUT /bytes HTTP/1.1\r\nHost: x\r\n\r\n', `${chunked}0\r\n\r\n`]) {

@@ -6,6 +6,7 @@ import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { Bytes } from '../src/answer.ts'
+import type { FileStream } from '../src/byte-streams.ts'
 import { serve } from '../src/serve.ts'
 import type { WireRequest } from '../src/wire-request.ts'
 import { readUntil, startTestService, type TestService } from './service.ts'
@@ -49,6 +50,27 @@ function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   })
 }
 
+/** The same, read into a buffer of the reader's. */
+function endlessFile(failAfter = Number.POSITIVE_INFINITY): FileStream {
+  let pieces = 0
+  return fileStream(async (buffer) => {
+    if (++pieces > failAfter) throw new Error('the disk is gone')
+    return PIECE.copy(buffer)
+  })
+}
+
+function fileStream(readInto: (buffer: Buffer) => Promise<number>): FileStream {
+  const read = () => {
+    throw new Error('its own chunks are not wanted')
+  }
+  return Object.assign(new Readable({ read }), { readInto })
+}
+
+const SOURCES = [
+  { kind: 'a stream', endless },
+  { kind: 'a file', endless: endlessFile },
+]
+
 async function open(path: string): Promise<IncomingMessage> {
   const [response] = await once(get(service.url + path), 'response')
   return response
@@ -76,7 +98,7 @@ it('ADD-06 sends headers without bytes', async () => {
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '5', ''])
 })
 
-it('T-11 stops reading the source when the client disconnects', async () => {
+it.each(SOURCES)('T-11 stops reading the source when the client disconnects: $kind', async ({ endless }) => {
   const source = endless()
   operation = () => new Bytes(200, {}, source)
   const response = await open('/f/token')
@@ -89,7 +111,7 @@ it('T-11 stops reading the source when the client disconnects', async () => {
   expect(logged()).not.toContain('"level":50')
 })
 
-it('T-11 closes the source when the client was gone before the answer', async () => {
+it.each(SOURCES)('T-11 closes the source when the client was gone before the answer: $kind', async ({ endless }) => {
   const source = endless()
   const begun = Promise.withResolvers<void>()
   operation = async (wire) => {
@@ -107,18 +129,24 @@ it('T-11 closes the source when the client was gone before the answer', async ()
   expect(logged()).not.toContain('"level":50')
 })
 
-it('T-12 closes the connection when the source fails half-way, and logs why without the URL', async () => {
-  operation = () => new Bytes(200, { 'content-length': String(PIECE.length * 100) }, endless(10))
-  const response = await open('/f/SECRETTOKEN')
-  await expect(buffer(response)).rejects.toThrow('aborted')
-  await expect.poll(logged).toContain('the disk is gone')
-  expect(logged()).not.toContain('SECRETTOKEN')
-})
+it.each(SOURCES)(
+  'T-12 closes the connection when the source fails half-way, and logs why without the URL: $kind',
+  async ({ endless }) => {
+    operation = () => new Bytes(200, { 'content-length': String(PIECE.length * 100) }, endless(10))
+    const response = await open('/f/SECRETTOKEN')
+    await expect(buffer(response)).rejects.toThrow('aborted')
+    await expect.poll(logged).toContain('the disk is gone')
+    expect(logged()).not.toContain('SECRETTOKEN')
+  },
+)
 
-it('T-12 aborts a response without a length when the source fails half-way', async () => {
-  operation = () => new Bytes(200, {}, endless(10))
-  await expect(buffer(await open('/f/token'))).rejects.toThrow('aborted')
-})
+it.each(SOURCES)(
+  'T-12 aborts a response without a length when the source fails half-way: $kind',
+  async ({ endless }) => {
+    operation = () => new Bytes(200, {}, endless(10))
+    await expect(buffer(await open('/f/token'))).rejects.toThrow('aborted')
+  },
+)
 
 it('T-11 sends no error into an answer that is being sent', async () => {
   const source = endless()
@@ -144,4 +172,35 @@ it('T-11 reads an unexpected body for ten seconds at most', async () => {
   } finally {
     vi.useRealTimers()
   }
+})
+
+it('T-11 sends files of several clients whole, however slowly they read', async () => {
+  const length = 3_000_000
+  const contents = ['one', 'two', 'three'].map((text) => Buffer.alloc(length, text))
+  operation = ({ target }) => {
+    const content = contents[Number(target.at(-1))] as Buffer
+    let position = 0
+    const file = fileStream(async (buffer) => {
+      const copied = content.copy(buffer, 0, position)
+      position += copied
+      return copied
+    })
+    return new Bytes(200, { 'content-length': String(length) }, file)
+  }
+  const responses = await Promise.all(contents.map((_, i) => open(`/f/${i}`)))
+  // All wait for their clients now; the last one is read first.
+  for (const [i, content] of [...contents.entries()].reverse()) {
+    expect((await buffer(responses[i] as IncomingMessage)).equals(content)).toBe(true)
+  }
+})
+
+it('T-11 closes a file whose answer waits for an earlier one when the client disconnects', async () => {
+  const sources = [endlessFile(), endlessFile()]
+  const [first, second] = sources.map((source) => new Promise((resolve) => source.once('close', resolve)))
+  operation = ({ target }) => new Bytes(200, {}, sources[Number(target.at(-1))] as FileStream)
+  const head = (i: number) => `GET /f/${i} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const socket = service.connect(head(0), head(1))
+  await readUntil(socket, 'xxxx')
+  socket.destroy()
+  await Promise.all([first, second])
 })

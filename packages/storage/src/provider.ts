@@ -1,7 +1,7 @@
 // The interface of a storage provider. Objects are immutable and have random ids; the gateway knows their names, types
 // and owners.
 
-import type { Readable } from 'node:stream'
+import type { FileStream, OwnedChunks } from '@svc/http-service/byte-streams'
 
 export interface ObjectKey {
   /** 32 lowercase hex characters, chosen by the gateway. */
@@ -51,14 +51,14 @@ export interface StorageProvider {
    *
    * The source is not destroyed when the provider fails: it is left paused, so that a request can still be answered.
    */
-  write(id: string, bytes: Readable, about: { contentType: string; size: number | null }): Promise<StoredObject>
+  write(id: string, bytes: OwnedChunks, about: { contentType: string; size: number | null }): Promise<StoredObject>
   /** Objects whose bytes come in parts, in any order and several at a time. */
   readonly parts: ObjectParts
   /**
    * Null when there is no such object. A range lies within the object. The stream holds a file or a connection until
    * it is read to its end or destroyed.
    */
-  read(key: ObjectKey, range?: ByteRange): Promise<Readable | null>
+  read(key: ObjectKey, range?: ByteRange): Promise<FileStream | null>
   /** Null when there is no such object. */
   stat(key: ObjectKey): Promise<{ size: number } | null>
   /** The ids of those objects that are missing. There may be as many keys as a locker has files. */

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
+import type { FileStream } from '@svc/http-service/byte-streams'
 import { requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
 import { nullIfMissing, onDisk } from './errors.ts'
@@ -13,7 +14,7 @@ const CHUNK_BYTES = 256 * 1024
 const FEW = 100
 
 /** Holds the file open, so that it can be read to its end when the object is removed meanwhile. */
-export async function readObject(path: string, range: ByteRange | undefined): Promise<Readable | null> {
+export async function readObject(path: string, range: ByteRange | undefined): Promise<FileStream | null> {
   const file = await onDisk(nullIfAbsent(path, open(path, constants.O_RDONLY | constants.O_NOFOLLOW)))
   if (!file) return null
   try {
@@ -56,20 +57,26 @@ function sizeOf(found: { isFile(): boolean; size: number }): number {
 }
 
 /** Reads no more than a chunk ahead of its reader, and closes the file at the end or when it is destroyed. */
-function streamOf(file: FileHandle, { start, end }: ByteRange): Readable {
+function streamOf(file: FileHandle, { start, end }: ByteRange): FileStream {
   let position = start
 
-  async function nextChunk(): Promise<Buffer | null> {
-    if (position > end) return null
-    // No pool: the reader may keep the chunk.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, end - position + 1))
-    const { bytesRead } = await onDisk(file.read(buffer, 0, buffer.length, position))
+  async function readInto(buffer: Buffer): Promise<number> {
+    const length = Math.min(buffer.length, end - position + 1)
+    if (length === 0) return 0
+    const { bytesRead } = await onDisk(file.read(buffer, 0, length, position))
     if (bytesRead === 0) throw new ProviderError('unavailable', 'an object is shorter than it was')
     position += bytesRead
-    return buffer.subarray(0, bytesRead)
+    return bytesRead
   }
 
-  return new Readable({
+  async function nextChunk(): Promise<Buffer | null> {
+    // No pool: the reader may keep the chunk.
+    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, end - position + 1))
+    const length = await readInto(buffer)
+    return length === 0 ? null : buffer.subarray(0, length)
+  }
+
+  const stream = new Readable({
     highWaterMark: CHUNK_BYTES,
     read() {
       nextChunk().then(
@@ -81,4 +88,5 @@ function streamOf(file: FileHandle, { start, end }: ByteRange): Readable {
       file.close().then(() => done(error), done)
     },
   })
+  return Object.assign(stream, { readInto })
 }

@@ -60,6 +60,7 @@ export async function writeStream(
     size += lengthOf(chunks)
     if (declaredSize !== null && size > declaredSize) break
     await onDisk(writeAll(file, chunks, position))
+    source.free(chunks)
     if (size - syncedSize < SYNC_EVERY_BYTES) continue
     await onDisk(syncing)
     syncedSize = size

@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { batchSource } from '../../src/batches.ts'
 import { writeStream } from '../../src/local/write.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { streamOf } from '../objects.ts'
+import { openTestFolder } from './open-folder.ts'
 
 async function fullDevice() {
   const file = await open('/dev/full', 'w')
@@ -24,4 +27,18 @@ it('the local driver rethrows an error of the source that looks like a disk erro
   const failure = Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' })
   const source = new Readable({ read: () => source.destroy(failure) })
   await expect(writeStream(batchSource(source), await fullDevice(), null)).rejects.toBe(failure)
+})
+
+it('the local driver gives chunks back once they are written, where the source allows it', async () => {
+  const { provider } = await openTestFolder()
+  const bytes = randomBytes(3_000_000)
+  const source = streamOf(bytes, 65_536).map((chunk: Buffer) => Buffer.from(chunk))
+  let freed = 0
+  const free = (chunks: readonly Buffer[]) => {
+    for (const chunk of chunks) freed += chunk.fill(0).length
+  }
+  const id = 'ab'.repeat(16)
+  await provider.write(id, Object.assign(source, { free }), { contentType: 'a/b', size: bytes.length })
+  expect(freed).toBe(bytes.length)
+  expect((await buffer((await provider.read({ id, ref: null })) as Readable)).equals(bytes)).toBe(true)
 })
