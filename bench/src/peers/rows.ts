@@ -13,7 +13,7 @@ import { startTus } from './tus.ts'
 const ROUNDS = scaled(3, 1)
 const LARGE = scaled(256, 32) * 1_048_576
 const SMALL = 1024
-const SMALL_SECONDS = scaled(3, 1)
+const SMALL_SECONDS = scaled(3, 0.5)
 /** Small objects travel in batches, several at a time. */
 const BATCH = 100
 const BATCHES_AT_ONCE = 8
