@@ -24,7 +24,10 @@ export async function startServer(
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const [{ url, facts }] = (await once(child, 'message')) as [{ url: string; facts: unknown }]
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the server ${name} ended with code ${code} before it answered`)
+  })
+  const [{ url, facts }] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string; facts: unknown }]
   const usage = async () => {
     child.send('usage')
     return ((await once(child, 'message')) as [Usage])[0]

@@ -6,6 +6,8 @@ export interface Peer {
   name: string
   /** What it has done for the bytes when it answers. */
   does: string
+  /** Whether it keeps records of its objects, as the gateway does. The others serve a plain folder. */
+  keepsRecords: boolean
   server: ServerProcess
   put(name: string, length: number): Promise<void>
   /** Several small objects, in the way that suits the server. */
@@ -35,7 +37,7 @@ export function partsOf(length: number): { index: number; bytes: number }[] {
 }
 
 /** A server where an object is what is at its URL. */
-export function plainPeer(about: Pick<Peer, 'name' | 'does' | 'server'>): Peer {
+export function plainPeer(about: Pick<Peer, 'name' | 'does' | 'keepsRecords' | 'server'>): Peer {
   const { url } = about.server
   const put = async (name: string, length: number) => {
     await textOf(await sendBytes({ url: `${url}/${name}` }, length))

@@ -21,8 +21,6 @@ export async function startS3rver(): Promise<Peer> {
     await completed.text()
   }
 
-  return {
-    ...plainPeer({ name: 's3rver', does: 'hashed with MD5, in the page cache; signatures are optional', server }),
-    putInParts,
-  }
+  const does = 'hashed with MD5, in the page cache; signatures are optional'
+  return { ...plainPeer({ name: 's3rver', does, keepsRecords: true, server }), putInParts }
 }

@@ -39,6 +39,7 @@ export async function startTus(): Promise<Peer> {
   return {
     name: 'tus-node-server',
     does: 'in the page cache, neither hashed nor flushed; its parts go one after the other',
+    keepsRecords: true,
     server,
     put,
     putMany: (names, length) => fourAtOnce(names, (name) => put(name, length)),

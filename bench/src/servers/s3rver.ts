@@ -1,21 +1,14 @@
-// An S3 server in Node, on a folder. It takes requests without a signature.
+// An S3 server in Node, on a folder.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import S3rver from 's3rver'
+import { startS3rver } from '@svc/devnet/providers/storj/s3rver'
 import { reportTo } from '../server-process.ts'
 
-const directory = await mkdtemp(join(tmpdir(), 'svc-s3rver-'))
-const server = new S3rver({
-  port: 0,
-  address: '127.0.0.1',
-  silent: true,
-  directory,
-  configureBuckets: [{ name: 'bench', configs: [] }],
-})
-const { port } = await server.run()
-reportTo(process, `http://127.0.0.1:${port}/bench`, async () => {
-  await server.close()
-  await rm(directory, { recursive: true })
+const folder = await mkdtemp(join(tmpdir(), 'svc-s3rver-'))
+const { url, bucket, stop } = await startS3rver({ folder })
+reportTo(process, `${url}/${bucket}`, async () => {
+  await stop()
+  await rm(folder, { recursive: true })
 })

@@ -79,6 +79,22 @@ describe('put, ls, get', () => {
     expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
   })
 
+  it('SESS-02 SESS-04 resume a large file that failed, with only the part that is missing', async () => {
+    const { proxy } = home.house
+    const refusal = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
+    proxy.plan(/index=2&/, { answer: { status: 500, body: refusal } })
+    const bytes = Buffer.alloc(17 * 1024 * 1024, 'resumed')
+    const file = join(await folderOf('cut', { 'resumed.bin': bytes }), 'resumed.bin')
+    expect(await home.svc(['put', file])).toMatchObject({ exitCode: 1 })
+    const before = proxy.seen.length
+    await svc('put', file)
+    const sent = proxy.seen.slice(before).flatMap(({ path }) => /index=(\d+)&/.exec(path)?.[1] ?? [])
+    expect(sent).toEqual(['2'])
+    await svc('get', 'resumed.bin', '-o', inHome('cut-out'))
+    expect((await readFile(inHome('cut-out', 'resumed.bin'))).equals(bytes)).toBe(true)
+    await svc('rm', 'resumed.bin', '--yes')
+  })
+
   it('derive the content type from the name, and accept --as, --to and standard input', async () => {
     await svc('put', inHome('in', 'a.txt'), '--as', 'b.png', '--to', 'pictures')
     expect(await home.svc(['put', '-', '--as', 'piped.json', '--quiet'], { stdin: '{}' })).toMatchObject({
