@@ -47,8 +47,9 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
       return new Set(keys.map(({ id }) => id).filter((id) => absent.has(prefix + id)))
     },
     async remove({ id }) {
-      await removeParts(bucket, nameOf(id))
       await bucket.remove(nameOf(id))
+      // Parts may have been put together meanwhile.
+      if (await removeParts(bucket, nameOf(id))) await bucket.remove(nameOf(id))
       return 'removed'
     },
     /** The cheapest question: it is answered when we may read and the bucket is there. */

@@ -100,12 +100,13 @@ async function compose(
   return status !== 404
 }
 
-/** Those of the object, and what was put together on the way. */
-export async function removeParts(bucket: GcsBucket, name: string): Promise<void> {
+/** Those of the object, and what was put together on the way. False when there were none. */
+export async function removeParts(bucket: GcsBucket, name: string): Promise<boolean> {
   await bucket.remove(markOf(name))
-  for (;;) {
+  for (let wereThere = false; ; ) {
     const { names, isLast } = await listNames(bucket, { prefix: `${name}.` })
     await forEachParallel(names, REMOVED_AT_ONCE, (part) => bucket.remove(part))
-    if (isLast) return
+    wereThere ||= names.length > 0
+    if (isLast) return wereThere
   }
 }

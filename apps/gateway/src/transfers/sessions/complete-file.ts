@@ -30,9 +30,14 @@ export async function completeFile(
   upload: PartsUpload,
   file: SessionFile,
 ): Promise<JoinedFile | CompletedFile | 'changed' | null> {
-  if (file.upload_state === 'open' && !(await placeParts(context, finalizing, upload, file))) return null
-  if (file.upload_state !== 'complete' && !(await seal(context, finalizing, file))) return 'changed'
   const { db } = context.database
+  if (file.upload_state !== 'complete') {
+    if (!(await seal(context, finalizing, file))) return 'changed'
+    if (!(await placeParts(context, finalizing, upload, file))) {
+      await db.transaction().execute((tx) => updateSessionFile(tx, file, { upload_state: 'open' }))
+      return null
+    }
+  }
   const parts = await findParts(db, file.session_id, file.file_id)
   const inPlace = parts.filter(isInPlace)
   if (file.upload_state === 'complete' || inPlace.length === 0) return copyParts(context, finalizing, file, parts)
