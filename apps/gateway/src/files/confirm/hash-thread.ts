@@ -10,7 +10,7 @@ export interface HashThread<Opening> {
 type Piece = Uint8Array<ArrayBuffer>
 
 /** Where pieces go that the thread is done with, instead of being filled again; null for one that it keeps. */
-export interface PieceRoute {
+interface PieceRoute {
   done(piece: Piece | null): void
   /** The thread has ended. */
   ended(): void
