@@ -1,7 +1,7 @@
 // Parts in places of one length, for providers that store an object as one row of bytes: part 3 begins where three parts
 // of full length end.
 
-import type { NewPart, ObjectParts, WrittenPart } from './provider.ts'
+import type { NewPart, WrittenPart } from './provider.ts'
 
 /** The limit of S3, and the highest that is useful elsewhere. */
 export const MAX_PARTS = 10_000
@@ -29,10 +29,18 @@ export function areAdjacent(parts: readonly WrittenPart[], partBytes: number): b
   return parts.every(({ index, size }, i) => index === i && (size === partBytes || i === parts.length - 1))
 }
 
-/** For a provider whose objects are always written whole. */
-export const NO_PARTS: ObjectParts = {
-  accepts: () => false,
-  begin: async () => '',
-  write: async () => null,
-  complete: async () => null,
+/** Where the last place that has a part ends. */
+export function endOf(parts: readonly WrittenPart[]): number {
+  return parts.reduce((end, { size, ref }) => Math.max(end, Number(ref) + size), 0)
+}
+
+/** Fewer bytes in a chunk cost more than a copy of them. */
+const MIN_CHUNK_BYTES = 128 * 1024
+
+/** The largest chunk of which a part is a multiple; null when there is none of a useful length. */
+export function chunkBytesOf(partBytes: number, maxChunkBytes: number): number | null {
+  for (let count = Math.ceil(partBytes / maxChunkBytes); partBytes / count >= MIN_CHUNK_BYTES; count++) {
+    if (partBytes % count === 0) return partBytes / count
+  }
+  return null
 }

@@ -1,44 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ErrorBody } from '@svc/api/errors'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
-import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import type { Variables } from '@svc/http-service/config'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
+import { newFolder, stores } from './object-stores.ts'
 import { rowOf, sha256 } from './transfers.ts'
-
-const stores: Record<string, () => Promise<Variables>> = {
-  async gcs() {
-    const { url, bucket, keyFile, stop } = await startGcsServer({ folder: await newFolder() })
-    onTestFinished(stop)
-    return {
-      GCS_BUCKET: bucket,
-      GCS_CREDENTIALS: keyFile,
-      GCS_ENDPOINT: url,
-      GCS_IAM_ENDPOINT: url,
-      GCS_REDIRECT: 'all',
-    }
-  },
-  async storj() {
-    const { url, bucket, credentials, stop } = await startStorjServer({ folder: await newFolder() })
-    onTestFinished(stop)
-    return {
-      STORJ_BUCKET: bucket,
-      STORJ_ENDPOINT: url,
-      STORJ_ACCESS_KEY_ID: credentials.accessKeyId,
-      STORJ_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      STORJ_REDIRECT: 'all',
-    }
-  },
-}
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-store-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  return folder
-}
 
 it.each(Object.keys(stores))(
   'GEN-11 AMB-21 without redirects, neither URLs nor what is read by them names %s',

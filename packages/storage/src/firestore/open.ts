@@ -1,7 +1,7 @@
-import { NO_PARTS } from '../part-places.ts'
 import { type ClosableProvider, succeeds } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import { openCalls } from './calls.ts'
+import { firestoreParts } from './parts.ts'
 import { findAbsent, readObject } from './read.ts'
 import type { FirestoreSettings } from './settings.ts'
 import { createStore, findObject } from './store.ts'
@@ -25,7 +25,7 @@ export async function openFirestore(settings: FirestoreSettings, timeouts = TIME
     async write(id, bytes, { size }) {
       return { size: await writeObject(store, id, bytes, { declaredSize: size, maxBytes }), ref: null }
     },
-    parts: NO_PARTS,
+    parts: firestoreParts(store),
     read: ({ id }, range) => readObject(store, id, range),
     async stat({ id }) {
       const found = await findObject(store, id)

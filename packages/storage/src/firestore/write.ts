@@ -73,7 +73,7 @@ async function publish(store: Store, write: Write, { size, count, last }: Writte
   const chunks = { chunks: { integerValue: count + (last ? 1 : 0) }, chunk_bytes: { integerValue: CHUNK_BYTES } }
   try {
     await store.commit([
-      ...(count > 0 ? [requireFirstChunk(write)] : []),
+      ...(count > 0 ? [requireChunk(write, 0)] : []),
       { update: { name: write.name, fields: { ...about, ...chunks } }, currentDocument: { exists: false } },
       ...(last ? [chunkWrite(write, count, last)] : []),
     ])
@@ -88,13 +88,13 @@ async function publish(store: Store, write: Write, { size, count, last }: Writte
   }
 }
 
-function chunkWrite({ name, write }: Write, n: number, data: Buffer): DocumentWrite {
+export function chunkWrite({ name, write }: Pick<Write, 'name' | 'write'>, n: number, data: Buffer): DocumentWrite {
   return { update: { name: chunkName(name, write, n), fields: { data: { bytesValue: data } } } }
 }
 
 /** Fails when the chunk is missing. It sets a field because something has to be written. */
-function requireFirstChunk({ name, write }: Write): DocumentWrite {
-  const first = { name: chunkName(name, write, 0), fields: { first: { integerValue: 1 } } }
+export function requireChunk({ name, write }: Pick<Write, 'name' | 'write'>, n: number): DocumentWrite {
+  const first = { name: chunkName(name, write, n), fields: { first: { integerValue: 1 } } }
   return { update: first, updateMask: { fieldPaths: ['first'] }, currentDocument: { exists: true } }
 }
 
@@ -127,7 +127,7 @@ function removeChunks(store: Store, objectName: string, write: string, count: nu
 }
 
 /** In order: by its first chunk, a write that is still running finds out that it was removed. */
-async function removeAll(store: Store, names: readonly string[]): Promise<void> {
+export async function removeAll(store: Store, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += CHUNKS_PER_COMMIT) {
     await store.commit(names.slice(at, at + CHUNKS_PER_COMMIT).map((name) => ({ delete: name })))
   }

@@ -31,7 +31,7 @@ async function lookUpInList(bucket: GcsBucket, names: readonly string[], prefix:
   const absent: string[] = []
   let unknown = names
   for (let covered = MIN_PER_PAGE; unknown.length > MIN_PER_PAGE && covered >= MIN_PER_PAGE; ) {
-    const page = await listFrom(bucket, unknown[0] as string, prefix) // there is more than one
+    const page = await listNames(bucket, { prefix, startOffset: unknown[0] as string }) // there is more than one
     const last = page.names.at(-1) ?? ''
     const present = new Set(page.names)
     covered = page.isLast ? unknown.length : unknown.findLastIndex((name) => name <= last) + 1
@@ -46,9 +46,10 @@ interface ListAnswer {
   nextPageToken?: string
 }
 
-async function listFrom(bucket: GcsBucket, startOffset: string, prefix: string) {
+/** A page of the bucket's list, in order. */
+export async function listNames(bucket: GcsBucket, from: { prefix: string; startOffset?: string }) {
   const fields = 'items(name),nextPageToken'
-  const url = bucket.url('storage', null, { prefix, startOffset, maxResults: '1000', fields })
+  const url = bucket.url('storage', null, { ...from, maxResults: '1000', fields })
   const answer = await bucket.ask({ method: 'GET', url }, [])
   return parseAnswer(answer, ({ items = [], nextPageToken }: ListAnswer) => ({
     names: items.map(({ name }) => name),

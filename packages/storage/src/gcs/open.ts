@@ -1,10 +1,10 @@
 import { requireObjectId } from '../object-rules.ts'
-import { NO_PARTS } from '../part-places.ts'
 import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
 import { openAccount, uploadConditions } from './account.ts'
 import { openBucket } from './bucket.ts'
+import { gcsParts, removeParts } from './parts.ts'
 import { readObject } from './read.ts'
 import type { GcsSettings } from './settings.ts'
 import { MAX_BYTES, writeObject } from './write.ts'
@@ -35,7 +35,7 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
     async write(id, bytes, about) {
       return { size: await writeObject(bucket, nameOf(id), bytes, about), ref: null }
     },
-    parts: NO_PARTS,
+    parts: gcsParts(bucket, nameOf),
     read: async ({ id }, range) => readObject(bucket, nameOf(id), range),
     async stat({ id }) {
       const found = await bucket.find(nameOf(id))
@@ -48,6 +48,8 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
     },
     async remove({ id }) {
       await bucket.remove(nameOf(id))
+      // Parts may have been put together meanwhile.
+      if (await removeParts(bucket, nameOf(id))) await bucket.remove(nameOf(id))
       return 'removed'
     },
     /** The cheapest question: it is answered when we may read and the bucket is there. */

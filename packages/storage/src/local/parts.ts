@@ -87,7 +87,8 @@ async function complete(
   const [open, sealed, object] = [folders.partsPath(id), folders.sealedPath(id), folders.objectPath(id)]
   await nullIfMissing(rename(open, sealed))
   const names = await nullIfMissing(readdir(sealed))
-  const isClaimedByOthers = names !== null && names.length > parts.length + 1
+  const known = new Set([BYTES, ...parts.map(({ index }) => `${index}`)])
+  const isClaimedByOthers = names?.some((name) => !known.has(name)) ?? false
   // Another process may complete it at the same time, and be faster.
   const size = (names && (await publish(join(sealed, BYTES), object))) ?? (await statObject(object))?.size ?? null
   const starts = parts.map((part) => Number(part.ref))

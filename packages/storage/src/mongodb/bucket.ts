@@ -24,6 +24,8 @@ export interface ChunkDocument {
   n: number
   data: Buffer
   write: string
+  /** Of one write of a part. */
+  part?: string
 }
 
 /** Writes respect the signal as reads do, though only the types of reads say so. */

@@ -1,7 +1,7 @@
-import { NO_PARTS } from '../part-places.ts'
 import { type ClosableProvider, succeeds } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import { openBucket } from './bucket.ts'
+import { mongodbParts } from './parts.ts'
 import { createPreparation } from './prepare.ts'
 import { findAbsent, findObject, readObject } from './read.ts'
 import type { MongodbSettings } from './settings.ts'
@@ -21,7 +21,7 @@ export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS
     async write(id, bytes, { size }) {
       return { size: await writeObject(bucket, prepare, id, bytes, size), ref: null }
     },
-    parts: NO_PARTS,
+    parts: mongodbParts(bucket, prepare),
     read: ({ id }, range) => readObject(bucket, id, range),
     async stat({ id }) {
       const found = await findObject(bucket, id)

@@ -55,7 +55,8 @@ async function writeOnce(write: Write, source: Batches, declaredSize: number | n
   }
 }
 
-async function claim({ bucket: { files, ask }, id, write }: Write): Promise<void> {
+/** Also succeeds when the same write has the claim. */
+export async function claim({ bucket: { files, ask }, id, write }: Write): Promise<void> {
   const document = {
     _id: id,
     filename: id,
@@ -81,7 +82,7 @@ async function insertChunk({ bucket: { chunks, ask }, id, write }: Write, n: num
 }
 
 /** An insert may have succeeded although its answer was lost: then the duplicate key is our own. */
-async function insertOnce(ask: Ask, insert: Step, findOwn: Step): Promise<void> {
+export async function insertOnce(ask: Ask, insert: Step, findOwn: Step): Promise<void> {
   try {
     await ask(insert)
   } catch (error) {

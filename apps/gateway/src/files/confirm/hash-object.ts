@@ -62,7 +62,8 @@ async function readWhole(provider: StorageProvider, key: ObjectKey, thread: Hash
       pieces.push(piece)
       if (size <= SMALL_BYTES) continue
       large ??= thread.begin(null)
-      for (const piece of pieces.splice(0)) await large.take(piece)
+      for (const piece of pieces.splice(0)) large.take(piece)
+      await large.drained()
     }
     return { size, contentHash: withPrefix(large ? await large.end() : hexOf(pieces)) }
   } finally {

@@ -4,15 +4,32 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 
 export interface HashThread<Opening> {
   /** Hashes may run concurrently. The program of the thread decides what the opening means. */
-  begin(opening: Opening): ThreadHash
+  begin(opening: Opening, route?: PieceRoute): ThreadHash
+}
+
+type Piece = Uint8Array<ArrayBuffer>
+
+/** Where pieces go that the thread is done with, instead of being filled again; null for one that it keeps. */
+interface PieceRoute {
+  done(piece: Piece | null): void
+  /** The thread has ended. */
+  ended(): void
 }
 
 export interface ThreadHash {
-  /** Copies the piece. Waits while too much is queued. */
-  take(piece: Uint8Array): Promise<void>
+  /** Copies the chunk. */
+  take(chunk: Uint8Array): void
+  /** So much is queued that nothing more should be taken for now. */
+  isFull(): boolean
+  /** Until it is not full. */
+  drained(): Promise<void>
+  /** Hands over a whole piece, which is empty afterwards. */
+  pass(piece: Piece): void
+  /** A piece that can be filled again. */
+  recycle(piece: Piece | null): void
   /** Whatever else the program understands. */
   tell(message: string): void
-  /** What the thread answers to what it was told, and at the end of all pieces. */
+  /** What the program answers to an opening or to the end of the pieces. */
   answer(): Promise<unknown>
   /** Hex. */
   end(): Promise<string>
@@ -52,35 +69,42 @@ export function createHashThread<Opening>(program: URL): HashThread<Opening> {
   }
 
   return {
-    begin(opening) {
+    begin(opening, route) {
       worker ??= start()
       const { port1: port, port2: theirs } = new MessageChannel()
       worker.postMessage({ port: theirs, opening } satisfies OpenedHash<Opening>, [theirs])
-      return feed(port, () => new Error('the hashing thread has ended', { cause: failure }))
+      return feed(port, () => new Error('the hashing thread has ended', { cause: failure }), route)
     },
   }
 }
 
-function feed(port: MessagePort, ended: () => Error): ThreadHash {
-  const spare: Uint8Array<ArrayBuffer>[] = []
+function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): ThreadHash {
+  const spare: Piece[] = []
   const answers: unknown[] = []
+  /** Pieces that were sent and did not come back. */
   let waiting = 0
   let isOpen = true
-  let room: Uint8Array<ArrayBuffer> | null = null
+  let room: Piece | null = null
   let filled = 0
   let wake = () => {}
-  port.on('message', (message: Uint8Array<ArrayBuffer> | null | string | string[]) => {
-    if (typeof message === 'string' || Array.isArray(message)) answers.push(message)
-    else {
-      waiting--
-      // A piece that the thread keeps does not come back.
-      if (message) spare.push(message)
-    }
+
+  function recycle(piece: Piece | null): void {
+    waiting--
+    if (piece) spare.push(piece)
     wake()
+  }
+
+  port.on('message', (message: Piece | null | string | string[]) => {
+    if (typeof message === 'string' || Array.isArray(message)) {
+      answers.push(message)
+      wake()
+    } else if (route) route.done(message)
+    else recycle(message)
   })
   port.on('close', () => {
     isOpen = false
     wake()
+    route?.ended()
   })
 
   async function until(isReady: () => boolean): Promise<void> {
@@ -92,12 +116,15 @@ function feed(port: MessagePort, ended: () => Error): ThreadHash {
     }
   }
 
-  async function send(piece: Uint8Array<ArrayBuffer>): Promise<void> {
+  function pass(piece: Piece): void {
+    port.postMessage(piece, [piece.buffer])
+  }
+
+  function send(piece: Piece): void {
     room = null
     filled = 0
-    await until(() => waiting < MAX_WAITING)
     waiting++
-    port.postMessage(piece, [piece.buffer])
+    pass(piece)
   }
 
   async function answer(): Promise<unknown> {
@@ -106,20 +133,24 @@ function feed(port: MessagePort, ended: () => Error): ThreadHash {
   }
 
   return {
-    async take(piece) {
-      for (let at = 0; at < piece.length; ) {
+    take(chunk) {
+      for (let at = 0; at < chunk.length; ) {
         room ??= spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
-        const part = piece.subarray(at, at + room.length - filled)
+        const part = chunk.subarray(at, at + room.length - filled)
         room.set(part, filled)
         filled += part.length
         at += part.length
-        if (filled === room.length) await send(room)
+        if (filled === room.length) send(room)
       }
     },
+    isFull: () => waiting >= MAX_WAITING,
+    drained: () => until(() => waiting < MAX_WAITING),
+    pass,
+    recycle,
     tell: (message) => port.postMessage(message),
     answer,
     async end() {
-      if (room) await send(room.subarray(0, filled))
+      if (room) send(room.subarray(0, filled))
       port.postMessage(null)
       return String(await answer())
     },

@@ -30,23 +30,28 @@ export async function completeFile(
   upload: PartsUpload,
   file: SessionFile,
 ): Promise<JoinedFile | CompletedFile | 'changed' | null> {
-  if (file.upload_state === 'open' && !(await placeParts(context, finalizing, upload, file))) return null
-  if (file.upload_state !== 'complete' && !(await seal(context, finalizing, file))) return 'changed'
   const { db } = context.database
+  if (file.upload_state !== 'complete') {
+    if (!(await seal(context, finalizing, file))) return 'changed'
+    if (!(await placeParts(context, finalizing, upload, file))) {
+      await underLease(context, finalizing, file, (tx) => updateSessionFile(tx, file, { upload_state: 'open' }))
+      return null
+    }
+  }
   const parts = await findParts(db, file.session_id, file.file_id)
   const inPlace = parts.filter(isInPlace)
   if (file.upload_state === 'complete' || inPlace.length === 0) return copyParts(context, finalizing, file, parts)
   const completed = await complete(context, finalizing, upload, inPlace)
   if (!completed) {
     await deleteLostParts(context, inPlace)
-    await db.transaction().execute((tx) => startOver(tx, context, file))
+    await underLease(context, finalizing, file, (tx) => startOver(tx, context, file))
     return null
   }
   if (completed.isExact && inPlace.length === parts.length) {
     const contentHash = await hashOf(context, finalizing, upload, file, parts, completed)
     return { object: { id: upload.id, size: completed.size, ref: completed.ref }, contentHash, isHeld: true, completed }
   }
-  await db.transaction().execute((tx) => noteComplete(tx, file, completed))
+  if (!(await underLease(context, finalizing, file, (tx) => noteComplete(tx, file, completed)))) return 'changed'
   return copyParts(context, finalizing, file, await findParts(db, file.session_id, file.file_id))
 }
 
@@ -55,10 +60,11 @@ const isInPlace = ({ part_ref }: Part) => part_ref !== null
 /** Moves parts that are objects of their own to where they belong, as far as they fit. False when one is lost. */
 async function placeParts(
   context: FinalizerContext,
-  { locker, limitCopies, leaseId }: Finalizing,
+  finalizing: Finalizing,
   upload: PartsUpload,
   file: SessionFile,
 ): Promise<boolean> {
+  const { locker, limitCopies } = finalizing
   const { db } = context.database
   const provider = context.providers.named(locker.provider)
   for (const part of await findParts(db, file.session_id, file.file_id)) {
@@ -73,8 +79,7 @@ async function placeParts(
     const { ref } = placed
     // The file is copied then.
     if (ref === null) return true
-    await db.transaction().execute(async (tx) => {
-      if ((await lockSession(tx, file.session_id))?.lease_id !== leaseId) return
+    await underLease(context, finalizing, file, async (tx) => {
       if (!(await updatePart(tx, part, { object_id: upload.id, part_ref: ref }))) return
       await releaseObjects(tx, [part.object_id], unixNow(context))
     })
@@ -83,12 +88,26 @@ async function placeParts(
 }
 
 /** From now on the parts stay as they are. False when they changed, or another gateway has the session. */
-async function seal({ database }: Context, { leaseId }: Finalizing, file: SessionFile): Promise<boolean> {
-  return database.db.transaction().execute(async (tx) => {
-    const session = await lockSession(tx, file.session_id)
+async function seal(context: Context, finalizing: Finalizing, file: SessionFile): Promise<boolean> {
+  let isUnchanged = false
+  const isLeased = await underLease(context, finalizing, file, async (tx) => {
     const current = await findSessionFile(tx, file.session_id, file.file_id)
-    if (session?.lease_id !== leaseId || current?.revision !== file.revision) return false
-    await updateSessionFile(tx, file, { upload_state: 'sealed' })
+    isUnchanged = current?.revision === file.revision
+    if (isUnchanged) await updateSessionFile(tx, file, { upload_state: 'sealed' })
+  })
+  return isLeased && isUnchanged
+}
+
+/** Makes a change while the session is locked. False, with nothing changed, when another gateway has it. */
+async function underLease(
+  { database }: Context,
+  { leaseId }: Finalizing,
+  { session_id }: SessionFile,
+  change: (tx: Transaction<Schema>) => Promise<void>,
+): Promise<boolean> {
+  return database.db.transaction().execute(async (tx) => {
+    if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false
+    await change(tx)
     return true
   })
 }
@@ -137,7 +156,6 @@ export async function noteComplete(
 
 /** As if nothing had been written in place. */
 async function startOver(tx: Transaction<Schema>, context: Context, file: SessionFile): Promise<void> {
-  await lockSession(tx, file.session_id)
   await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null })
   await releaseObjects(tx, [file.object_id!], unixNow(context))
 }

@@ -18,7 +18,7 @@ export type OpenParts = (
 export function createPartsOpener(context: Context): OpenParts {
   const share = singleFlight<PartsUpload | null>()
   return async (session, file, part) => {
-    const opened = uploadOf(file)
+    const opened = file.upload_state === 'open' ? uploadOf(file) : null
     if (opened || !mayBegin(context, session, file, part)) return opened
     return share(fileKey(file), () => begin(context, session, file, part.size))
   }

@@ -1,10 +1,10 @@
 // The hashes of parts, and of the files that they make. A file's hash is computed as its parts come; what came out of
 // order, or to another gateway, or before a restart, is read again at the end.
 
-import { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
 import { withPrefix } from '@svc/protocol/bytes'
-import { createHashThread } from '../../files/confirm/hash-thread.ts'
-import type { PartOpening } from './part-hash-worker.ts'
+import { createHashThread, type ThreadHash } from '../../files/confirm/hash-thread.ts'
+import type { FileOpening } from './file-hash-worker.ts'
 
 export interface PartHashes {
   /** Hashes a part of a file while it is read. The bytes fail at their end when `check` throws. */
@@ -27,38 +27,36 @@ interface HashedPart {
   close(): void
 }
 
-const HIGH_WATER_MARK = 512 * 1024
-
+/** Two threads, so that a part is answered as soon as its own hash is known. Pieces go through both. */
 export function createPartHashes(): PartHashes {
-  const thread = createHashThread<PartOpening>(new URL('./part-hash-worker.ts', import.meta.url))
+  const partThread = createHashThread<null>(new URL('../../files/confirm/hash-worker.ts', import.meta.url))
+  const fileThread = createHashThread<FileOpening>(new URL('./file-hash-worker.ts', import.meta.url))
 
   const hashes: PartHashes = {
     along(file, index, source, check) {
-      const own = thread.begin({ file, index })
-      let hash = ''
-      async function* bytes(): AsyncGenerator<Buffer> {
-        for await (const chunk of source as AsyncIterable<Buffer>) {
-          await own.take(chunk)
-          yield chunk
-        }
-        hash = withPrefix(await own.end())
-        check(hash)
-      }
+      const whole = fileThread.begin({ file, index }, { done: (piece) => own.recycle(piece), ended: () => own.close() })
+      const own = partThread.begin(null, { done: (piece) => piece && whole.pass(piece), ended: () => {} })
+      let sha256 = ''
+      const bytes = teeInto(own, source, async () => {
+        sha256 = await own.end()
+        check(withPrefix(sha256))
+      })
       return {
-        bytes: Readable.from(bytes(), { objectMode: false, highWaterMark: HIGH_WATER_MARK }),
-        hash: () => hash,
-        stored: () => own.tell('stored'),
-        close: () => own.close(),
+        bytes,
+        hash: () => withPrefix(sha256),
+        stored: () => whole.tell(sha256),
+        close() {
+          own.close()
+          whole.close()
+        },
       }
     },
     async ofFile(file, parts, readFrom) {
-      const whole = thread.begin({ file })
+      const whole = fileThread.begin({ file })
       try {
         const included = (await whole.answer()) as string[] // what the program answers to this opening
         if (included.every((sha256, i) => sha256 === parts[i]?.sha256)) {
-          if (included.length < parts.length) {
-            for await (const piece of await readFrom(included.length)) await whole.take(piece)
-          }
+          if (included.length < parts.length) await takeAll(whole, await readFrom(included.length))
           return withPrefix(await whole.end())
         }
       } finally {
@@ -68,7 +66,42 @@ export function createPartHashes(): PartHashes {
       hashes.forget(file)
       return hashes.ofFile(file, parts, readFrom)
     },
-    forget: (file) => thread.begin({ forget: file }).close(),
+    forget: (file) => fileThread.begin({ forget: file }).close(),
   }
   return hashes
+}
+
+async function takeAll(hash: ThreadHash, bytes: Readable): Promise<void> {
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    hash.take(chunk)
+    await hash.drained()
+  }
+}
+
+const HIGH_WATER_MARK = 512 * 1024
+
+/** The bytes of the source, all of which the hash has taken at their end. They wait while the hash is behind. */
+function teeInto(hash: ThreadHash, source: Readable, atEnd: () => Promise<void>): Readable {
+  const bytes = new Readable({
+    highWaterMark: HIGH_WATER_MARK,
+    read() {
+      if (!hash.isFull()) source.resume()
+    },
+  })
+  const fail = (error: unknown) => void bytes.destroy(error as Error)
+  // It may fail before anybody listens; a later reader still gets the error.
+  bytes.on('error', () => {})
+  source.pause()
+  source.on('data', (chunk: Buffer) => {
+    hash.take(chunk)
+    const isWanted = bytes.push(chunk)
+    if (isWanted && !hash.isFull()) return
+    source.pause()
+    if (isWanted) hash.drained().then(() => source.resume(), fail)
+  })
+  finished(source, { writable: false }, (error) => {
+    if (error) return fail(error)
+    atEnd().then(() => bytes.push(null), fail)
+  })
+  return bytes
 }

@@ -115,9 +115,11 @@ async function storeLarge(
 /** Null, with nothing read, when the part has to be an object of its own. */
 async function writeInPlace(
   context: TransfersContext,
-  { session, file }: Arriving,
+  { session, file, maxBytes }: Arriving,
   { index, size, bytes }: Pick<PartBody, 'bytes'> & { size: number; index: number },
 ): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
+  // What is refused cannot be taken out of the object again, so that it must not come in (T-11).
+  if (Math.max(file.received_bytes, index * size) + size > maxBytes) return null
   const upload = await context.openParts(session, file, { index, size })
   if (!upload) return null
   const { parts } = context.providers.named(session.provider)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
@@ -170,6 +170,39 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await to.part(1, partsOf(bytes)[1]!)
     await send(to, bytes, [2])
     await expectStored(to, 'earlier', bytes)
+  })
+
+  it('SESS-02 parts that storage has lost are missing and can be sent again', async () => {
+    const bytes = randomBytes(3 * PART)
+    const to = await session('lost')
+    await send(to, bytes, [0, 1, 2])
+    const { db } = house.gateway.context.database
+    const file = db.selectFrom('upload_session_files').select('object_id').where('filename', '=', 'lost')
+    const { object_id } = await file.executeTakeFirstOrThrow()
+    await rm(join(storage.folder, 'incoming', `${object_id}.parts`), { recursive: true })
+    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ missing_parts: [0, 1, 2] }] })
+    await send(to, bytes, [0, 1, 2])
+    await expectStored(to, 'lost', bytes)
+  })
+
+  it('AMB-47 T-11 parts beyond the declared size are refused and take no room', async () => {
+    const bytes = randomBytes(3 * PART)
+    const files = [{ filename: 'declared', size_bytes: 2 * PART }]
+    const to = await openTestSession(house, locker, { files })
+    await send(to, bytes, [0, 1])
+    for (const i of [1, 2, 3, 500]) {
+      const { status } = await to.raw(i, randomBytes(PART))
+      expect([i, status]).toEqual([i, i === 1 ? 200 : 413])
+    }
+    const { db } = house.gateway.context.database
+    const { object_id } = await db
+      .selectFrom('upload_session_files')
+      .select('object_id')
+      .where('filename', '=', 'declared')
+      .executeTakeFirstOrThrow()
+    const { size } = await stat(join(storage.folder, 'incoming', `${object_id}.parts`, 'bytes'))
+    expect(size).toBe(2 * PART)
+    expect((await to.finalize()).body.status).toBe('complete')
   })
 
   it('SESS-05 a session that ends leaves nothing', async () => {

@@ -1,5 +1,8 @@
 // The bucket's objects through the JSON API: metadata, bytes, deletion, listings.
 
+import { createWriteStream } from 'node:fs'
+import { json } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import type { Exchange } from './exchange.ts'
 import type { GcsObject, Objects } from './objects.ts'
 
@@ -13,6 +16,8 @@ export async function serveObjects(exchange: Exchange, objects: Objects, { bucke
   const [, inBucket, encodedName] = /^\/storage\/v1\/b\/([^/]+)\/o(?:\/(.+))?$/.exec(url.pathname) ?? []
   if (inBucket !== bucket) return exchange.refuse(404, 'notFound', 'The specified bucket does not exist.')
   if (!encodedName) return listObjects(exchange, objects, pageSize)
+  const [, composed] = /^([^/]+)\/compose$/.exec(encodedName) ?? []
+  if (composed) return compose(exchange, objects, bucket, decodeURIComponent(composed))
   const name = decodeURIComponent(encodedName)
   const found = objects.find(name)
   const isMedia = url.searchParams.get('alt') === 'media'
@@ -29,6 +34,33 @@ export async function serveObjects(exchange: Exchange, objects: Objects, { bucke
   if (method !== 'GET') return exchange.refuse(405, 'methodNotAllowed', 'Method Not Allowed')
   if (isMedia) return serveMedia(exchange, objects, found, found.contentType)
   exchange.answer(200, wireObject(found, bucket))
+}
+
+const MAX_SOURCES = 32
+
+interface Composition {
+  sourceObjects: { name: string }[]
+  destination: { contentType: string }
+}
+
+/** Puts objects together to a new one. The sources stay. */
+async function compose(exchange: Exchange, objects: Objects, bucket: string, name: string): Promise<void> {
+  const { sourceObjects, destination } = (await json(exchange.body)) as Composition
+  if (sourceObjects.length === 0 || sourceObjects.length > MAX_SOURCES) {
+    return exchange.refuse(400, 'invalid', 'The number of source components provided (0 to 32) is not supported')
+  }
+  const sources = sourceObjects.map((source) => objects.find(source.name))
+  if (sources.some((source) => source === null)) return exchange.refuse(404, 'notFound', 'No such object')
+  const mustBeNew = exchange.url.searchParams.get('ifGenerationMatch') === '0'
+  const path = objects.newFile()
+  for (const source of sources as GcsObject[]) {
+    const file = await objects.read(source)
+    await pipeline(file.createReadStream(), createWriteStream(path, { flags: 'a' }))
+  }
+  const size = (sources as GcsObject[]).reduce((sum, source) => sum + source.size, 0)
+  const kept = await objects.keep(path, size, { name, contentType: destination.contentType, metadata: {} }, mustBeNew)
+  if (!kept) return refusePrecondition(exchange)
+  exchange.answer(200, wireObject(kept, bucket))
 }
 
 /** Always contains the fields that our clients read, even if the request selects fewer. */

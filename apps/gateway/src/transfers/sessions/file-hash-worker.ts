@@ -1,24 +1,22 @@
-// The hashing thread of upload sessions. It hashes each part by itself, and all parts of a file together, as long as
-// they come more or less in order: a part that is ahead of its turn is kept for a while.
+// Hashes the files of upload sessions as their parts come, if they come more or less in order: a part that is ahead of
+// its turn is kept for a while.
 
 import { createHash, type Hash } from 'node:crypto'
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import type { OpenedHash } from '../../files/confirm/hash-thread.ts'
 
-/** A part of a file, or the file with the bytes that follow what was hashed; or a file that is over. */
-export type PartOpening = { file: string; index: number } | { file: string } | { forget: string }
+/** A part of a file; or the file with the bytes that follow what was hashed; or a file that is over. */
+export type FileOpening = { file: string; index: number } | { file: string } | { forget: string }
 
 interface FileHash {
-  /** Of the parts before `parts.length`. */
   sha256: Hash
-  /** The hashes of those parts. */
+  /** The hashes of the parts that it includes, which are the first ones. */
   hashes: string[]
   /** By index: parts that are not included yet. */
-  ahead: Map<number, PartHash>
+  ahead: Map<number, Part>
 }
 
-interface PartHash {
-  own: Hash
+interface Part {
   /** Of the file up to here, once it is this part's turn. */
   whole: Hash | null
   /** What `whole` lacks. */
@@ -33,36 +31,31 @@ const MAX_FILES = 1000
 
 const files = new Map<string, FileHash>()
 /** Parts with kept bytes, the oldest first. */
-const keeping = new Map<PartHash, FileHash>()
+const keeping = new Map<Part, FileHash>()
 let keptBytes = 0
 
-parentPort!.on('message', ({ port, opening }: OpenedHash<PartOpening>) => {
+parentPort!.on('message', ({ port, opening }: OpenedHash<FileOpening>) => {
   if ('forget' in opening) forget(opening.forget)
   else if ('index' in opening) hashPart(port, opening.file, opening.index)
   else hashRest(port, opening.file)
 })
 
+/** The part's own hash says that it is stored. */
 function hashPart(port: MessagePort, name: string, index: number): void {
   const file = fileNamed(name)
-  const part: PartHash = { own: createHash('sha256'), whole: null, kept: [], stored: null }
+  const part: Part = { whole: null, kept: [], stored: null }
   if (index >= file.hashes.length && !file.ahead.has(index)) file.ahead.set(index, part)
   advance(file)
-  let digest = ''
-  port.on('message', (message: Uint8Array<ArrayBuffer> | null | 'stored') => {
-    if (message === null) {
-      digest = part.own.digest('hex')
-      return port.postMessage(digest)
-    }
-    if (message === 'stored') {
-      part.stored = digest
+  port.on('message', (message: Uint8Array<ArrayBuffer> | string) => {
+    if (typeof message === 'string') {
+      part.stored = message
       return advance(file)
     }
-    part.own.update(message)
-    part.whole?.update(message)
-    if (file.ahead.get(index) === part && !part.whole) {
+    if (!part.whole && file.ahead.get(index) === part) {
       keep(file, part, message)
       return port.postMessage(null)
     }
+    part.whole?.update(message)
     port.postMessage(message, [message.buffer])
   })
   port.on('close', () => {
@@ -111,7 +104,7 @@ function advance(file: FileHash): void {
   }
 }
 
-function keep(file: FileHash, part: PartHash, piece: Uint8Array): void {
+function keep(file: FileHash, part: Part, piece: Uint8Array): void {
   part.kept.push(piece)
   keptBytes += piece.length
   keeping.set(part, file)
@@ -121,12 +114,12 @@ function keep(file: FileHash, part: PartHash, piece: Uint8Array): void {
   }
 }
 
-function drop(file: FileHash, part: PartHash): void {
+function drop(file: FileHash, part: Part): void {
   release(part)
   for (const [index, other] of file.ahead) if (other === part) file.ahead.delete(index)
 }
 
-function release(part: PartHash): void {
+function release(part: Part): void {
   for (const { length } of part.kept) keptBytes -= length
   part.kept = []
   keeping.delete(part)
