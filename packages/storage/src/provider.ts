@@ -89,7 +89,7 @@ export interface ObjectParts {
    * Durable when it resolves; sources and errors are as for `write`. Null, with nothing read, when the place of the part
    * is taken, or it fits in none. Where an index can be written again, each write has a ref of its own.
    */
-  write(upload: PartsUpload, part: NewPart, bytes: Readable): Promise<string | null>
+  write(upload: PartsUpload, part: NewPart, bytes: OwnedChunks): Promise<string | null>
   /**
    * Makes the object of these parts, which are in order of their index. No part can be written afterwards. Called again
    * with the same parts, it answers the same. Null when parts are lost.
