@@ -99,7 +99,7 @@ export interface PaymentAuthorizationTable {
   pay_req_id: string
 }
 
-export interface ReceiptTable {
+interface ReceiptTable {
   receipt_id: string
   pay_req_id: string
   network: string
