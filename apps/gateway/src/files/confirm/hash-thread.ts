@@ -86,7 +86,12 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
   let isOpen = true
   let room: Piece | null = null
   let filled = 0
-  let wake = () => {}
+  /** Those who wait for a change. */
+  const waiters: (() => void)[] = []
+
+  function wake(): void {
+    for (const resume of waiters.splice(0)) resume()
+  }
 
   function recycle(piece: Piece | null): void {
     waiting--
@@ -110,9 +115,7 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
   async function until(isReady: () => boolean): Promise<void> {
     while (!isReady()) {
       if (!isOpen) throw ended()
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
+      await new Promise<void>((resolve) => waiters.push(resolve))
     }
   }
 

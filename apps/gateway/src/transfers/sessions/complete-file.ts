@@ -57,6 +57,9 @@ export async function completeFile(
 
 const isInPlace = ({ part_ref }: Part) => part_ref !== null
 
+/** Each is written durably by itself: copying the whole file is faster than placing many. */
+const MAX_PLACED = 100
+
 /** Moves parts that are objects of their own to where they belong, as far as they fit. False when one is lost. */
 async function placeParts(
   context: FinalizerContext,
@@ -67,8 +70,10 @@ async function placeParts(
   const { locker, limitCopies } = finalizing
   const { db } = context.database
   const provider = context.providers.named(locker.provider)
-  for (const part of await findParts(db, file.session_id, file.file_id)) {
-    if (isInPlace(part)) continue
+  const parts = await findParts(db, file.session_id, file.file_id)
+  const aside = parts.filter((part) => !isInPlace(part))
+  if (aside.length > MAX_PLACED) return true
+  for (const part of aside) {
     const place = { index: part.part_index, size: part.size_bytes, isLast: part.part_index === file.top_index }
     const placed = await nullIfLost(context, () =>
       limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),

@@ -85,10 +85,13 @@ function teeInto(hash: ThreadHash, source: Readable, atEnd: () => Promise<void>)
   const bytes = new Readable({
     highWaterMark: HIGH_WATER_MARK,
     read() {
-      if (!hash.isFull()) source.resume()
+      resume()
     },
   })
   const fail = (error: unknown) => void bytes.destroy(error as Error)
+  function resume(): void {
+    hash.drained().then(() => source.resume(), fail)
+  }
   // It may fail before anybody listens; a later reader still gets the error.
   bytes.on('error', () => {})
   source.pause()
@@ -97,7 +100,7 @@ function teeInto(hash: ThreadHash, source: Readable, atEnd: () => Promise<void>)
     const isWanted = bytes.push(chunk)
     if (isWanted && !hash.isFull()) return
     source.pause()
-    if (isWanted) hash.drained().then(() => source.resume(), fail)
+    if (isWanted) resume()
   })
   finished(source, { writable: false }, (error) => {
     if (error) return fail(error)

@@ -40,6 +40,16 @@ describe('the hashing thread', () => {
     expect(whole.toString()).toBe('one two three')
   })
 
+  it('T-11 everybody who waits for the thread goes on when it has caught up', async () => {
+    const given = thread.begin(null)
+    const bytes = randomBytes(8 * 1_048_576)
+    given.take(bytes)
+    expect(given.isFull()).toBe(true)
+    await Promise.all([given.drained(), given.drained(), given.drained()])
+    expect(await given.end()).toBe(hash('sha256', bytes))
+    given.close()
+  })
+
   it('T-10 a hash in the thread can be abandoned', async () => {
     const given = thread.begin(null)
     given.take(randomBytes(1000))
