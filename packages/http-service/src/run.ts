@@ -1,6 +1,7 @@
 // The life of a service's process: it starts, says so, and stops in order.
 
 import { flushCompileCache } from 'node:module'
+import { availableParallelism } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
 import { sayReady, whenAskedToStop } from './own-process.ts'
@@ -13,9 +14,13 @@ export interface Running {
 }
 
 const STOP_WITHIN_MS = 30_000
+/** Node's own number of threads for files and hashes, whatever the machine. */
+const MIN_THREADS = 4
 
 /** Finishes requests in flight on SIGTERM and Ctrl-C. A second signal ends the process at once. */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+  // Read when the first of these threads is needed.
+  process.env.UV_THREADPOOL_SIZE ??= String(Math.max(MIN_THREADS, availableParallelism()))
   let running: Running
   try {
     running = await start()
