@@ -1,12 +1,13 @@
 import { drainBytes } from './bytes.ts'
 import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = 5
+const ROUNDS = scaled(5, 1)
 const LOCKERS = 200
 const SMALL = 3
-const SIZES = { small: 1000, large: 1_000_000 }
+const SIZES = { small: 1000, large: scaled(1_000_000, 50_000) }
 const BARE = { path: '/v1/short-url/verify-key' }
 const MEMORY_MIB = 100
 
@@ -40,7 +41,7 @@ async function proofRow(large: ServerProcess): Promise<Row> {
   const [before, after] = await ratesOf([small, proofsOf(small, SIZES.small)], [large, proofsOf(large, SIZES.large)])
   await small.stop()
   return {
-    what: 'inclusion proof in a locker of 1,000,000 files',
+    what: `inclusion proof in a locker of ${countText(SIZES.large)} files`,
     measured: `${after.toFixed(0)} per CPU second`,
     against: `1,000 files: ${before.toFixed(0)}`,
     ratio: before / after,
@@ -55,7 +56,7 @@ async function memoryRow(server: ServerProcess): Promise<Row> {
     drainBytes(`${server.url}/v1/storage/evidence-bundle?receipt_id=${receiptId}`),
   )
   return {
-    what: 'memory, evidence bundle of 1,000,000 files',
+    what: `memory, evidence bundle of ${countText(SIZES.large)} files`,
     measured: `${Math.max(peak - idle, 0).toFixed(0)} MiB more than before`,
     against: `${MEMORY_MIB} MiB`,
     ratio: Math.max(peak - idle, 0) / MEMORY_MIB,

@@ -1,10 +1,11 @@
 import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { type BenchLocker, requestSigner, type SignedRequest } from './signed-requests.ts'
 
-const ROUNDS = 3
-const SIZES = { small: 1000, large: 1_000_000 }
+const ROUNDS = scaled(3, 1)
+const SIZES = { small: 1000, large: scaled(1_000_000, 50_000) }
 
 /** The name of a file in the bench lockers. */
 const nameOf = (index: number) => {
@@ -29,7 +30,7 @@ export async function growthRows(): Promise<Row[]> {
     }
     const [before, after] = [median(rates.small), median(rates.large)]
     rows.push({
-      what: `${what}, in a locker of 1,000,000 files`,
+      what: `${what}, in a locker of ${countText(SIZES.large)} files`,
       measured: `${after.toFixed(0)} per CPU second`,
       against: `1,000 files: ${before.toFixed(0)}`,
       ratio: before / after,

@@ -1,9 +1,10 @@
 import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 import { startServer } from './server-process.ts'
 
-const LAUNCHES = 3
-const ROUNDS = 2
+const LAUNCHES = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const ROUTE = { path: '/v1/short-url/verify-key' }
 
 const SERVERS: Record<'bare' | 'quiet' | 'logging', [name: string, variables?: Record<string, string>]> = {

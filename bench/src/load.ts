@@ -1,6 +1,7 @@
 // Sends load to a server in another process, and measures the server's processor time.
 
 import autocannon from 'autocannon'
+import { scaled } from './scale.ts'
 import type { ServerProcess } from './server-process.ts'
 
 export interface Route {
@@ -13,7 +14,7 @@ export interface Route {
   next?: () => { method?: 'GET' | 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string }
 }
 
-const SECONDS = 3
+const SECONDS = scaled(3, 1)
 const CONNECTIONS = 32
 
 export async function requestsPerCpuSecond(server: ServerProcess, route: Route): Promise<number> {

@@ -1,6 +1,12 @@
 // `npm run bench`: the performance table. Compare the ratios within one run; the absolute figures depend on the machine.
+//
+//   npm run bench                      all groups
+//   npm run bench -- HTTP sessions     some groups
+//   npm run bench -- --quick           all groups in two minutes, with rough figures
+//   npm run bench -- --write           writes the table of a full run into docs/performance.md
+//   npm run bench -- --list            the names of the groups
 
-import { arch, cpus } from 'node:os'
+import { parseArgs } from 'node:util'
 import { canonicalRows } from './canonical.ts'
 import { evidenceRows } from './evidence.ts'
 import { growthRows } from './growth.ts'
@@ -13,7 +19,8 @@ import { gcsRows } from './providers/gcs.ts'
 import { mongodbRows } from './providers/mongodb.ts'
 import { storjRows } from './providers/storj.ts'
 import { purchaseRows } from './purchases.ts'
-import { meetsGoal, type Row } from './row.ts'
+import { type Failure, reportText, writeReport } from './report.ts'
+import type { Row } from './row.ts'
 import { sessionRows } from './sessions.ts'
 import { signedRows } from './signed.ts'
 import { snapshotRows } from './snapshots.ts'
@@ -38,18 +45,61 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['firestore', firestoreRows],
 ]
 
-/** `npm run bench -- HTTP` measures one group only. */
-const wanted = process.argv.slice(2)
-const rows: Row[] = []
-for (const [name, run] of GROUPS.filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
-  console.error(`measuring ${name}…`)
-  rows.push(...(await run()))
+const NAMES = GROUPS.map(([name]) => name)
+const PAGE = new URL('../../docs/performance.md', import.meta.url)
+
+process.exit(await main())
+
+async function main(): Promise<number> {
+  const { values, positionals: wanted } = readArguments()
+  const unknown = wanted.filter((name) => !NAMES.includes(name))
+  if (unknown.length > 0) return refuse(`no group is named ${unknown.join(', ')}; there are: ${NAMES.join(', ')}`)
+  if (values.write && (values.quick || wanted.length > 0)) return refuse('--write needs a full run of all groups')
+  if (values.list) {
+    console.log(NAMES.join('\n'))
+    return 0
+  }
+  const report = await measure(wanted.length > 0 ? wanted : NAMES)
+  const text = reportText(report)
+  console.log(`\n${text}`)
+  if (values.write) await writeReport(PAGE, text)
+  return report.failures.length > 0 ? 1 : 0
 }
-console.log(`\nNode ${process.version}, ${cpus().length} × ${arch()}, ${new Date().toISOString().slice(0, 10)}\n`)
-console.log('| what | measured | against | ratio | goal | |')
-console.log('|---|---|---|---|---|---|')
-for (const row of rows) {
-  const goal = 'atLeast' in row.goal ? `≥ ${row.goal.atLeast}` : `≤ ${row.goal.atMost}`
-  const verdict = meetsGoal(row) ? '✓' : '✗'
-  console.log(`| ${row.what} | ${row.measured} | ${row.against} | ${row.ratio.toFixed(2)} | ${goal} | ${verdict} |`)
+
+function readArguments() {
+  const options = { list: { type: 'boolean' }, quick: { type: 'boolean' }, write: { type: 'boolean' } } as const
+  try {
+    return parseArgs({ allowPositionals: true, options })
+  } catch (error) {
+    process.exit(refuse((error as Error).message)) // thrown by parseArgs for unknown options
+  }
+}
+
+function refuse(message: string): number {
+  console.error(message)
+  return 2
+}
+
+/** A group that fails does not lose the rows of the others. */
+async function measure(wanted: readonly string[]): Promise<{ rows: Row[]; failures: Failure[] }> {
+  const rows: Row[] = []
+  const failures: Failure[] = []
+  const start = performance.now()
+  for (const [group, run] of GROUPS.filter(([name]) => wanted.includes(name))) {
+    const groupStart = performance.now()
+    console.error(`${group}…`)
+    try {
+      rows.push(...(await run()))
+      console.error(`${group}: ${elapsed(groupStart)}, ${elapsed(start)} in all`)
+    } catch (error) {
+      failures.push({ group, error })
+      console.error(`${group}: failed after ${elapsed(groupStart)}`, error)
+    }
+  }
+  return { rows, failures }
+}
+
+function elapsed(since: number): string {
+  const seconds = Math.round((performance.now() - since) / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { merkleRoot } from '@svc/protocol/merkle'
 import { compareSeconds, type Row } from './row.ts'
+import { countText, scaled } from './scale.ts'
 
-const LEAVES = 1_000_000
+const LEAVES = scaled(1_000_000, 100_000)
 
 export function merkleRows(): Row[] {
   const leaves = Array.from({ length: LEAVES }, (_, i) => hash('sha256', `leaf ${i}`))
@@ -13,7 +14,7 @@ export function merkleRows(): Row[] {
   const { ours, theirs } = compareSeconds(5, () => void merkleRoot(leaves), bareLoop)
   return [
     {
-      what: 'Merkle root, 1,000,000 leaves',
+      what: `Merkle root, ${countText(LEAVES)} leaves`,
       measured: `${ours.toFixed(2)} s`,
       against: `as many bare crypto.hash calls: ${theirs.toFixed(2)} s`,
       ratio: theirs / ours,

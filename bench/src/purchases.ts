@@ -2,11 +2,12 @@ import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = 5
+const ROUNDS = scaled(5, 1)
 const TREASURY = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
-const PAYMENTS = 200
+const PAYMENTS = scaled(200, 40)
 const AT_ONCE = 20
 const BARE = { path: '/v1/short-url/verify-key' }
 const QUOTE = { path: '/v1/storage/request', body: '{"units":1,"pay_asset":"USDC"}', status: 402 }

@@ -29,6 +29,21 @@ export async function startServer(
     child.send('usage')
     return ((await once(child, 'message')) as [Usage])[0]
   }
+  return serverProcess({ url, facts, usage, stop: () => stop(child) })
+}
+
+/** A server by what it uses at the moment. */
+export function serverProcess({
+  url,
+  facts,
+  usage,
+  stop,
+}: {
+  url: string
+  facts: unknown
+  usage: () => Promise<Usage>
+  stop: () => Promise<void>
+}): ServerProcess {
   return {
     url,
     facts,
@@ -46,11 +61,11 @@ export async function startServer(
       await done
       return peak
     },
-    stop: () => stop(child),
+    stop,
   }
 }
 
-interface Usage {
+export interface Usage {
   cpuSeconds: number
   memory: number
 }

@@ -1,11 +1,13 @@
 import { GIBIBYTE, secondsOf, sendBytes, textOf } from './bytes.ts'
 import { lockerClient } from './locker-client.ts'
 import { median, type Row } from './row.ts'
+import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = 5
+const ROUNDS = scaled(5, 1)
 const PART = 8 * 1_048_576
-const PARTS = GIBIBYTE / PART
+const SIZE = scaled(GIBIBYTE, GIBIBYTE / 4)
+const PARTS = SIZE / PART
 
 interface Session {
   session_id: string
@@ -27,7 +29,7 @@ export async function sessionRows(): Promise<Row[]> {
   await gateway.stop()
   return [
     {
-      what: 'resumable upload, 1 GiB in parts of 8 MiB, durable and hashed',
+      what: `resumable upload, ${sizeText(SIZE)} in parts of 8 MiB, durable and hashed`,
       measured: `${median(ours).toFixed(2)} s`,
       against: `tus-node-server, neither: ${median(theirs).toFixed(2)} s`,
       ratio: median(theirs) / median(ours),
@@ -39,7 +41,7 @@ export async function sessionRows(): Promise<Row[]> {
 async function uploadByTus({ url }: ServerProcess): Promise<void> {
   const tus = { 'tus-resumable': '1.0.0' }
   const made = await sendBytes(
-    { url: `${url}/files`, method: 'POST', headers: { ...tus, 'upload-length': String(GIBIBYTE) } },
+    { url: `${url}/files`, method: 'POST', headers: { ...tus, 'upload-length': String(SIZE) } },
     0,
   )
   await textOf(made)
@@ -52,7 +54,7 @@ async function uploadByTus({ url }: ServerProcess): Promise<void> {
 
 async function uploadBySession(gateway: ServerProcess): Promise<void> {
   const { locker, call, remove } = lockerClient(gateway)
-  const body = JSON.stringify({ receipt_id: locker.receipt_id, files: [{ filename: 'large', size_bytes: GIBIBYTE }] })
+  const body = JSON.stringify({ receipt_id: locker.receipt_id, files: [{ filename: 'large', size_bytes: SIZE }] })
   const path = `/v1/lockers/${locker.locker_id}/upload-sessions`
   const session = await call<Session>({ method: 'POST', path, ops: ['locker:write'], body })
   const headers = { 'x-upload-token': session.upload_token, 'content-type': 'application/octet-stream' }

@@ -1,11 +1,12 @@
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 import { startServer } from './server-process.ts'
 import { type BenchLocker, ownerSeed, requestSigner } from './signed-requests.ts'
 
 const LOCKERS = 200
-const ROUNDS = 5
+const ROUNDS = scaled(5, 1)
 const RECORDS = { path: '/v1/lockers' }
 
 /** A signed read of a locker's record: decode, verify, durable nonce, row, answer. */

@@ -7,6 +7,7 @@ import type { StagedObject } from '@svc/storage/slow-store'
 import { signItem } from '@svc/storage/test/driver-steps'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
+import { sizeText } from '../scale.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
@@ -48,14 +49,14 @@ export async function arweaveRows(): Promise<Row[]> {
   const { put, barePut, get, bareGet } = seconds
   const leastPut = 'SHA-384 for the signature, then the item by node:http'
   return [
-    speedRow({ what: 'arweave: delivery of 256 MiB', ours: put, against: leastPut, theirs: barePut }),
+    speedRow({ what: `arweave: delivery of ${sizeText(SIZE)}`, ours: put, against: leastPut, theirs: barePut }),
     speedRow({
-      what: 'arweave: GET of 256 MiB',
+      what: `arweave: GET of ${sizeText(SIZE)}`,
       ours: get,
       against: 'node:http from the same gateway',
       theirs: bareGet,
     }),
-    memoryRow('arweave: memory while 256 MiB are delivered, then read', Math.max(...peaks), MEMORY_GOAL_MIB),
+    memoryRow(`arweave: memory while ${sizeText(SIZE)} are delivered, then read`, Math.max(...peaks), MEMORY_GOAL_MIB),
   ]
 }
 

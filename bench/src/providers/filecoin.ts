@@ -9,6 +9,7 @@ import { commitmentThread } from '@svc/storage/test/driver-steps'
 import { create } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
 import { drainBytes, secondsOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
+import { sizeText } from '../scale.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, MEBIBYTE, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
@@ -52,13 +53,13 @@ export async function filecoinRows(): Promise<Row[]> {
       atLeast: 0.9,
     }),
     speedRow({
-      what: 'filecoin: 256 MiB until they are delivered',
+      what: `filecoin: ${sizeText(SIZE)} until they are delivered`,
       ours: [put],
       against: 'the bare WASM alone',
       theirs: [barePut],
       atLeast: 0.7,
     }),
-    speedRow({ what: 'filecoin: GET of 256 MiB', ours: get, against: 'bare node:http', theirs: bareGet }),
+    speedRow({ what: `filecoin: GET of ${sizeText(SIZE)}`, ours: get, against: 'bare node:http', theirs: bareGet }),
   ]
 }
 

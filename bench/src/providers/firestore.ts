@@ -7,6 +7,7 @@ import { openDriver } from '@svc/storage/drivers'
 import type { StorageProvider } from '@svc/storage/provider'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
+import { sizeText } from '../scale.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
 const CHUNK = Buffer.alloc(900 * 1024, 'svc')
@@ -49,9 +50,9 @@ export async function firestoreRows(): Promise<Row[]> {
   const { put: puts, barePut, get: gets, bareGet } = seconds
   const against = `the SDK with documents of the same size, ${AT_ONCE} at once`
   return [
-    speedRow({ what: 'Firestore driver: PUT of 256 MiB', ours: puts, against, theirs: barePut }),
-    speedRow({ what: 'Firestore driver: GET of 256 MiB', ours: gets, against, theirs: bareGet }),
-    memoryRow('Firestore driver: memory for 256 MiB in and out', median(growths), 64),
+    speedRow({ what: `Firestore driver: PUT of ${sizeText(SIZE)}`, ours: puts, against, theirs: barePut }),
+    speedRow({ what: `Firestore driver: GET of ${sizeText(SIZE)}`, ours: gets, against, theirs: bareGet }),
+    memoryRow(`Firestore driver: memory for ${sizeText(SIZE)} in and out`, median(growths), 64),
   ]
 }
 

@@ -3,10 +3,11 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { median, type Row } from '../row.ts'
+import { scaled } from '../scale.ts'
 
 export const MEBIBYTE = 1_048_576
-export const SIZE = 256 * MEBIBYTE
-export const ROUNDS = 5
+export const SIZE = scaled(256, 32) * MEBIBYTE
+export const ROUNDS = scaled(5, 1)
 
 /** As long as the chunks of a request. */
 const PIECE = Buffer.alloc(65_536, 'svc')

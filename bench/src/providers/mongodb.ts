@@ -11,6 +11,7 @@ import type { StorageProvider } from '@svc/storage/provider'
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
+import { sizeText } from '../scale.ts'
 import { drain, extraMemory, MEBIBYTE, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
 export async function mongodbRows(): Promise<Row[]> {
@@ -40,9 +41,9 @@ export async function mongodbRows(): Promise<Row[]> {
   const { put: puts, barePut, get: gets, bareGet } = seconds
   const against = "the SDK's bucket with the same chunks"
   return [
-    speedRow({ what: 'MongoDB driver: PUT of 256 MiB', ours: puts, against, theirs: barePut }),
-    speedRow({ what: 'MongoDB driver: GET of 256 MiB', ours: gets, against, theirs: bareGet }),
-    memoryRow('MongoDB driver: memory for 256 MiB in and out', median(growths), 64),
+    speedRow({ what: `MongoDB driver: PUT of ${sizeText(SIZE)}`, ours: puts, against, theirs: barePut }),
+    speedRow({ what: `MongoDB driver: GET of ${sizeText(SIZE)}`, ours: gets, against, theirs: bareGet }),
+    memoryRow(`MongoDB driver: memory for ${sizeText(SIZE)} in and out`, median(growths), 64),
   ]
 }
 

@@ -8,6 +8,7 @@ import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { type DriverSettings, openDriver } from '@svc/storage/drivers'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
+import { sizeText } from '../scale.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
@@ -39,9 +40,19 @@ export async function storjRows(): Promise<Row[]> {
   await server.stop()
   const { put, barePut, get, bareGet } = seconds
   return [
-    speedRow({ what: 'storj: PUT of 256 MiB', ours: put, against: 'node:http to a signed address', theirs: barePut }),
-    speedRow({ what: 'storj: GET of 256 MiB', ours: get, against: 'node:http from a signed address', theirs: bareGet }),
-    memoryRow('storj: memory while 256 MiB go in, then out', Math.max(...peaks), MEMORY_GOAL_MIB),
+    speedRow({
+      what: `storj: PUT of ${sizeText(SIZE)}`,
+      ours: put,
+      against: 'node:http to a signed address',
+      theirs: barePut,
+    }),
+    speedRow({
+      what: `storj: GET of ${sizeText(SIZE)}`,
+      ours: get,
+      against: 'node:http from a signed address',
+      theirs: bareGet,
+    }),
+    memoryRow(`storj: memory while ${sizeText(SIZE)} go in, then out`, Math.max(...peaks), MEMORY_GOAL_MIB),
   ]
 }
 

@@ -1,0 +1,68 @@
+// The table of a run: printed, and written into the page on performance beside the tables of other architectures.
+
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { arch, cpus, release, totalmem, type } from 'node:os'
+import { meetsGoal, type Row } from './row.ts'
+import { isQuick } from './scale.ts'
+
+export interface Failure {
+  group: string
+  error: unknown
+}
+
+export interface Report {
+  rows: readonly Row[]
+  failures: readonly Failure[]
+}
+
+/** What the figures depend on. */
+export function machineText(): string {
+  const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB of memory`
+  const date = new Date().toISOString().slice(0, 10)
+  return `${processorName()}, ${cpus().length} × ${arch()}, ${memory}, ${type()} ${release()}, Node ${process.version}, ${date}`
+}
+
+export function reportText({ rows, failures }: Report): string {
+  const missed = rows.filter((row) => !meetsGoal(row))
+  const lines = [
+    `${machineText()}${isQuick ? '. **Quick form: few rounds and small sizes, so the figures are rough.**' : ''}`,
+    '',
+    '| what | measured | against | ratio | goal | |',
+    '|---|---|---|---|---|---|',
+    ...rows.map(rowText),
+    '',
+    `${rows.length - missed.length} of ${rows.length} rows reach their goal${missed.length > 0 ? '; ✗ marks the others' : ''}.`,
+    ...failures.map(({ group, error }) => `The group “${group}” failed: ${firstLine(error)}`),
+  ]
+  return lines.join('\n')
+}
+
+/** Replaces the table of this architecture, between its two markers. */
+export async function writeReport(page: URL, text: string): Promise<void> {
+  const [start, end] = [`<!-- bench ${arch()} -->`, `<!-- end of bench ${arch()} -->`]
+  const before = await readFile(page, 'utf8')
+  const [from, to] = [before.indexOf(start), before.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${page.pathname} has no lines ${start} and ${end} to write between`)
+  await writeFile(page, `${before.slice(0, from)}${start}\n${text}\n${before.slice(to)}`)
+}
+
+function rowText(row: Row): string {
+  const goal = 'atLeast' in row.goal ? `≥ ${row.goal.atLeast}` : `≤ ${row.goal.atMost}`
+  return `| ${row.what} | ${row.measured} | ${row.against} | ${row.ratio.toFixed(2)} | ${goal} | ${meetsGoal(row) ? '✓' : '✗'} |`
+}
+
+function firstLine(error: unknown): string {
+  return String(error).split('\n', 1)[0] as string
+}
+
+/** Node does not know the names of arm64 processors. */
+function processorName(): string {
+  const name = cpus()[0]?.model.trim()
+  if (name && name !== 'unknown') return name
+  try {
+    return /^Model name:\s*(.+)$/m.exec(execFileSync('lscpu', { encoding: 'utf8' }))?.[1] ?? 'unnamed processor'
+  } catch {
+    return 'unnamed processor'
+  }
+}
