@@ -43,7 +43,7 @@ export interface Rooms {
 }
 
 export async function createRooms(context: Context, secrets: Secrets): Promise<Rooms> {
-  const auth = createAuth(context, secrets)
+  const auth = await createAuth(context, secrets)
   const anchors = createAnchors(context, secrets)
   const info = createInfo(context, {
     publisher: anchors.publisher,

@@ -4,7 +4,18 @@ import { startTestGateway } from '@svc/testbed/gateway'
 
 const key = (byte: string) => byte.repeat(32)
 
-export function startProductionGateway() {
+export const PRODUCTION = {
+  SVC_MODE: 'production',
+  BASE_URL: 'http://localhost',
+  STATEMENT_KEY: key('01'),
+  PUBLICATION_KEY: key('02'),
+  SHORT_URL_KEY: key('03'),
+}
+
+/** One that sells on a chain where no node answers. */
+export const SELLING = { EVM_RPC_URLS: 'http://127.0.0.1:1', EVM_TREASURY: `0x${'ab'.repeat(20)}` }
+
+export function startProductionGateway(given: Readonly<Record<string, string>> = {}) {
   // Without the development keys of x402, which production refuses.
   const {
     BASE_URL: _,
@@ -13,14 +24,5 @@ export function startProductionGateway() {
     X402_EVM_FACILITATOR_KEY: ____,
     ...variables
   } = process.env
-  return startTestGateway({
-    EVM_RPC_URLS: 'http://127.0.0.1:1',
-    EVM_TREASURY: `0x${'ab'.repeat(20)}`,
-    ...variables,
-    SVC_MODE: 'production',
-    BASE_URL: 'http://localhost',
-    STATEMENT_KEY: key('01'),
-    PUBLICATION_KEY: key('02'),
-    SHORT_URL_KEY: key('03'),
-  })
+  return startTestGateway({ ...SELLING, ...variables, ...PRODUCTION, ...given })
 }

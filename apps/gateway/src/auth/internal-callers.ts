@@ -4,7 +4,8 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '@svc/http-service/config'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { bearerToken, type OidcVerifier } from './oidc.ts'
+import { bearerToken } from './bearer-token.ts'
+import type { OidcVerifier } from './oidc.ts'
 
 interface InternalCallerSettings {
   mode: Mode

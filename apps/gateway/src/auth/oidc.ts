@@ -3,6 +3,7 @@
 import type { ErrorCode } from '@svc/api/errors'
 import { ServiceError } from '@svc/http-service/service-error'
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
+import { bearerToken } from './bearer-token.ts'
 
 export interface OidcVerifier {
   /** Takes the `Authorization` header; throws unless it holds a token of an allowed service. */
@@ -30,8 +31,6 @@ interface OidcSettings extends TokenSettings {
 // No HMAC: anybody who knows a public key could sign with it.
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_S = 30
-/** Node's limit on all headers of a request. */
-const MAX_HEADER_CHARS = 16_384
 const JWKS_CACHE_MS = 600_000
 
 export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
@@ -103,12 +102,6 @@ export function createTokenReader(settings: TokenSettings, { code, kind, require
       }
     },
   }
-}
-
-/** The credential of `Authorization: Bearer …` (RFC 6750; the scheme in any case), else null. */
-export function bearerToken(authorization: string | undefined): string | null {
-  if (!authorization || authorization.length > MAX_HEADER_CHARS) return null
-  return /^bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null
 }
 
 /** jose waits between fetches only after a success, so it would ask a provider that is down again for every token. */

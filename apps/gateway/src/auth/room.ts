@@ -8,7 +8,7 @@ import {
   type InternalCallerCheck,
   type OracleCheck,
 } from './internal-callers.ts'
-import { createOidcVerifier, createTokenReader, type OidcVerifier, type TokenReader } from './oidc.ts'
+import type { OidcVerifier, TokenReader } from './oidc.ts'
 import type { AuthSecrets } from './settings.ts'
 
 export interface Auth {
@@ -22,25 +22,30 @@ export interface Auth {
   receiptTokens: TokenReader | null
 }
 
-export function createAuth(
+export async function createAuth(
   { config, database, rateLimiter, now }: Context,
   { internalSecret, oracleSecret }: AuthSecrets,
-): Auth {
+): Promise<Auth> {
   const { sponsors, internal, evidence, limits } = config
   return {
     callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: limits.perAddress }),
     isInternalCaller: createInternalCallerCheck({
       mode: config.mode,
       secret: internalSecret,
-      oidc: internal.oidc && createOidcVerifier({ ...internal.oidc, now }),
+      oidc: internal.oidc && (await loadOidc()).createOidcVerifier({ ...internal.oidc, now }),
     }),
     mayCompute: createOracleCheck(oracleSecret),
-    sponsors: sponsors && createOidcVerifier({ ...sponsors, now }),
+    sponsors: sponsors && (await loadOidc()).createOidcVerifier({ ...sponsors, now }),
     receiptTokens:
       evidence.tokens &&
-      createTokenReader(
+      (await loadOidc()).createTokenReader(
         { ...evidence.tokens, now },
         { code: 'BEARER_TOKEN_INVALID', kind: 'token', requiredClaims: ['exp', 'receipt_id'] },
       ),
   }
+}
+
+/** With its library, which most gateways do not need. */
+function loadOidc(): Promise<typeof import('./oidc.ts')> {
+  return import('./oidc.ts')
 }

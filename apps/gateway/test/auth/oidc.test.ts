@@ -1,7 +1,8 @@
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bearerToken, type createOidcVerifier } from '../../src/auth/oidc.ts'
+import { bearerToken } from '../../src/auth/bearer-token.ts'
+import type { createOidcVerifier } from '../../src/auth/oidc.ts'
 import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 
 const START = Date.parse('2026-06-01T12:00:00Z')

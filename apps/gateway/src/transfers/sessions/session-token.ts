@@ -4,7 +4,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase64Url } from '@svc/protocol/bytes'
-import { bearerToken } from '../../auth/oidc.ts'
+import { bearerToken } from '../../auth/bearer-token.ts'
 import type { Context } from '../../context.ts'
 import { grantOf, isGranted } from '../../lockers/access.ts'
 import { sessionNotFound, uploadTokenInvalid } from './errors.ts'
