@@ -4,9 +4,9 @@
 import type { ServerResponse } from 'node:http'
 import type { FileStream } from './byte-streams.ts'
 
-/** Larger ones are no faster. A client that reads slowly holds one of them. */
-const BUFFER_BYTES = 256 * 1024
-const MAX_FREE_BUFFERS = 32
+/** Half of this takes a third more processor time. Twice as much saves little, and a slow client holds one of them. */
+const BUFFER_BYTES = 512 * 1024
+const MAX_FREE_BUFFERS = 16
 
 type Done = (error?: Error | null) => void
 
