@@ -51,6 +51,8 @@ async function startLockerProgram(): Promise<ServerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-memory-'))
   const { facts, stop } = await startServer('lockers', { DATA_DIR: folder })
   await stop()
+  // The first start after an installation also prepares the later ones, which takes memory once.
+  await (await startGatewayProgram({ DATA_DIR: folder })).stop()
   const program = await startGatewayProgram({ DATA_DIR: folder })
   return serverProcess({
     url: program.url,
