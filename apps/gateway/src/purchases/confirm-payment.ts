@@ -128,7 +128,8 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
     })
     return true
   } catch {
-    // Nothing was written. What keeps one claim from being written must not keep the others.
+    // What keeps one claim from being written must not keep the others. If all were written and only the connection
+    // broke, claiming alone finds the receipts.
     return false
   }
 }
