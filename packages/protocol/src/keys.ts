@@ -39,7 +39,12 @@ export function ed25519PublicKeyFromBase58(text: string): Ed25519Verifier | null
  * verification, which fails when they are not. Computing the point first takes longer than the rest.
  */
 export function isEd25519SignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  return isStrictEncoding(publicKey) && ed25519Verifier(publicKey).verify(message, signature)
+  if (!isStrictEncoding(publicKey)) return false
+  try {
+    return ed25519Verifier(publicKey).verify(message, signature)
+  } catch {
+    return false // In browsers, bytes that are no point.
+  }
 }
 
 function isStrictEd25519Key(bytes: Uint8Array): boolean {
