@@ -93,7 +93,7 @@ it('readSymbol decodes texts that viem encodes and refuses malformed ones', () =
   for (const answer of notText) expect(() => readSymbol(answer), answer).toThrow(RangeError)
 })
 
-it('transfer accepts exactly the addresses that viem accepts: in one case or with a valid checksum', () => {
+it('transfer accepts exactly the addresses that viem accepts, and those in capitals', () => {
   const flipped = (text: string, at: number) => {
     const char = text[at] as string
     const other = char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase()
@@ -109,7 +109,7 @@ it('transfer accepts exactly the addresses that viem accepts: in one case or wit
         `${right}0`,
         right.slice(2),
       ])
-        expect(isAccepted(text), text).toBe(isAddress(text))
+        expect(isAccepted(text), text).toBe(isAddress(text) || /^0x[0-9A-F]{40}$/.test(text))
     }),
     { numRuns: 100 },
   )
