@@ -15,15 +15,15 @@ export function itLimitsMemory(opened: () => StorageProvider): void {
   it('T-11 holds little of an object in memory, with a fast source and with a slow reader', async () => {
     const provider = opened()
     const before = heldBytes()
-    let atLast = Number.POSITIVE_INFINITY
+    let isLittle = false
     // Collecting garbage is slow, so it is measured once: a driver that buffers everything holds most of it at the end.
     const { source, digest } = numberedMibs(() => {
-      atLast = heldBytes()
+      isLittle = holdsLess(before + 24 * MIB)
     })
     const id = newId()
     const { size, ref } = await provider.write(id, source, { contentType: 'text/plain', size: null })
     expect(size).toBe(MIBS * MIB)
-    expect(atLast - before).toBeLessThan(24 * MIB)
+    expect(isLittle).toBe(true)
 
     const pieces = (await provider.read({ id, ref }))!.iterator()
     let given = (await pieces.next()).value.length
@@ -31,7 +31,7 @@ export function itLimitsMemory(opened: () => StorageProvider): void {
     const sha256 = createHash('sha256')
     for await (const piece of (await provider.read({ id, ref }))!) sha256.update(piece)
     expect(sha256.digest('hex')).toBe(digest())
-    expect(heldBytes() - before).toBeLessThan(16 * MIB)
+    expect(holdsLess(before + 16 * MIB)).toBe(true)
     for await (const piece of pieces) {
       expect([piece[0], piece.at(-1)]).toEqual([given / MIB, (given + piece.length - 1) / MIB].map(Math.floor))
       given += piece.length
@@ -66,4 +66,9 @@ function heldBytes(): number {
   collectGarbage()
   collectGarbage() // finishes what the first left to its threads
   return process.memoryUsage().arrayBuffers
+}
+
+/** Garbage is collected only where it makes the difference. */
+function holdsLess(bytes: number): boolean {
+  return process.memoryUsage().arrayBuffers < bytes || heldBytes() < bytes
 }
