@@ -120,7 +120,8 @@ async function exchange(open: () => http.ClientRequest, text: string, signal: Ab
       if (error instanceof NodeProblem) throw error
       const { code } = error as NodeJS.ErrnoException // what node:http emits
       // A connection that the node closed while it was idle. What is posted does no harm when it comes twice.
-      if (!request.reusedSocket || code !== 'ECONNRESET') throw new NodeProblem(`no connection: ${code}`)
+      if (!request.reusedSocket || (code !== 'ECONNRESET' && code !== 'EPIPE'))
+        throw new NodeProblem(`no connection: ${code}`)
     } finally {
       signal.removeEventListener('abort', abort)
     }

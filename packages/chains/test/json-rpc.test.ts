@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import diagnostics from 'node:diagnostics_channel'
+import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectJsonRpc, parseJson } from '../src/json-rpc.ts'
@@ -48,6 +49,23 @@ describe('a JSON-RPC call', () => {
       request.socket.resetAndDestroy()
     }
     expect(await rpc('two', [], soon())).toBe(2)
+  })
+
+  it('goes over a new connection when the old one is found closed while writing', async () => {
+    const rpc = connectJsonRpc(url)
+    answer = withResult('1')
+    await rpc('one', [], soon())
+    const START = 'http.client.request.start'
+    let broken = 0
+    const breakReused = (message: unknown) => {
+      const { request } = message as { request: ClientRequest }
+      if (!request.reusedSocket) return
+      broken += 1
+      request.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    }
+    diagnostics.subscribe(START, breakReused)
+    expect(await rpc('two', [], soon()).finally(() => diagnostics.unsubscribe(START, breakReused))).toBe(1)
+    expect(broken).toBe(1)
   })
 
   it('follows a node that has moved and wants the same request', async () => {

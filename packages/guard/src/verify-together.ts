@@ -18,19 +18,23 @@ const MAX_BATCH = 32
 
 export function createVerify(): (signed: Signed) => Promise<boolean> {
   const lanes = Math.min(availableParallelism() - 1, MAX_LANES)
-  return batch((all: Signed[]) => verifyAll(all, lanes), MAX_BATCH)
+  const verifyInBatch = batch((all: Signed[]) => verifyAll(all, lanes), MAX_BATCH)
+  return async (signed) => verifyInBatch(signed)
 }
 
 /** The pool has four threads, and they also read and write files. */
 const MAX_LANES = 3
 
-async function verifyAll(all: readonly Signed[], lanes: number): Promise<boolean[]> {
-  const results: boolean[] = new Array(all.length)
+/** Resolves when all are done. One that failed rejects by itself. */
+async function verifyAll(all: readonly Signed[], lanes: number): Promise<Promise<boolean>[]> {
+  const results: Promise<boolean>[] = new Array(all.length)
   let next = 0
   async function take(verify: (signed: Signed) => Promise<boolean>): Promise<void> {
     while (next < all.length) {
       const i = next++
-      results[i] = await verify(all[i] as Signed)
+      const result = verify(all[i] as Signed)
+      results[i] = result
+      await result.catch(() => {})
     }
   }
   const inPool = Array.from({ length: Math.min(lanes, all.length - 1) }, () =>

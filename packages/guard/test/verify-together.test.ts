@@ -31,3 +31,15 @@ it('ENV-17 a signature of a wrong length is refused among others and alone', asy
   ])
   expect(await verify(short)).toBe(false)
 })
+
+it('a verification that fails ends its own request only', async () => {
+  const verify = createVerify()
+  const message = utf8('request')
+  const good = { key, message, signature: signer.sign(message) }
+  const fail = () => {
+    throw new Error('out of memory')
+  }
+  const broken = { ...good, key: { verify: fail, verifySoon: async () => fail() } }
+  const outcomes = await Promise.allSettled([good, broken, broken, good, broken, good].map(verify))
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, false, true, false, true])
+})

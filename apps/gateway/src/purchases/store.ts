@@ -5,8 +5,13 @@ import type { Kysely, Selectable } from 'kysely'
 import type { PaymentAuthorizationTable, PaymentTransactionTable, PayRequestTable, Schema } from '../db/schema.ts'
 
 type Db = Kysely<Schema>
-/** `quote` is the whole body of the 402 answer. */
-export type PayRequest = Omit<Selectable<PayRequestTable>, 'template_id'>
+
+export interface PayRequest extends Omit<Selectable<PayRequestTable>, 'template_id'> {
+  /** The whole body of the 402 answer. */
+  quote: string
+  /** A row as it is stored may lack its quote: the compiler refuses it here. */
+  template_id?: never
+}
 
 function storedPayRequests(db: Db) {
   return db
@@ -174,6 +179,7 @@ export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boo
 
 /** In no order. */
 export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {
+  if (payReqIds.length === 0) return []
   return (await storedPayRequests(db).where('p.pay_req_id', 'in', payReqIds).execute()).map(payRequest)
 }
 

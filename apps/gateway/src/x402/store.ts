@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Schema, X402SettlementTable } from '../db/schema.ts'
-import type { PayRequest } from '../purchases/store.ts'
+import { findPayRequests, type PayRequest } from '../purchases/store.ts'
 
 type Db = Kysely<Schema>
 export type Settlement = Selectable<X402SettlementTable>
@@ -49,21 +49,25 @@ export async function deleteSettlement(db: Db, { pay_req_id, tx }: Settlement): 
   await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
 }
 
-/** The quotes that expired in the given period and have a settlement but no receipt. */
-export function findOpenSettlements(
+/** The newest of the quotes that expired in the given period and have a settlement but no receipt. In no order. */
+export async function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },
   limit: number,
 ): Promise<PayRequest[]> {
-  return db
+  const rows = await db
     .selectFrom('x402_settlements as s')
     .innerJoin('pay_requests as p', 'p.pay_req_id', 's.pay_req_id')
     .leftJoin('receipts as r', 'r.pay_req_id', 's.pay_req_id')
-    .selectAll('p')
+    .select('p.pay_req_id')
     .where('r.receipt_id', 'is', null)
     .where('p.expires_at', '>', expired.after)
     .where('p.expires_at', '<', expired.before)
     .orderBy('p.expires_at', 'desc')
     .limit(limit)
     .execute()
+  return findPayRequests(
+    db,
+    rows.map(({ pay_req_id }) => pay_req_id),
+  )
 }

@@ -1,10 +1,12 @@
+import type { Quote } from '@svc/api/purchases'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
+import { payReqId, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
-import { FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
+import { asRequirements, encoded, FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let testbed: FaultyTestbed
 let gateway: Gateway
@@ -70,4 +72,18 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     const payReqId = String(payload.accepted.extra.pay_req_id)
     expect(await findReceiptOfRequest(database.db, payReqId)).toBeNull()
   })
+})
+
+it('T-16 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its receipt without its buyer', async () => {
+  const { body: quote } = await shopOf(gateway).post<Quote>('/v1/storage/request', { units: 1 })
+  const wallet = await walletOn('evm', testbed.chains)
+  const accepts = quote.accepts.map(asRequirements)
+  const text = encoded(await wallet.createPaymentPayload({ ...quote, accepts }))
+  testbed.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
+  expectPending(await pay(gateway.url, text))
+  testbed.calm()
+  ahead += QUOTE_MS + 61_000
+  const { queue, database } = gateway.context
+  expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+  expect(await findReceiptOfRequest(database.db, payReqId(quote))).toMatchObject({ paid_raw: String(PRICE) })
 })

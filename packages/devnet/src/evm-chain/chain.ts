@@ -51,6 +51,8 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
     replayed,
     async request({ method, params = [] }) {
       await replayed
+      // Closing ends the replay early: a change on those blocks would make the journal useless.
+      if (isClosed) throw new RpcError(RPC_CODES.internalError, 'the chain is stopped')
       if (method === 'dev_faucet') return change('eth_sendTransaction', [faucetTransaction(params)])
       if (method === 'evm_increaseTime') return clock.increase(params)
       if (method === 'evm_setNextBlockTimestamp') return pinTime(params)

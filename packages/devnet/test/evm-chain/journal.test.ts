@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { erc20Abi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openChain } from '../../src/evm-chain/chain.ts'
 import { FIXTURES, TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
@@ -125,6 +126,16 @@ test('an EVM chain that is stopped before it has its blocks again loses nothing'
   await running.stop()
   expect(readFileSync(stateFile, 'utf8')).toBe(stored)
   expect(await session((client) => client.getBalance({ address: to }))).toBe(5n)
+})
+
+test('a request that waits for the blocks of an EVM chain fails when the chain is stopped, and changes nothing', async () => {
+  await session(makeChanges)
+  const stored = readFileSync(stateFile, 'utf8')
+  const chain = await openChain({ stateFile })
+  const waiting = expect(chain.request({ method: 'evm_mine' })).rejects.toThrow('the chain is stopped')
+  await chain.close()
+  await waiting
+  expect(readFileSync(stateFile, 'utf8')).toBe(stored)
 })
 
 test('an EVM chain drops the incomplete last line that a crash left, and continues', async () => {

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
-import { bookReceipts } from '../../../src/purchases/confirm-payment.ts'
+import { bookReceipts } from '../../../src/purchases/claim-payments.ts'
 import {
   countReceipts,
   findReceiptsOfTransaction,
