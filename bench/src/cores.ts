@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 import type { Throughput } from './servers/signed-throughput.ts'
 
-const ROUNDS = 3
+const ROUNDS = scaled(3, 1)
 const CORES = { one: '0', two: '0,1' }
 
 /**

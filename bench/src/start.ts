@@ -10,9 +10,10 @@ import { startLocalChains } from '@svc/devnet/local-chains'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { type Program, startGatewayProgram, untilItAnswers } from './gateway-program.ts'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 
-const ROUNDS = 5
-const LONG_HISTORY = 1000
+const ROUNDS = scaled(5, 2)
+const LONG_HISTORY = scaled(1000, 200)
 const SOMEBODY = { primary: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', evm: `0x${'ab'.repeat(20)}` }
 
 export async function startRows(): Promise<Row[]> {
