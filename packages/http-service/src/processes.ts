@@ -2,7 +2,6 @@
 // starts them, replaces those that end, writes one log, and passes on what they ask each other. See own-process.ts.
 
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Variables } from './config.ts'
@@ -16,6 +15,14 @@ export interface ProcessesOptions {
   /** Settings in addition to this process's environment. */
   variables?: Variables
   log: Log
+}
+
+/** How a process ended: by itself, by a signal, or because it could not be started. */
+type End = { code: number | null; signal: string | null } | { err: unknown }
+
+interface Process {
+  worker: Worker
+  end: Promise<End>
 }
 
 const FIRST_PAUSE_MS = 250
@@ -39,31 +46,34 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
   const workers = new Map<number, Worker>()
   const stopping = new AbortController()
 
-  function start(place: number): Worker {
+  function start(place: number): Process {
     const worker = cluster.fork(variables)
     workers.set(place, worker)
-    log.info({ process: place, pid: worker.process.pid }, 'process started')
+    worker.once('online', () => log.info({ process: place, pid: worker.process.pid }, 'process started'))
     worker.on('message', (message: FromProcess) => {
       if ('ask' in message) void askAll(message.ask).then((answers) => send(worker, { answers, ask: message.ask }))
     })
     forwardLines(worker)
-    return worker
+    return { worker, end: endOf(worker).finally(() => workers.delete(place)) }
   }
 
-  async function keepRunning(place: number, first?: Worker): Promise<void> {
+  async function run(place: number): Promise<End> {
+    try {
+      return await start(place).end
+    } catch (err) {
+      return { err }
+    }
+  }
+
+  async function keepRunning(place: number, first?: Promise<End>): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
-    for (let worker = first; !stopping.signal.aborted; worker = undefined) {
+    for (let running = first; !stopping.signal.aborted; running = undefined) {
       const startedAt = performance.now()
-      const running = worker ?? start(place)
-      const [code, signal] = (await once(running, 'exit')) as [number | null, string | null]
-      workers.delete(place)
+      const end = await (running ?? run(place))
       if (stopping.signal.aborted) return
       const ranMs = performance.now() - startedAt
       pauseMs = ranMs >= RAN_WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      log.error(
-        { process: place, code, signal, restart_in_ms: pauseMs },
-        'a process ended, and another takes its place',
-      )
+      log.error({ process: place, ...end, restart_in_ms: pauseMs }, 'a process ended, and another takes its place')
       await setTimeout(pauseMs, null, { signal: stopping.signal }).catch(() => {})
     }
   }
@@ -78,7 +88,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
 
   const first = start(1)
   const url = await readiness(first)
-  const kept = [keepRunning(1, first), ...Array.from({ length: count - 1 }, (_, i) => keepRunning(i + 2))]
+  const kept = [keepRunning(1, first.end), ...Array.from({ length: count - 1 }, (_, i) => keepRunning(i + 2))]
   return {
     url,
     async stop() {
@@ -89,12 +99,22 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
   }
 }
 
+function endOf(worker: Worker): Promise<End> {
+  const { promise, resolve } = Promise.withResolvers<End>()
+  worker.once('exit', (code, signal) => resolve({ code, signal }))
+  // Other errors, such as those of a channel that breaks, are followed by the exit.
+  worker.on('error', (err) => worker.process.pid === undefined && resolve({ err }))
+  return promise
+}
+
 /** The URL at which a process serves. One that ends before has said why. */
-async function readiness(worker: Worker): Promise<string> {
+async function readiness({ worker, end }: Process): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const fail = () => process.exit(1)
-  worker.on('message', (message: FromProcess) => 'ready' in message && resolve(message.ready)).once('exit', fail)
-  return promise.finally(() => worker.off('exit', fail))
+  worker.on('message', (message: FromProcess) => 'ready' in message && resolve(message.ready))
+  const url = await Promise.race([promise, end])
+  if (typeof url === 'string') return url
+  if ('err' in url) throw url.err
+  process.exit(1)
 }
 
 /** Undefined when the process ends, or does not answer in time. */
@@ -109,8 +129,9 @@ function answerOf(worker: Worker, ask: number): Promise<unknown> {
   return promise.finally(() => worker.off('message', listen).off('exit', end))
 }
 
+/** To a process that may have died meanwhile. */
 function send(worker: Worker, message: ToProcess): void {
-  if (worker.isConnected()) worker.send(message)
+  if (worker.isConnected()) worker.send(message, () => {})
 }
 
 /** Whole lines only: those of two processes are never mixed. */

@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, it } from 'vitest'
+
+let started: ChildProcess | undefined
+afterEach(() => started?.kill('SIGKILL'))
+
+function start(program: string, ...args: string[]) {
+  const path = fileURLToPath(new URL(`programs/${program}`, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  started = child
+  const lines: Record<string, unknown>[] = []
+  const ended = once(child, 'exit')
+  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)))
+  const logged = (msg: string) => lines.filter((line) => line.msg === msg)
+  return {
+    logged,
+    until: (msg: string) => expect.poll(() => logged(msg).length, { timeout: 20_000 }).toBeGreaterThan(0),
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+it('T-16 a process that dies while it is asked, and one that cannot be started, are replaced', async () => {
+  const processes = start('lose-a-process.ts')
+  await processes.until('replaced')
+  expect(processes.logged('a process ended, and another takes its place')).toMatchObject([
+    { process: 2, signal: 'SIGKILL' },
+    { process: 2, err: { code: 'ENOENT' } },
+  ])
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('stopped')).toHaveLength(2)
+})
