@@ -54,9 +54,11 @@ export function sayReady(url: string): void {
   if (cluster.isWorker) say({ ready: url })
 }
 
-/** Calls `stop` when the starting process asks for it. */
-export function whenAskedToStop(stop: () => void): void {
-  if (cluster.isWorker) process.on('message', (message: ToProcess) => message === 'stop' && stop())
+/** Resolves when the starting process asks for it. Called before anything else listens, which would miss it. */
+export function askedToStop(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (cluster.isWorker) process.on('message', (message: ToProcess) => message === 'stop' && resolve())
+  return promise
 }
 
 function say(message: FromProcess): void {

@@ -44,6 +44,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
     serialization: 'advanced',
   })
   const workers = new Map<number, Worker>()
+  const serving = new Map<number, Worker>()
   const stopping = new AbortController()
 
   function start(place: number): Process {
@@ -51,10 +52,15 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
     workers.set(place, worker)
     worker.once('online', () => log.info({ process: place, pid: worker.process.pid }, 'process started'))
     worker.on('message', (message: FromProcess) => {
+      if ('ready' in message) serving.set(place, worker)
       if ('ask' in message) void askAll(message.ask).then((answers) => send(worker, { answers, ask: message.ask }))
     })
     forwardLines(worker)
-    return { worker, end: endOf(worker).finally(() => workers.delete(place)) }
+    const end = endOf(worker).finally(() => {
+      workers.delete(place)
+      serving.delete(place)
+    })
+    return { worker, end }
   }
 
   async function run(place: number): Promise<End> {
@@ -79,7 +85,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
   }
 
   async function askAll(ask: number): Promise<Answers> {
-    const asked = [...workers].map(async ([place, worker]): Promise<Answers> => {
+    const asked = [...serving].map(async ([place, worker]): Promise<Answers> => {
       const answer = await answerOf(worker, ask)
       return answer === undefined ? [] : [[place, answer]]
     })

@@ -35,3 +35,10 @@ it('T-16 a process that dies while it is asked, and one that cannot be started, 
   expect(await processes.stop()).toEqual([0, null])
   expect(processes.logged('stopped')).toHaveLength(2)
 })
+
+it('processes stop on SIGTERM, even one that is still starting', async () => {
+  const processes = start('two-processes.ts', 'starts-slowly.ts')
+  await processes.until('the second process starts')
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('stopped')).toHaveLength(2)
+})
