@@ -42,3 +42,11 @@ it('processes stop on SIGTERM, even one that is still starting', async () => {
   expect(await processes.stop()).toEqual([0, null])
   expect(processes.logged('stopped')).toHaveLength(2)
 })
+
+it('a process that cannot answer the others goes on, and is left out', async () => {
+  const processes = start('two-processes.ts', 'cannot-answer.ts')
+  await processes.until('answered')
+  expect(processes.logged('answered')).toMatchObject([{ answers: [[2, 'answer']] }])
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('a process ended, and another takes its place')).toEqual([])
+})
