@@ -3,18 +3,16 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { enableCompileCache, SourceMap } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Beside the code, so that only those who can change the code can write to it. */
 const CACHE = `${ROOT}node_modules/.cache/svc`
-/** npm writes it whenever it installs or removes a package. */
-const INSTALLED = `${ROOT}node_modules/.package-lock.json`
 
-/** The newest bundle of a program, and what it was made of: its source files and the installed packages. */
+/** The newest bundle of a program, and what it was made of: all files that can change it. */
 export interface Bundle {
   entry: string
   inputs: Record<string, FileState>
@@ -31,21 +29,17 @@ export async function importBundled<Program>(program: URL): Promise<Program> {
   return import(entry === null ? program.href : pathToFileURL(entry).href)
 }
 
-export function inputsOf(sources: readonly string[]): Bundle['inputs'] {
-  return Object.fromEntries([INSTALLED, ...sources].map((file) => [file, stateOf(file)]))
-}
-
 function freshBundle(home: string): string | null {
   try {
     const { entry, inputs } = JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle // written by the bundler
     const isFresh = Object.entries(inputs).every(([file, state]) => String(stateOf(file)) === String(state))
-    return isFresh ? entry : null
+    return isFresh && existsSync(entry) ? entry : null
   } catch {
     return null // There is no bundle, or one of its sources is gone.
   }
 }
 
-function stateOf(file: string): FileState {
+export function stateOf(file: string): FileState {
   const { mtimeMs, size } = statSync(file)
   return [mtimeMs, size]
 }
