@@ -21,21 +21,39 @@ type FileState = [modifiedMs: number, bytes: number]
 
 /** As `import(program)`. */
 export async function importBundled<Program>(program: URL): Promise<Program> {
-  enableCompileCache(CACHE)
+  return importProgram(program, bundleOf(program))
+}
+
+/** The file at which the bundle of a program starts. Null where it must run from its sources. */
+export function bundleOf(program: URL): string | null {
   const source = fileURLToPath(program)
   const home = `${CACHE}/bundles/${createHash('sha256').update(source).digest('hex').slice(0, 16)}`
-  const entry = freshBundle(home) ?? makeBundle(source, home)
+  return freshBundle(home) ?? makeBundle(source, home)
+}
+
+export async function importProgram<Program>(program: URL, entry: string | null): Promise<Program> {
+  enableCompileCache(CACHE)
   if (entry !== null) showSources(dirname(entry))
   return import(entry === null ? program.href : pathToFileURL(entry).href)
 }
 
 function freshBundle(home: string): string | null {
+  const newest = newestBundle(home)
+  if (newest === null) return null
+  const { entry, inputs } = newest
   try {
-    const { entry, inputs } = JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle // written by the bundler
     const isFresh = Object.entries(inputs).every(([file, state]) => String(stateOf(file)) === String(state))
     return isFresh && existsSync(entry) ? entry : null
   } catch {
-    return null // There is no bundle, or one of its sources is gone.
+    return null // One of its sources is gone.
+  }
+}
+
+export function newestBundle(home: string): Bundle | null {
+  try {
+    return JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle // written by the bundler
+  } catch {
+    return null // There is none.
   }
 }
 

@@ -1,6 +1,7 @@
 // `node make-bundle.ts <program> <folder>`: the program with all it imports as few files of JavaScript.
 
 import {
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -9,12 +10,13 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
-import { type Bundle, ROOT, stateOf } from './bundle.ts'
+import { type Bundle, newestBundle, ROOT, stateOf } from './bundle.ts'
 
 /** Left where they are: packages with native code, that read files of their own, or that few gateways load. */
 const EXTERNAL = [
@@ -33,7 +35,7 @@ const EXTERNAL = [
 const INSTALLED = `${ROOT}node_modules/.package-lock.json`
 const BUNDLER = ['./bundle.ts', './make-bundle.ts'].map((file) => fileURLToPath(new URL(file, import.meta.url)))
 
-/** A process that still runs an older bundle may load more of it. */
+/** A process that still runs a bundle that was replaced may load more of it, or be replaced itself. */
 const KEEP_MS = 7 * 86_400_000
 
 /**
@@ -103,6 +105,9 @@ function sameLines(code: string, source: string) {
 }
 
 function removeOld(home: string): void {
+  const now = new Date()
+  const replaced = newestBundle(home)?.entry
+  if (replaced && existsSync(replaced)) utimesSync(dirname(replaced), now, now)
   for (const name of readdirSync(home)) {
     const path = `${home}/${name}`
     if (Date.now() - statSync(path).mtimeMs > KEEP_MS) rmSync(path, { recursive: true, force: true })

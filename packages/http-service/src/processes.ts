@@ -4,12 +4,19 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { bundleOf } from './bundle.ts'
 import type { Variables } from './config.ts'
 import type { Log } from './log.ts'
 import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './own-process.ts'
 import type { Running } from './run.ts'
 
+/** What the module of a program exports. */
+export interface Runnable {
+  run(): Promise<void>
+}
+
 export interface ProcessesOptions {
+  /** A module that exports `run`. */
   program: URL
   count: number
   /** Settings in addition to this process's environment. */
@@ -36,9 +43,11 @@ const RAN_WELL_MS = 60_000
  */
 export async function startProcesses(options: ProcessesOptions): Promise<Running> {
   const { program, count, variables = {}, log } = options
+  // One for all: a process that is replaced after an update must not run, nor migrate to, other code than the rest.
+  const bundle = bundleOf(program)
   cluster.setupPrimary({
-    exec: fileURLToPath(program),
-    args: [],
+    exec: fileURLToPath(new URL('./run-program.ts', import.meta.url)),
+    args: [program.href, ...(bundle === null ? [] : [bundle])],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     // JSON has no NaN, which a metric may be.
     serialization: 'advanced',

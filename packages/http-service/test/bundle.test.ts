@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -70,4 +70,13 @@ it('a bundle counts as fresh only while all that can change it is the same', () 
     new URL('../../../node_modules/.package-lock.json', import.meta.url),
   ]
   for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
+})
+
+it('a bundle stays for the processes that run it when another takes its place, however old it is', () => {
+  start('one')
+  const { entry } = newestBundle()
+  utimesSync(dirname(entry), 0, 0)
+  start('second')
+  expect(newestBundle().entry).not.toBe(entry)
+  expect(existsSync(entry)).toBe(true)
 })

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
@@ -49,4 +50,29 @@ it('a process that cannot answer the others goes on, and is left out', async () 
   expect(processes.logged('answered')).toMatchObject([{ answers: [[2, 'answer']] }])
   expect(await processes.stop()).toEqual([0, null])
   expect(processes.logged('a process ended, and another takes its place')).toEqual([])
+})
+
+it('a process that is replaced runs the same code as the others, although a source changed', async () => {
+  const folder = new URL('.changing/', import.meta.url)
+  const write = (version: string) =>
+    writeFileSync(new URL('version.ts', folder), `export const version = '${version}'\n`)
+  mkdirSync(folder, { recursive: true })
+  try {
+    writeFileSync(
+      new URL('program.ts', folder),
+      "export { run } from '../programs/idle.ts'\nimport { version } from './version.ts'\nconsole.log(JSON.stringify({ msg: 'runs', version, pid: process.pid }))\n",
+    )
+    write('old')
+    const processes = start('two-processes.ts', new URL('program.ts', folder).href)
+    const untilRunning = (count: number) =>
+      expect.poll(() => processes.logged('runs').length, { timeout: 20_000 }).toBe(count)
+    await untilRunning(2)
+    write('new')
+    process.kill(processes.logged('runs')[1]?.pid as number, 'SIGKILL')
+    await untilRunning(3)
+    expect(processes.logged('runs').map(({ version }) => version)).toEqual(['old', 'old', 'old'])
+    await processes.stop()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

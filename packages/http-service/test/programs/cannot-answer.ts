@@ -10,5 +10,7 @@ const fromAll = ownProcess().fromAll(async () => {
   if (isFirst) throw new Error('no answer')
   return 'answer'
 })
-await runUntilStopped(async () => ({ url: 'http://127.0.0.1', stop: async () => {} }))
-if (!isFirst) createLog('info').info({ answers: await fromAll() }, 'answered')
+export async function run(): Promise<void> {
+  await runUntilStopped(async () => ({ url: 'http://127.0.0.1', stop: async () => {} }))
+  if (!isFirst) createLog('info').info({ answers: await fromAll() }, 'answered')
+}

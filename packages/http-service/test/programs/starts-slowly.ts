@@ -6,13 +6,15 @@ import { ownProcess } from '../../src/own-process.ts'
 import { runUntilStopped } from '../../src/run.ts'
 
 const log = createLog('info')
-await runUntilStopped(async () => {
-  ownProcess().fromAll(async () => null)
-  if (cluster.worker?.id === 2) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    process.on('message', (message) => message === 'stop' && resolve())
-    log.info('the second process starts')
-    await promise
-  }
-  return { url: 'http://127.0.0.1', stop: async () => log.info('stopped') }
-})
+export async function run(): Promise<void> {
+  await runUntilStopped(async () => {
+    ownProcess().fromAll(async () => null)
+    if (cluster.worker?.id === 2) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      process.on('message', (message) => message === 'stop' && resolve())
+      log.info('the second process starts')
+      await promise
+    }
+    return { url: 'http://127.0.0.1', stop: async () => log.info('stopped') }
+  })
+}
