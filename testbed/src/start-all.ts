@@ -72,7 +72,7 @@ Stop:  Ctrl-C
 
 function startGatewayProcesses(config: Config, secrets: Secrets, variables: Variables): Promise<Running> {
   if (config.processes === 1) return startGateway(config, secrets)
-  const program = new URL(import.meta.resolve('@svc/gateway/main'))
+  const program = new URL(import.meta.resolve('@svc/gateway/bin/start'))
   return startProcesses({ program, count: config.processes, variables, log: createLog(config.log.level) })
 }
 

@@ -3,18 +3,16 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { enableCompileCache, SourceMap } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Beside the code, so that only those who can change the code can write to it. */
 const CACHE = `${ROOT}node_modules/.cache/svc`
-/** npm writes it whenever it installs or removes a package. */
-const INSTALLED = `${ROOT}node_modules/.package-lock.json`
 
-/** The newest bundle of a program, and what it was made of: its source files and the installed packages. */
+/** The newest bundle of a program, and what it was made of: all files that can change it. */
 export interface Bundle {
   entry: string
   inputs: Record<string, FileState>
@@ -23,29 +21,43 @@ type FileState = [modifiedMs: number, bytes: number]
 
 /** As `import(program)`. */
 export async function importBundled<Program>(program: URL): Promise<Program> {
-  enableCompileCache(CACHE)
+  return importProgram(program, bundleOf(program))
+}
+
+/** The file at which the bundle of a program starts. Null where it must run from its sources. */
+export function bundleOf(program: URL): string | null {
   const source = fileURLToPath(program)
   const home = `${CACHE}/bundles/${createHash('sha256').update(source).digest('hex').slice(0, 16)}`
-  const entry = freshBundle(home) ?? makeBundle(source, home)
+  return freshBundle(home) ?? makeBundle(source, home)
+}
+
+export async function importProgram<Program>(program: URL, entry: string | null): Promise<Program> {
+  enableCompileCache(CACHE)
   if (entry !== null) showSources(dirname(entry))
   return import(entry === null ? program.href : pathToFileURL(entry).href)
 }
 
-export function inputsOf(sources: readonly string[]): Bundle['inputs'] {
-  return Object.fromEntries([INSTALLED, ...sources].map((file) => [file, stateOf(file)]))
-}
-
 function freshBundle(home: string): string | null {
+  const newest = newestBundle(home)
+  if (newest === null) return null
+  const { entry, inputs } = newest
   try {
-    const { entry, inputs } = JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle // written by the bundler
     const isFresh = Object.entries(inputs).every(([file, state]) => String(stateOf(file)) === String(state))
-    return isFresh ? entry : null
+    return isFresh && existsSync(entry) ? entry : null
   } catch {
-    return null // There is no bundle, or one of its sources is gone.
+    return null // One of its sources is gone.
   }
 }
 
-function stateOf(file: string): FileState {
+export function newestBundle(home: string): Bundle | null {
+  try {
+    return JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle // written by the bundler
+  } catch {
+    return null // There is none.
+  }
+}
+
+export function stateOf(file: string): FileState {
   const { mtimeMs, size } = statSync(file)
   return [mtimeMs, size]
 }

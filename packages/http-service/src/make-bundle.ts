@@ -1,10 +1,22 @@
 // `node make-bundle.ts <program> <folder>`: the program with all it imports as few files of JavaScript.
 
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
-import { type Bundle, inputsOf } from './bundle.ts'
+import { type Bundle, newestBundle, ROOT, stateOf } from './bundle.ts'
 
 /** Left where they are: packages with native code, that read files of their own, or that few gateways load. */
 const EXTERNAL = [
@@ -19,7 +31,11 @@ const EXTERNAL = [
   /^prom-client$/,
 ]
 
-/** A process that still runs an older bundle may load more of it. */
+/** npm writes it whenever it installs or removes a package. */
+const INSTALLED = `${ROOT}node_modules/.package-lock.json`
+const BUNDLER = ['./bundle.ts', './make-bundle.ts'].map((file) => fileURLToPath(new URL(file, import.meta.url)))
+
+/** A process that still runs a bundle that was replaced may load more of it, or be replaced itself. */
 const KEEP_MS = 7 * 86_400_000
 
 /**
@@ -39,33 +55,47 @@ const keepPlaces: Plugin = {
   },
 }
 
+/** Before the file is read: one that changes meanwhile makes the bundle stale, never wrong. */
+const noteInputs: Plugin = {
+  name: 'note-inputs',
+  load(id) {
+    if (id.startsWith('/') && !id.includes('/node_modules/')) inputs[id] = stateOf(id)
+    return null
+  },
+}
+
 const [program = '', home = ''] = process.argv.slice(2)
 mkdirSync(home, { recursive: true })
 removeOld(home)
 const folder = mkdtempSync(`${home}/bundle-`)
-const sources = await bundle(program, folder)
-const newest: Bundle = { entry: `${folder}/program.mjs`, inputs: inputsOf(sources) }
+const inputs = Object.fromEntries([INSTALLED, ...BUNDLER, ...manifests()].map((file) => [file, stateOf(file)]))
+await bundle(program, folder)
+const newest: Bundle = { entry: `${folder}/program.mjs`, inputs }
 writeFileSync(`${folder}/newest.json`, JSON.stringify(newest))
 renameSync(`${folder}/newest.json`, `${home}/newest.json`)
 
-/** Returns the source files that may change without an installation. */
-async function bundle(input: string, dir: string): Promise<string[]> {
+async function bundle(input: string, dir: string): Promise<void> {
   const build = await rolldown({
     input: { program: input },
     platform: 'node',
     external: EXTERNAL,
-    plugins: [keepPlaces],
+    plugins: [noteInputs, keepPlaces],
     onLog: () => {},
   })
-  const { output } = await build.write({
+  await build.write({
     dir,
     sourcemap: true,
     sourcemapExcludeSources: true,
     entryFileNames: '[name].mjs',
     chunkFileNames: '[name]-[hash].mjs',
   })
-  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-  return modules.filter((id) => id.startsWith('/') && !id.includes('/node_modules/'))
+}
+
+/** They say which file an import of a workspace means. */
+function manifests(): string[] {
+  const root = `${ROOT}package.json`
+  const { workspaces } = JSON.parse(readFileSync(root, 'utf8')) as { workspaces: string[] } // npm checks it
+  return [root, ...globSync(workspaces.map((workspace) => `${ROOT}${workspace}/package.json`))]
 }
 
 /** A source map where each line is its own origin. */
@@ -75,6 +105,9 @@ function sameLines(code: string, source: string) {
 }
 
 function removeOld(home: string): void {
+  const now = new Date()
+  const replaced = newestBundle(home)?.entry
+  if (replaced && existsSync(replaced)) utimesSync(dirname(replaced), now, now)
   for (const name of readdirSync(home)) {
     const path = `${home}/${name}`
     if (Date.now() - statSync(path).mtimeMs > KEEP_MS) rmSync(path, { recursive: true, force: true })

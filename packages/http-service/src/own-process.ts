@@ -12,7 +12,7 @@ export const COLLECT_WITHIN_MS = 2000
 
 export interface OwnProcess {
   isOneOfSeveral: boolean
-  /** Returns a function that calls `collect` in every process of the service. */
+  /** Returns a function that calls `collect` in every process of the service. Of several, one where it fails is left out. */
   fromAll<Answer>(collect: () => Promise<Answer>): () => Promise<[place: number, answer: Answer][]>
 }
 
@@ -33,7 +33,7 @@ function oneOfSeveral(): OwnProcess {
       const waiting = new Map<number, (answers: Answers) => void>()
       process.on('message', async (message: ToProcess) => {
         if (message === 'stop') return
-        if ('collect' in message) return say({ to: message.collect, answer: await collect() })
+        if ('collect' in message) return say({ to: message.collect, answer: await collect().catch(() => undefined) })
         waiting.get(message.ask)?.(message.answers)
         waiting.delete(message.ask)
       })
@@ -54,9 +54,11 @@ export function sayReady(url: string): void {
   if (cluster.isWorker) say({ ready: url })
 }
 
-/** Calls `stop` when the starting process asks for it. */
-export function whenAskedToStop(stop: () => void): void {
-  if (cluster.isWorker) process.on('message', (message: ToProcess) => message === 'stop' && stop())
+/** Resolves when the starting process asks for it. Called before anything else listens, which would miss it. */
+export function askedToStop(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (cluster.isWorker) process.on('message', (message: ToProcess) => message === 'stop' && resolve())
+  return promise
 }
 
 function say(message: FromProcess): void {

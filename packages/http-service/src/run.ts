@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { ConfigError } from './config.ts'
-import { sayReady, whenAskedToStop } from './own-process.ts'
+import { askedToStop, sayReady } from './own-process.ts'
 import type { Service } from './service.ts'
 
 export interface Running {
@@ -21,6 +21,7 @@ const MIN_THREADS = 4
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
   // Read when the first of these threads is needed.
   process.env.UV_THREADPOOL_SIZE ??= String(Math.max(MIN_THREADS, availableParallelism()))
+  const asked = askedToStop()
   let running: Running
   try {
     running = await start()
@@ -37,7 +38,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     if (err) console.error(err)
     await running.stop()
   })
-  whenAskedToStop(() => {
+  void asked.then(() => {
     if (!isStopping) close()
   })
 }

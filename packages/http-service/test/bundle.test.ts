@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Bundle } from '../src/bundle.ts'
 
 // Always the same place: each program keeps its bundles.
 const folder = new URL('./.bundled/', import.meta.url)
@@ -22,6 +25,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 function start(part: string): string {
   writeFileSync(new URL('part.ts', folder), `export const part = (): string => ${JSON.stringify(part)}\n`)
+  return startUnchanged()
+}
+
+function startUnchanged(): string {
   const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('main.mjs', folder))], {
     encoding: 'utf8',
   })
@@ -37,4 +44,39 @@ it('a bundled program is made anew when one of its sources changed', () => {
 it('a bundled program names its sources in stack traces', () => {
   const printed = start('one')
   expect(printed).toContain(`Error: here\n    at ${new URL('program.ts', folder).href}:4:`)
+})
+
+function newestBundle(): Bundle {
+  const program = fileURLToPath(new URL('program.ts', folder))
+  const name = createHash('sha256').update(program).digest('hex').slice(0, 16)
+  const file = new URL(`../../../node_modules/.cache/svc/bundles/${name}/newest.json`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')) as Bundle
+}
+
+it('a bundled program is made anew when its bundle was removed', () => {
+  start('one')
+  rmSync(dirname(newestBundle().entry), { recursive: true })
+  expect(startUnchanged()).toContain('one ')
+})
+
+it('a bundle counts as fresh only while all that can change it is the same', () => {
+  start('one')
+  const { inputs } = newestBundle()
+  const files = [
+    new URL('part.ts', folder),
+    new URL('../src/make-bundle.ts', import.meta.url),
+    new URL('../package.json', import.meta.url),
+    new URL('../../../package.json', import.meta.url),
+    new URL('../../../node_modules/.package-lock.json', import.meta.url),
+  ]
+  for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
+})
+
+it('a bundle stays for the processes that run it when another takes its place, however old it is', () => {
+  start('one')
+  const { entry } = newestBundle()
+  utimesSync(dirname(entry), 0, 0)
+  start('second')
+  expect(newestBundle().entry).not.toBe(entry)
+  expect(existsSync(entry)).toBe(true)
 })

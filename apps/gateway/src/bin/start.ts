@@ -12,7 +12,7 @@ export async function run(): Promise<void> {
     const { mode, processes } = config
     if (processes > 1 && cluster.isPrimary) {
       const log = createLog(config.log.level)
-      const running = await startProcesses({ program: new URL('../main.ts', import.meta.url), count: processes, log })
+      const running = await startProcesses({ program: new URL(import.meta.url), count: processes, log })
       log.info({ url: running.url, mode, processes }, 'gateway started')
       return running
     }

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, it } from 'vitest'
+
+let started: ChildProcess | undefined
+afterEach(() => started?.kill('SIGKILL'))
+
+function start(program: string, ...args: string[]) {
+  const path = fileURLToPath(new URL(`programs/${program}`, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  started = child
+  const lines: Record<string, unknown>[] = []
+  const ended = once(child, 'exit')
+  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)))
+  const logged = (msg: string) => lines.filter((line) => line.msg === msg)
+  return {
+    logged,
+    until: (msg: string) => expect.poll(() => logged(msg).length, { timeout: 20_000 }).toBeGreaterThan(0),
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+it('T-16 a process that dies while it is asked, and one that cannot be started, are replaced', async () => {
+  const processes = start('lose-a-process.ts')
+  await processes.until('replaced')
+  expect(processes.logged('a process ended, and another takes its place')).toMatchObject([
+    { process: 2, signal: 'SIGKILL' },
+    { process: 2, err: { code: 'ENOENT' } },
+  ])
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('stopped')).toHaveLength(2)
+})
+
+it('processes stop on SIGTERM, even one that is still starting', async () => {
+  const processes = start('two-processes.ts', 'starts-slowly.ts')
+  await processes.until('the second process starts')
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('stopped')).toHaveLength(2)
+})
+
+it('a process that cannot answer the others goes on, and is left out', async () => {
+  const processes = start('two-processes.ts', 'cannot-answer.ts')
+  await processes.until('answered')
+  expect(processes.logged('answered')).toMatchObject([{ answers: [[2, 'answer']] }])
+  expect(await processes.stop()).toEqual([0, null])
+  expect(processes.logged('a process ended, and another takes its place')).toEqual([])
+})
+
+it('a process that is replaced runs the same code as the others, although a source changed', async () => {
+  const folder = new URL('.changing/', import.meta.url)
+  const write = (version: string) =>
+    writeFileSync(new URL('version.ts', folder), `export const version = '${version}'\n`)
+  mkdirSync(folder, { recursive: true })
+  try {
+    writeFileSync(
+      new URL('program.ts', folder),
+      "export { run } from '../programs/idle.ts'\nimport { version } from './version.ts'\nconsole.log(JSON.stringify({ msg: 'runs', version, pid: process.pid }))\n",
+    )
+    write('old')
+    const processes = start('two-processes.ts', new URL('program.ts', folder).href)
+    const untilRunning = (count: number) =>
+      expect.poll(() => processes.logged('runs').length, { timeout: 20_000 }).toBe(count)
+    await untilRunning(2)
+    write('new')
+    process.kill(processes.logged('runs')[1]?.pid as number, 'SIGKILL')
+    await untilRunning(3)
+    expect(processes.logged('runs').map(({ version }) => version)).toEqual(['old', 'old', 'old'])
+    await processes.stop()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
