@@ -60,7 +60,7 @@ const isInPlace = ({ part_ref }: Part) => part_ref !== null
 /** Each is written durably by itself: copying the whole file is faster than placing many. */
 const MAX_PLACED = 100
 
-/** Moves parts that are objects of their own to where they belong, as far as they fit. False when one is lost. */
+/** Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False when one is lost. */
 async function placeParts(
   context: FinalizerContext,
   finalizing: Finalizing,
@@ -71,7 +71,7 @@ async function placeParts(
   const { db } = context.database
   const provider = context.providers.named(locker.provider)
   const parts = await findParts(db, file.session_id, file.file_id)
-  const aside = parts.filter((part) => !isInPlace(part))
+  const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
   if (aside.length > MAX_PLACED) return true
   for (const part of aside) {
     const place = { index: part.part_index, size: part.size_bytes, isLast: part.part_index === file.top_index }

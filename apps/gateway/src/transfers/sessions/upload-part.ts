@@ -78,7 +78,7 @@ const LARGE_BYTES = 256 * 1024
 function storePart(context: TransfersContext, arriving: Arriving): Promise<UploadedPart> {
   const { file, body } = arriving
   const { size, index } = body
-  const isLarge = size !== null && (size >= LARGE_BYTES || uploadOf(file) !== null)
+  const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
   return isLarge && index !== null ? storeLarge(context, arriving, { size, index }) : storeSmall(context, arriving)
 }
 
