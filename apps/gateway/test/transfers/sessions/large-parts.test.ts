@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
+import { findSession, findSessionFile } from '../../../src/transfers/sessions/store.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -248,6 +249,23 @@ forEachDatabase('parts that are written where they stay', (database) => {
     const { size } = await stat(join(storage.folder, 'incoming', `${object_id}.parts`, 'bytes'))
     expect(size).toBe(2 * PART)
     expect((await to.finalize()).body.status).toBe('complete')
+  })
+
+  it('SESS-03 an object that is being completed is not begun again', async () => {
+    const { context, rooms } = house.gateway
+    const { db } = context.database
+    const { session_id, files } = (await session('late')).opened
+    const row = (await findSession(db, session_id))!
+    const before = (await findSessionFile(db, session_id, files[0]!.file_id))!
+    const part = { index: 0, size: PART }
+    const upload = await rooms.transfers.openParts(row, before, part)
+    expect(upload).not.toBeNull()
+    const folder = join(storage.folder, 'incoming', `${upload!.id}.parts`)
+    await rm(folder, { recursive: true })
+    const sealed = { upload_state: 'sealed' } as const
+    await db.updateTable('upload_session_files').set(sealed).where('session_id', '=', session_id).execute()
+    expect(await rooms.transfers.openParts(row, before, part)).toBeNull()
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('SESS-05 a session that ends leaves nothing', async () => {
